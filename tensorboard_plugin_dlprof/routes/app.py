@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggreg
 from tensorboard_plugin_dlprof.routes import (
     aggregations,
     beside,
+    jobs,
     measuring,
     memory,
     responses,
@@ -109,6 +110,11 @@ class App:
             "/timeline": self._application(self._tracked(timeline.window), _READS),
             "/timeline_item": self._application(self._tracked(timeline.item), _READS),
             "/trace": self._application(self._questions.trace, _READS),
+            "/job": self._application(self._job, _READS),
+            "/job_rank": self._application(self._of_job(jobs.summary), _READS),
+            "/job_cells": self._application(self._of_job(jobs.cells), _READS),
+            "/job_collectives": self._application(self._of_job(jobs.collectives), _READS),
+            "/job_collective": self._application(self._of_job(jobs.collective), _READS),
             "/export": self._application(self._questions.download, _READS),
             "/import": self._application(self._import, _CHANGES),
             "/cancel": self._application(self._cancel, _CHANGES),
@@ -222,6 +228,14 @@ class App:
             return answer(borrowed.connection, parameters)
 
         return lambda request: self._questions.answer(request, body, tracked=lambda _parameters: True)
+
+    def _job(self, request: Request) -> Response:
+        snapshot = self._services.catalog.snapshot()
+        return self._questions.job(request, lambda con, place, _: {"job": jobs.page(con, place, snapshot)})
+
+    def _of_job(self, body: Callable[[Connection, jobs.Place, Parameters], Any]) -> Handler:
+        """A handler that responds about the job that a profile is a rank of."""
+        return lambda request: self._questions.job(request, body)
 
     def _findings(self, request: Request) -> Response:
         """Responds with the findings in the database, or, if it has none, with the verdict of our rules."""

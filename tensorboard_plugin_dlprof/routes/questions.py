@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.routes import export, measuring, responses, timel
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
+from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
 from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
@@ -30,6 +31,8 @@ from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
 if TYPE_CHECKING:
+    from sqlite3 import Connection
+
     from werkzeug.wrappers import Request, Response
 
     from tensorboard_plugin_dlprof.comparing.recording import Recording
@@ -77,6 +80,7 @@ class Questions:
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
         self._comparisons = Comparisons()
+        self._jobs = Jobs()
         self._runs: dict[Identity, Run] = {}
         self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
         self._turns = Turns(TURNS, TURN_SECONDS)
@@ -263,6 +267,28 @@ class Questions:
         for run_shown in found["runs"]:
             run_shown["profile"] = ids[run_shown.pop("place")]
         return found
+
+    def job(self, request: Request, body: Callable[[Connection, Place, Parameters], Any]) -> Response:
+        """Respond about the job that a profile is a rank of; null if there is none. The response is cached until the
+        job's database changes."""
+        parameters = Parameters(request)
+        profile = self._catalog.find(parameters.profile())
+        place = self._jobs.find(profile)
+        if place is None:
+            return responses.success(request, {"job": None})
+        listed = len(self._catalog.snapshot().profiles)
+        asked = f"{request.path}\0{request.query_string.decode('latin-1')}"
+        tag = f"{VERSION}\0{identity(place.path)}\0{listed}\0{asked}"
+        known = responses.kept(request, tag, self._answers)
+        if known is not None:
+            return known
+        with self._alike.turn(tag):
+            known = responses.kept(request, tag, self._answers)
+            if known is not None:
+                return known
+            with self._heavy_place(), opened(place.path) as connection:
+                answer = body(connection, place, parameters)
+        return responses.keep(request, answer, tag, self._answers)
 
     def download(self, request: Request) -> Response:
         """Respond with a download. Only its start takes a turn, because the rest is sent at the browser's pace."""

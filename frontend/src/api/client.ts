@@ -11,8 +11,13 @@ import type {
   GroupsResponse,
   IterationsResponse,
   Job,
+  JobCells,
+  JobCollective,
+  JobCollectiveDetail,
   ProfileEntry,
   ProfilesResponse,
+  RankJob,
+  RankSummary,
   SeriesResponse,
   TableRequest,
   TableResponse,
@@ -312,6 +317,43 @@ export async function fetchCompareRow(
   const query = pairQuery(scope, baseline);
   query.set("row", row);
   return (await get(`./compare_row?${query.toString()}`, signal)) as CompareRowResponse;
+}
+
+/** The job that the profile is a rank of; null if none was made. */
+export async function fetchRankJob(profile: string, signal: AbortSignal): Promise<RankJob | null> {
+  const query = new URLSearchParams({ profile });
+  return ((await get(`./job?${query.toString()}`, signal)) as { job: RankJob | null }).job;
+}
+
+export async function fetchRankSummary(profile: string, signal: AbortSignal): Promise<RankSummary | null> {
+  const query = new URLSearchParams({ profile });
+  return ((await get(`./job_rank?${query.toString()}`, signal)) as { job: RankSummary | null }).job;
+}
+
+export async function fetchJobCells(profile: string, measure: string, signal: AbortSignal): Promise<JobCells> {
+  const query = new URLSearchParams({ profile, measure });
+  return (await get(`./job_cells?${query.toString()}`, signal)) as JobCells;
+}
+
+/** The operations that a row of statistics sums up, the longest wait first. */
+export async function fetchJobCollectives(
+  profile: string,
+  stats: number,
+  signal: AbortSignal,
+): Promise<JobCollective[]> {
+  const query = new URLSearchParams({ profile, stats: String(stats) });
+  const answer = (await get(`./job_collectives?${query.toString()}`, signal)) as { collectives: JobCollective[] };
+  return answer.collectives;
+}
+
+export async function fetchJobCollective(
+  profile: string,
+  id: number,
+  signal: AbortSignal,
+): Promise<JobCollectiveDetail> {
+  const query = new URLSearchParams({ profile, id: String(id) });
+  const answer = (await get(`./job_collective?${query.toString()}`, signal)) as { collective: JobCollectiveDetail };
+  return answer.collective;
 }
 
 export async function fetchJobs(profile: string, signal: AbortSignal): Promise<Job[]> {

@@ -656,3 +656,151 @@ export interface SeriesResponse {
   /** Place of the first run that became slower; null if none did. */
   regression: number | null;
 }
+
+/** A rank that costs time. */
+export interface JobSuspect {
+  rank: number;
+  cause: string;
+  detail: string;
+  own_delay_ns: number;
+  share: number;
+}
+
+export interface JobGroup {
+  id: number;
+  name: string;
+  description: string;
+  kind: string;
+  inferred: boolean;
+  ranks: string;
+  size: number | null;
+  believed: boolean;
+  reason: string;
+  matched: number;
+  transfer_ns: number;
+  wait_ns: number;
+  spread_ns: number | null;
+  slow: boolean;
+}
+
+/** Sums over operations of one dimension, kind, size and number of ranks. */
+export interface JobCollectiveStats {
+  id: number;
+  group_kind: string;
+  kind: string;
+  bytes: number | null;
+  ranks: number;
+  operations: number;
+  transfer_ns: number;
+  transfer_median_ns: number;
+  transfer_p95_ns: number;
+  wait_ns: number;
+  skew_p95_ns: number;
+  /** Bytes a second. */
+  bus_bandwidth: number | null;
+  peak_bandwidth: number | null;
+  bandwidth_reason: string;
+  imbalance: number | null;
+  last_rank: number | null;
+  last_fraction: number | null;
+}
+
+export interface JobCollective {
+  id: number;
+  group_id: number;
+  iteration: number | null;
+  kind: string;
+  bytes: number | null;
+  ranks: number;
+  start_ns: number;
+  transfer_ns: number;
+  skew_ns: number;
+  wait_ns: number;
+  last_rank: number;
+  own_delay_ns: number;
+  cause: string;
+}
+
+export interface JobCollectiveDetail extends JobCollective {
+  members: { rank: number; wait_ns: number; start_ns: number }[];
+}
+
+/** The job that a profile is a rank of; `ranks` in columns. */
+export interface RankJob {
+  job: string;
+  rank: number;
+  world_size: number;
+  ranks_present: number;
+  knows_ranks: boolean;
+  hosts: number | null;
+  gpus: string[];
+  iterations: number;
+  median_iteration_ns: number;
+  wait_fraction: number | null;
+  exposed_communication_fraction: number | null;
+  own_delay_fraction: number | null;
+  dimensions: { kind: string; size: number }[];
+  matched_by: string;
+  operations: number;
+  verdict: {
+    rank: number | null;
+    cause: string | null;
+    detail: string | null;
+    own_delay_ns: number | null;
+    share: number | null;
+    sentence: string;
+    judged: boolean;
+    runners_up: JobSuspect[];
+  };
+  missing: { ranks: number[]; count: number };
+  clocks: { aligned: boolean; sentence: string };
+  left_out: Record<string, number>;
+  warnings: string[];
+  ranks: {
+    rank: number[];
+    host: string[];
+    device_id: (number | null)[];
+    gpu_name: string[];
+    coordinates: string[];
+    window_ns: (number | null)[];
+    compute_ns: (number | null)[];
+    exposed_communication_ns: (number | null)[];
+    exposed_transfer_ns: (number | null)[];
+    exposed_wait_ns: (number | null)[];
+    exposed_unmatched_ns: (number | null)[];
+    exposed_copy_ns: (number | null)[];
+    idle_ns: (number | null)[];
+    overlapped_ns: (number | null)[];
+    own_delay_ns: (number | null)[];
+    last: number[];
+  };
+  profiles: ({ run: string; name: string } | null)[];
+  iterations_by_number: { iteration: number[]; median_ns: number[] };
+  groups: JobGroup[];
+  collectives: JobCollectiveStats[];
+  findings: { id: number; rule: string; severity: number; title: string; text: string; gain_ns: number | null }[];
+}
+
+/** What the pages of a single rank say of its job. */
+export interface RankSummary {
+  name: string;
+  rank: number;
+  world_size: number;
+  knows_ranks: boolean;
+  wait_fraction: number | null;
+  own_delay_ns: number | null;
+  sentence: string;
+}
+
+/** A measure of all ranks in all iterations. */
+export interface JobCells {
+  rows: number;
+  columns: number;
+  /** How many ranks and iterations a cell stands for. */
+  ranks: number;
+  iterations: number;
+  unit_ns: number;
+  unknown: number;
+  /** Base64 of little-endian 32-bit numbers, row after row. */
+  cells: string;
+}

@@ -129,7 +129,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
             if pass_ == "backward":
                 _collectives(plan, ranks, "data", "_reduce_scatter_base", 16 << 20, _SCATTER_NS, noise)
     for rank in ranks:
-        rank.compute_ns = max(rank.compute_ns, *rank.streams.values())
+        rank.compute_ns = max([rank.compute_ns, *rank.streams.values()])
         _kernel(rank, *_OPTIMIZER, noise)
         rank.host_ns = max(rank.host_ns, rank.compute_ns)
         span = rank.host_ns - begun[rank.number]

@@ -11,6 +11,7 @@ import { Guidance } from "./guidance";
 import { KernelTimePanel } from "./kernel_time_panel";
 import { PerformanceSummary } from "./performance_summary";
 import { PrecisionPanel } from "./precision_panel";
+import { RankNote } from "./rank_note";
 import { ResourceBreakdown } from "./resource_breakdown";
 import { StepsPanel } from "./steps_panel";
 import { SystemConfiguration } from "./system_configuration";
@@ -32,6 +33,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         <>
           <AnswerBand data={data} diagnosis={diagnosis} step={step} />
           <Tiles data={data} diagnosis={diagnosis} step={step} />
+          <RankNote />
           <div class="answer-row">
             <FirstChanges data={data} diagnosis={diagnosis} />
             <StepsPanel data={data} step={step} />

@@ -5,14 +5,18 @@ import { DataTable } from "../../components/table/data_table";
 import { formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
+import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
+import { Ranks } from "../ranks/ranks";
 
 export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
+  const job = useRankJob().data;
   const idle = all.filter(({ in_use: used }) => !used).map(({ device_id: id }) => id);
   return (
     <div class="stacked">
+      {job !== null && <Ranks job={job} />}
       {devices.length > 1 && (
         <Panel
           title="GPU Utilization"

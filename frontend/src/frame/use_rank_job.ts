@@ -1,0 +1,16 @@
+/** The job that the profile on screen is a rank of. */
+import { fetchRankJob, fetchRankSummary } from "../api/client";
+import type { RankJob, RankSummary } from "../api/types";
+import { useScope } from "./scope";
+import { useQuery, type Query } from "./use_query";
+
+export function useRankJob(): Query<RankJob | null> {
+  const { profile, round } = useScope();
+  return useQuery(`${profile} ${round} job`, (signal) => fetchRankJob(profile, signal));
+}
+
+/** What is said of the job beside the numbers of one rank. */
+export function useRankSummary(): RankSummary | null {
+  const { profile, round } = useScope();
+  return useQuery(`${profile} ${round} rank`, (signal) => fetchRankSummary(profile, signal)).data;
+}

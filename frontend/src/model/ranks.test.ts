@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+
+import type { RankJob } from "../api/types";
+import { barRows, decodeCells, partsOf, scaleOf, sortedRows } from "./ranks";
+
+const packed = (values: readonly number[]): string => {
+  const bytes = new Uint8Array(new Uint32Array(values).buffer);
+  return btoa(String.fromCharCode(...bytes));
+};
+
+const job = {
+  ranks: {
+    rank: [0, 1, 2],
+    host: ["b10", "b9", "b9"],
+    window_ns: [100, 100, null],
+    compute_ns: [60, 50, null],
+    exposed_communication_ns: [30, 40, null],
+    exposed_transfer_ns: [10, 10, null],
+    exposed_wait_ns: [15, 30, null],
+    exposed_copy_ns: [4, 4, null],
+    idle_ns: [6, 6, null],
+    own_delay_ns: [1, 9, null],
+  },
+} as unknown as RankJob;
+
+test("cells are numbers of the unit, and what is unknown is not 0", () => {
+  const shape = { rows: 1, columns: 3, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
+  expect([...decodeCells({ ...shape, cells: packed([1, 7, 0]) })]).toEqual([1000, NaN, 0]);
+  expect(scaleOf(new Float64Array([5, NaN, 3]), false)).toEqual({ low: 3, high: 5 });
+  expect(scaleOf(new Float64Array([NaN]), true)).toEqual({ low: 0, high: 0 });
+});
+
+test("rows are sorted by rank, by host in the order that people count, or by what is shown", () => {
+  const shape = { rows: 3, columns: 2, ranks: 1 };
+  const values = new Float64Array([1, 1, NaN, 9, 4, 0]);
+  expect(sortedRows(job, values, shape, "rank")).toEqual([0, 1, 2]);
+  expect(sortedRows(job, values, shape, "value")).toEqual([1, 2, 0]);
+  expect(sortedRows(job, values, shape, "host")).toEqual([1, 2, 0]);
+});
+
+test("the parts of a rank add up to its time; a rank without GPU work has none", () => {
+  expect(partsOf(job, 0)).toEqual([60, 10, 15, 5, 4, 6]);
+  expect(partsOf(job, 0)?.reduce((sum, ns) => sum + ns, 0)).toBe(100);
+  expect(partsOf(job, 2)).toBeNull();
+});
+
+test("of a large job only those bars are drawn that differ most", () => {
+  expect(barRows(job)).toEqual([0, 1, 2]);
+  expect(barRows(job, 2, 1)).toEqual([1]);
+});

@@ -1,0 +1,149 @@
+/** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
+import type { JobCells, RankJob } from "../api/types";
+
+export const MEASURES = [
+  ["own_delay", "Own delay", "Time that the rank itself took longer than its peers, whatever its neighbours cost it."],
+  ["exposed_wait", "Waiting", "Waiting for other ranks in collectives, while nothing is computed."],
+  ["exposed_transfer", "Transfer", "Transferring data between GPUs, while nothing is computed."],
+  ["compute", "Compute", "At least one kernel computes."],
+  ["idle", "Idle", "The GPU does nothing."],
+  ["duration", "Iteration", "The whole iteration. In synchronous training these equalise, whoever is slow."],
+] as const;
+
+export type Measure = (typeof MEASURES)[number][0];
+
+export const SORTS = [
+  ["rank", "Rank"],
+  ["value", "Value"],
+  ["host", "Host"],
+] as const;
+
+export type Sort = (typeof SORTS)[number][0];
+
+/** The cells in ns, row after row; NaN is unknown. */
+export function decodeCells({ cells, unit_ns: unit, unknown }: JobCells): Float64Array {
+  const text = atob(cells);
+  const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  const found = new Float64Array(bytes.length / 4);
+  for (let place = 0; place < found.length; place += 1) {
+    const value = view.getUint32(place * 4, true);
+    found[place] = value === unknown ? NaN : value * unit;
+  }
+  return found;
+}
+
+/** Rows of the heat map in their order. */
+export function sortedRows(
+  job: RankJob,
+  values: Float64Array,
+  { rows, columns, ranks }: Pick<JobCells, "rows" | "columns" | "ranks">,
+  sort: Sort,
+): number[] {
+  const order = Array.from({ length: rows }, (_, row) => row);
+  if (sort === "rank") return order;
+  if (sort === "host")
+    return order.sort((a, b) => {
+      const [one = "", other = ""] = [job.ranks.host[a * ranks], job.ranks.host[b * ranks]];
+      return one.localeCompare(other, "en", { numeric: true }) || a - b;
+    });
+  const sums = order.map((row) => {
+    let sum = 0;
+    for (let column = 0; column < columns; column += 1) {
+      const value = values[row * columns + column] ?? NaN;
+      if (!Number.isNaN(value)) sum += value;
+    }
+    return sum;
+  });
+  return order.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
+}
+
+/** Where a value stands between the least and the largest: 0 to 1. */
+export function scaleOf(values: Float64Array, fromZero: boolean): { low: number; high: number } {
+  let low = fromZero ? 0 : Infinity;
+  let high = -Infinity;
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  return high >= low ? { low, high } : { low: 0, high: 0 };
+}
+
+export interface RankPart {
+  key: "compute" | "transfer" | "wait" | "unmatched" | "copy" | "idle";
+  label: string;
+  about: string;
+}
+
+export const PARTS: readonly RankPart[] = [
+  { key: "compute", label: "Compute", about: "At least one kernel computes." },
+  { key: "transfer", label: "Transfer", about: "Data moves between GPUs, and nothing is computed." },
+  { key: "wait", label: "Waiting", about: "In a collective, for ranks that come later, and nothing is computed." },
+  { key: "unmatched", label: "Unmatched", about: "Communication of which nothing more is known." },
+  { key: "copy", label: "Copies", about: "Copies and sets, and no kernel." },
+  { key: "idle", label: "Idle", about: "The GPU does nothing." },
+];
+
+/** The parts of a rank's time in ns, in the order of `PARTS`; null if it did no GPU work. */
+export function partsOf(job: RankJob, row: number): number[] | null {
+  const { ranks } = job;
+  const compute = ranks.compute_ns[row] ?? null;
+  if (compute === null) return null;
+  const exposed = ranks.exposed_communication_ns[row] ?? 0;
+  const transfer = ranks.exposed_transfer_ns[row] ?? 0;
+  const wait = ranks.exposed_wait_ns[row] ?? 0;
+  return [
+    compute,
+    transfer,
+    wait,
+    Math.max(exposed - transfer - wait, 0),
+    ranks.exposed_copy_ns[row] ?? 0,
+    ranks.idle_ns[row] ?? 0,
+  ];
+}
+
+/** Rows to show as bars: all of a small job, else those that differ most by own delay, by rank. */
+export function barRows(job: RankJob, most = 64, few = 10): number[] {
+  const rows = job.ranks.rank.map((_, row) => row);
+  if (rows.length <= most) return rows;
+  const delay = (row: number): number => job.ranks.own_delay_ns[row] ?? 0;
+  return rows.sort((a, b) => delay(b) - delay(a) || a - b).slice(0, few);
+}
+
+/** The quartiles of each part's share of the time over all ranks: least, lower, median, upper, largest. */
+export function spreadOfParts(job: RankJob): number[][] {
+  const shares = PARTS.map(() => [] as number[]);
+  job.ranks.rank.forEach((_, row) => {
+    const parts = partsOf(job, row);
+    const window = job.ranks.window_ns[row] ?? 0;
+    if (parts !== null && window > 0) parts.forEach((ns, part) => shares[part]?.push(ns / window));
+  });
+  return shares.map((values) => {
+    const sorted = values.sort((a, b) => a - b);
+    return [0, 0.25, 0.5, 0.75, 1].map((place) => sorted[Math.round(place * (sorted.length - 1))] ?? 0);
+  });
+}
+
+/** `rank 3`, or `process 4` where the profiles do not say. */
+export const rankLabel = (job: Pick<RankJob, "knows_ranks">, rank: number): string =>
+  job.knows_ranks ? `Rank ${rank}` : `Process ${rank + 1}`;
+
+const LEFT_OUT: Record<string, string> = {
+  without_group: "communication kernels that say nothing of their process group (CUDA graphs do not)",
+  missing_ranks: "kernels of groups of which ranks are missing",
+  incomplete: "operations that only some members recorded",
+  inconsistent: "operations whose kind, type or size differs between members",
+  not_paired: "sends and receives whose partners are not recorded",
+  not_believed: "operations of groups whose ends do not agree",
+  not_synchronising: "broadcasts, sends and the like, which ranks may leave early",
+  unknown_type: "operations of an unknown element type, which have no bandwidth",
+  graphs: "CUDA graphs recorded as a whole, which count as compute",
+};
+
+/** What was left out, each with its count. */
+export function leftOut({ left_out: counts }: Pick<RankJob, "left_out">): { text: string; count: number }[] {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([name, count]) => ({ text: LEFT_OUT[name] ?? name, count }));
+}

@@ -1,0 +1,23 @@
+/** What the job of this rank says of it: a busy GPU may only wait for others. */
+import { ViewLink } from "../../components/view_link";
+import { formatShare } from "../../format/share";
+import { useRankSummary } from "../../frame/use_rank_job";
+
+export function RankNote() {
+  const job = useRankSummary();
+  if (job === null) return null;
+  const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
+  return (
+    <p class="rank-note" data-tip={job.sentence}>
+      {name} of {job.world_size}
+      {job.wait_fraction !== null && (
+        <>
+          : of the GPU's time, waiting for other ranks <strong>{formatShare(job.wait_fraction)}</strong>
+        </>
+      )}{" "}
+      <ViewLink class="link-button" to={{ view: "gpus" }}>
+        See the job
+      </ViewLink>
+    </p>
+  );
+}

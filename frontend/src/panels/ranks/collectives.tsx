@@ -1,0 +1,167 @@
+/** The collectives by dimension, kind and size; a row opens its instances, an instance its members. */
+import { fetchJobCollective, fetchJobCollectives } from "../../api/client";
+import type { JobCollectiveStats, RankJob } from "../../api/types";
+import { ErrorBox, Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { formatBytes } from "../../format/bytes";
+import { formatCount, significant } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { RankLink } from "./rank_link";
+
+const MOST_MEMBERS = 64;
+
+export function Collectives({ job }: { job: RankJob }) {
+  const url = useUrl();
+  const chosen = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
+  return (
+    <Panel
+      title="Collectives"
+      about="Transfer is what all members share: bytes on the wire, a slow link. Waiting is what they lose to each other. Bus bandwidth is that of nccl-tests. A row shows its operations."
+    >
+      {job.collectives.length === 0 ? (
+        <p class="muted">No operations could be matched between ranks.</p>
+      ) : (
+        <div class="rank-table-frame">
+          <table class="rank-table">
+            <thead>
+              <tr>
+                {["Groups", "Collective", "Size", "Ranks", "Count", "Transfer", "p95", "Bus bandwidth", "Of peak"].map(
+                  (head) => (
+                    <th scope="col" key={head}>
+                      {head}
+                    </th>
+                  ),
+                )}
+                <th scope="col">Waiting</th>
+                <th scope="col">Skew p95</th>
+                <th scope="col">Most often last</th>
+              </tr>
+            </thead>
+            <tbody>
+              {job.collectives.map((row) => (
+                <Row key={row.id} job={job} row={row} chosen={row === chosen} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {chosen !== null && <Instances job={job} stats={chosen} />}
+    </Panel>
+  );
+}
+
+function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chosen: boolean }) {
+  const bandwidth = row.bus_bandwidth === null ? null : row.bus_bandwidth / 1e9;
+  const peak = row.peak_bandwidth;
+  return (
+    <tr class={chosen ? "selected" : undefined}>
+      <td>{row.group_kind === "" ? "-" : row.group_kind.toUpperCase()}</td>
+      <td>
+        <button
+          type="button"
+          class="link-button"
+          aria-expanded={chosen}
+          onClick={() => navigate({ "ranks.stats": chosen ? null : String(row.id), "ranks.operation": null }, true)}
+        >
+          {row.kind}
+        </button>
+      </td>
+      <td class="number">{row.bytes === null ? "-" : formatBytes(row.bytes)}</td>
+      <td class="number">{row.ranks}</td>
+      <td class="number">{formatCount(row.operations)}</td>
+      <td class="number" data-tip={`Sum: ${readableAndExact(row.transfer_ns)}`}>
+        {formatDuration(row.transfer_median_ns)}
+      </td>
+      <td class="number">{formatDuration(row.transfer_p95_ns)}</td>
+      <td class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`} data-tip={row.bandwidth_reason}>
+        {bandwidth === null ? "-" : `${significant(bandwidth)} GB/s`}
+      </td>
+      <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
+        {peak === null || row.bus_bandwidth === null ? "-" : formatShare(row.bus_bandwidth / peak)}
+      </td>
+      <td class="number">{formatDuration(row.wait_ns)}</td>
+      <td class="number">{formatDuration(row.skew_p95_ns)}</td>
+      <td>
+        {row.last_rank === null ? (
+          "-"
+        ) : (
+          <>
+            <RankLink job={job} rank={row.last_rank} /> <span class="muted">{formatShare(row.last_fraction)}</span>
+          </>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Instances({ job, stats }: { job: RankJob; stats: JobCollectiveStats }) {
+  const { profile, round } = useScope();
+  const query = useQuery(`${profile} ${round} ${stats.id}`, (signal) => fetchJobCollectives(profile, stats.id, signal));
+  const url = useUrl();
+  if (query.error !== null && !query.loading) return <ErrorBox error={query.error} retry={query.reload} />;
+  if (query.data === null) return <Loading what="the operations" />;
+  const asked = Number(url["ranks.operation"] ?? "");
+  const shown = query.data.find(({ id }) => id === asked) ?? query.data[0];
+  return (
+    <div class="rank-instances">
+      <h3 class="rank-sub">Operations with the longest waits</h3>
+      <ol class="rank-operations">
+        {query.data.slice(0, 20).map((one) => (
+          <li key={one.id}>
+            <button
+              type="button"
+              class="link-button"
+              aria-pressed={one.id === shown?.id}
+              onClick={() => navigate({ "ranks.operation": String(one.id) }, true)}
+            >
+              {one.iteration === null ? "outside iterations" : `iteration ${one.iteration}`}: waiting{" "}
+              {formatDuration(one.wait_ns)}
+            </button>
+          </li>
+        ))}
+      </ol>
+      {shown !== undefined && <Members job={job} id={shown.id} />}
+    </div>
+  );
+}
+
+/** One operation: a bar for each rank, waiting and transfer, on one clock. */
+function Members({ job, id }: { job: RankJob; id: number }) {
+  const { profile, round } = useScope();
+  const query = useQuery(`${profile} ${round} ${id}`, (signal) => fetchJobCollective(profile, id, signal));
+  if (query.error !== null && !query.loading) return <ErrorBox error={query.error} retry={query.reload} />;
+  if (query.data === null) return <Loading what="the operation" />;
+  const { members, transfer_ns: transfer, skew_ns: skew } = query.data;
+  const whole = Math.max(skew + transfer, 1);
+  const rows = members.length > MOST_MEMBERS ? [...members].sort((a, b) => a.wait_ns - b.wait_ns) : members;
+  return (
+    <>
+      <ul class="rank-bars">
+        {rows.slice(0, MOST_MEMBERS).map(({ rank, wait_ns: wait }) => (
+          <li key={rank}>
+            <span class="rank-name">
+              <RankLink job={job} rank={rank} />
+            </span>
+            <span
+              class="rank-track"
+              data-tip={`Waits ${readableAndExact(wait)}, then transfers for ${readableAndExact(transfer)}`}
+            >
+              <span style={{ width: `${((skew - wait) / whole) * 100}%` }} />
+              <span class="rank-wait" style={{ width: `${(wait / whole) * 100}%` }} />
+              <span class="rank-transfer" style={{ width: `${(transfer / whole) * 100}%` }} />
+            </span>
+            <span class="number rank-delay">{formatDuration(wait)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="muted note-below">
+        {job.clocks.sentence}{" "}
+        {rows.length > MOST_MEMBERS && `${MOST_MEMBERS} of ${rows.length} ranks, the latest first.`}
+      </p>
+    </>
+  );
+}

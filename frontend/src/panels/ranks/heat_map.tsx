@@ -1,0 +1,323 @@
+/** A measure of all ranks in all iterations: arrow keys walk over the cells, Enter opens the rank at the iteration. */
+import { useContext, useEffect, useMemo, useRef, useState } from "preact/hooks";
+
+import { fetchJobCells } from "../../api/client";
+import type { JobCells, RankJob } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
+import { ErrorBox, Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { useWidth } from "../../components/use_width";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { ThemeContext } from "../../frame/theme";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { decodeCells, MEASURES, rankLabel, scaleOf, SORTS, sortedRows, type Measure } from "../../model/ranks";
+import { RankLink, toRank } from "./rank_link";
+
+const LABELS = 92;
+const FEW_ROWS = 16;
+const MOST_HEIGHT = 520;
+const MOST_TABLE = 200;
+
+/** Ends of the scale: not red and green, and told apart in grey too. */
+const SCALE = {
+  light: [
+    [238, 243, 250],
+    [8, 69, 148],
+  ],
+  dark: [
+    [56, 62, 72],
+    [253, 208, 120],
+  ],
+} as const;
+
+function colourAt(share: number, theme: "light" | "dark"): [number, number, number] {
+  const [from, to] = SCALE[theme];
+  const mixed = from.map((low, channel) => Math.round(low + ((to[channel] ?? 0) - low) * share));
+  return [mixed[0] ?? 0, mixed[1] ?? 0, mixed[2] ?? 0];
+}
+
+export function HeatMap({ job }: { job: RankJob }) {
+  const { profile, round } = useScope();
+  const url = useUrl();
+  const measure = chosenOf(MEASURES, url["ranks.measure"]);
+  const sort = chosenOf(SORTS, url["ranks.sort"]);
+  const table = url["ranks.table"] === "1";
+  const query = useQuery(`${profile} ${round} ${measure}`, (signal) => fetchJobCells(profile, measure, signal));
+  const about = MEASURES.find(([id]) => id === measure)?.[2] ?? "";
+  return (
+    <Panel
+      title="Ranks and iterations"
+      about={`${about} One row per rank, one column per iteration. Arrow keys walk over the cells, Enter opens the rank at that iteration.`}
+      tools={
+        <>
+          <Choice
+            label="Measure"
+            options={MEASURES}
+            value={measure}
+            to={(id) => ({ "ranks.measure": id === "own_delay" ? null : id })}
+          />
+          <Choice
+            label="Sort by"
+            shown
+            options={SORTS}
+            value={sort}
+            to={(id) => ({ "ranks.sort": id === "rank" ? null : id })}
+          />
+          <button
+            type="button"
+            class="button toggle"
+            aria-pressed={table}
+            onClick={() => navigate({ "ranks.table": table ? null : "1" }, true)}
+          >
+            Table
+          </button>
+        </>
+      }
+    >
+      {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
+      {query.data === null ? (
+        query.error === null && <Loading what="the iterations" />
+      ) : (
+        <Cells job={job} cells={query.data} measure={measure} sort={sort} table={table} />
+      )}
+    </Panel>
+  );
+}
+
+interface CellsProps {
+  job: RankJob;
+  cells: JobCells;
+  measure: Measure;
+  sort: (typeof SORTS)[number][0];
+  table: boolean;
+}
+
+function Cells({ job, cells, measure, sort, table }: CellsProps) {
+  const values = useMemo(() => decodeCells(cells), [cells]);
+  const rows = useMemo(() => sortedRows(job, values, cells, sort), [job, values, cells, sort]);
+  const iterations = job.iterations_by_number.iteration;
+  const text = (row: number, column: number): string => {
+    const rank = job.ranks.rank[row * cells.ranks] ?? 0;
+    const value = values[row * cells.columns + column] ?? NaN;
+    const ranks = cells.ranks > 1 ? ` to ${rank + cells.ranks - 1}, the largest of them` : "";
+    const number = iterations[column * cells.iterations] ?? column;
+    const told = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
+    return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${told}`;
+  };
+  if (table) return <CellTable job={job} cells={cells} values={values} rows={rows} />;
+  return <Picture job={job} cells={cells} measure={measure} values={values} rows={rows} text={text} />;
+}
+
+interface PictureProps {
+  job: RankJob;
+  cells: JobCells;
+  measure: Measure;
+  values: Float64Array;
+  rows: readonly number[];
+  text: (row: number, column: number) => string;
+}
+
+function Picture({ job, cells, measure, values, rows, text }: PictureProps) {
+  const theme = useContext(ThemeContext);
+  const [measureWidth, width] = useWidth(900);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [active, setActive] = useState<[number, number] | null>(null);
+  const { columns } = cells;
+  const { low, high } = useMemo(
+    () => scaleOf(values, measure !== "duration" && measure !== "compute"),
+    [values, measure],
+  );
+  const inner = Math.max(width - LABELS, 50);
+  const cell = rows.length <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows.length, 0.5);
+  const height = Math.round(cell * rows.length);
+  const printed = rows.length <= FEW_ROWS && inner / columns >= 54;
+
+  useEffect(() => {
+    const drawn = canvas.current;
+    const context = drawn?.getContext("2d");
+    if (!drawn || !context) return;
+    const ratio = window.devicePixelRatio || 1;
+    drawn.width = Math.round(inner * ratio);
+    drawn.height = Math.round(height * ratio);
+    const picture = new OffscreenCanvas(columns, rows.length);
+    const pixels = picture.getContext("2d");
+    if (!pixels) return;
+    const image = pixels.createImageData(columns, rows.length);
+    rows.forEach((row, place) => {
+      for (let column = 0; column < columns; column += 1) {
+        const value = values[row * columns + column] ?? NaN;
+        const share = high > low ? (value - low) / (high - low) : 0;
+        const [red, green, blue] = Number.isNaN(value) ? [0, 0, 0] : colourAt(share, theme);
+        image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], (place * columns + column) * 4);
+      }
+    });
+    pixels.putImageData(image, 0, 0);
+    context.scale(ratio, ratio);
+    hatch(context, inner, height, theme);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(picture, 0, 0, inner, height);
+    if (printed) {
+      context.font = "11px Roboto, sans-serif";
+      context.textAlign = "center";
+      rows.forEach((row, place) => {
+        for (let column = 0; column < columns; column += 1) {
+          const value = values[row * columns + column] ?? NaN;
+          if (Number.isNaN(value)) continue;
+          const share = high > low ? (value - low) / (high - low) : 0;
+          const [red, green, blue] = colourAt(share, theme);
+          context.fillStyle = red * 0.3 + green * 0.59 + blue * 0.11 > 140 ? "#000" : "#fff";
+          context.fillText(formatDuration(value), ((column + 0.5) * inner) / columns, (place + 0.5) * cell + 4);
+        }
+      });
+    }
+    if (active !== null) {
+      context.strokeStyle = theme === "dark" ? "#fff" : "#000";
+      context.lineWidth = 2;
+      const [place, column] = active;
+      context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
+    }
+  }, [values, rows, columns, inner, height, cell, low, high, theme, active, printed]);
+
+  const at = (event: MouseEvent): [number, number] => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const place = Math.floor(((event.clientY - box.top) / Math.max(box.height, 1)) * rows.length);
+    const column = Math.floor(((event.clientX - box.left) / Math.max(box.width, 1)) * columns);
+    return [Math.min(Math.max(place, 0), rows.length - 1), Math.min(Math.max(column, 0), columns - 1)];
+  };
+  const open = ([place, column]: [number, number]): void => {
+    const rank = job.ranks.rank[(rows[place] ?? 0) * cells.ranks];
+    const iteration = job.iterations_by_number.iteration[column * cells.iterations] ?? null;
+    const to = rank === undefined ? null : toRank(job, rank, "iterations", iteration);
+    if (to !== null) navigate(to, true);
+  };
+  const steps: Record<string, [number, number]> = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+  };
+  const onKey = (event: KeyboardEvent): void => {
+    const step = steps[event.key];
+    if (step !== undefined) {
+      const [place, column] = active ?? [0, -1];
+      setActive([
+        Math.min(Math.max(place + step[0], 0), rows.length - 1),
+        Math.min(Math.max(column + step[1], 0), columns - 1),
+      ]);
+    } else if (event.key === "Enter" && active !== null) open(active);
+    else if (event.key === "Escape") setActive(null);
+    else return;
+    event.preventDefault();
+  };
+  const told = active === null ? "" : text(rows[active[0]] ?? 0, active[1]);
+  const iterations = job.iterations_by_number.iteration;
+  const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
+  const every = Math.max(1, Math.ceil(14 / cell));
+  return (
+    <div class="heat-map" ref={measureWidth}>
+      <div class="heat-body" style={{ height: `${height}px` }}>
+        <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
+          {rows.map(
+            (row, place) =>
+              place % every === 0 && (
+                <li key={row} style={{ top: `${(place + 0.5) * cell}px` }}>
+                  {rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0)}
+                </li>
+              ),
+          )}
+        </ol>
+        <canvas
+          ref={canvas}
+          style={{ width: `${inner}px`, height: `${height}px` }}
+          tabIndex={0}
+          role="application"
+          aria-label={`${name} of ${rows.length} rows in ${columns} columns. ${told}`}
+          data-tip={told === "" ? undefined : told}
+          onPointerMove={(event) => setActive(at(event))}
+          onPointerLeave={() => setActive(null)}
+          onDblClick={(event) => open(at(event))}
+          onKeyDown={onKey}
+        />
+      </div>
+      <div class="heat-axis" style={{ marginLeft: `${LABELS}px` }}>
+        <span>iteration {iterations[0]}</span>
+        {cells.iterations * cells.ranks > 1 && (
+          <span>
+            each cell: the largest of {cells.ranks} ranks x {cells.iterations} iterations
+          </span>
+        )}
+        <span>{iterations[iterations.length - 1]}</span>
+      </div>
+      <div class="heat-legend">
+        <span>{formatDuration(low)}</span>
+        <span
+          class="heat-scale"
+          style={{
+            background: `linear-gradient(90deg, rgb(${colourAt(0, theme).join()}), rgb(${colourAt(1, theme).join()}))`,
+          }}
+        />
+        <span>{formatDuration(high)}</span>
+        <span class="muted" role="status">
+          {told}
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** Stripes under what is not recorded. */
+function hatch(context: CanvasRenderingContext2D, width: number, height: number, theme: "light" | "dark"): void {
+  context.strokeStyle = theme === "dark" ? "#666" : "#c4c7cc";
+  context.lineWidth = 1;
+  context.beginPath();
+  for (let x = -height; x < width; x += 8) {
+    context.moveTo(x, height);
+    context.lineTo(x + height, 0);
+  }
+  context.stroke();
+}
+
+function CellTable({ job, cells, values, rows }: Pick<PictureProps, "job" | "cells" | "values" | "rows">) {
+  const columns = Math.min(cells.columns, 30);
+  return (
+    <div class="rank-table-frame">
+      <table class="rank-table">
+        <thead>
+          <tr>
+            <th scope="col">Rank</th>
+            {Array.from({ length: columns }, (_, column) => (
+              <th scope="col" key={column}>
+                {job.iterations_by_number.iteration[column * cells.iterations]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, MOST_TABLE).map((row) => (
+            <tr key={row}>
+              <th scope="row">
+                <RankLink job={job} rank={job.ranks.rank[row * cells.ranks] ?? 0} />
+              </th>
+              {Array.from({ length: columns }, (_, column) => {
+                const value = values[row * cells.columns + column] ?? NaN;
+                return (
+                  <td key={column} class="number">
+                    {Number.isNaN(value) ? "-" : formatDuration(value)}
+                  </td>
+                );
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {(rows.length > MOST_TABLE || cells.columns > columns) && (
+        <p class="muted note-below">
+          {Math.min(rows.length, MOST_TABLE)} of {rows.length} rows and {columns} of {cells.columns} iterations; dlprof
+          distributed --format json has all.
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,120 @@
+/** The time of each rank from its first to its last GPU work, in parts that add up. */
+import type { RankJob } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
+import { Panel } from "../../components/panel";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { useUrl } from "../../frame/url";
+import { barRows, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
+import { RankLink } from "./rank_link";
+
+const WAYS = [
+  ["share", "Share"],
+  ["time", "Time"],
+] as const;
+
+export function RankBars({ job }: { job: RankJob }) {
+  const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
+  const rows = barRows(job);
+  const longest = Math.max(...rows.map((row) => job.ranks.window_ns[row] ?? 0), 1);
+  const many = rows.length < job.ranks.rank.length;
+  return (
+    <Panel
+      title="Ranks"
+      about="From the first to the last GPU work of each rank. High own delay and little waiting: this rank costs time. Much waiting: others cost it time."
+      tools={
+        <Choice
+          label="Bars show"
+          options={WAYS}
+          value={way}
+          to={(id) => ({ "ranks.bars": id === "share" ? null : id })}
+        />
+      }
+    >
+      <ul class="rank-legend">
+        {PARTS.map(({ key, label, about }) => (
+          <li key={key} data-tip={about}>
+            <span class={`swatch rank-${key}`} /> {label}
+          </li>
+        ))}
+      </ul>
+      {many && <Spread job={job} />}
+      {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
+      <ul class="rank-bars">
+        {rows.map((row) => {
+          const rank = job.ranks.rank[row] ?? 0;
+          const parts = partsOf(job, row);
+          const window = job.ranks.window_ns[row] ?? 0;
+          const whole = way === "share" ? window : longest;
+          return (
+            <li key={rank} class={rank === job.rank ? "rank-here" : undefined}>
+              <span class="rank-name">
+                <RankLink job={job} rank={rank} />
+                <span class="muted"> {job.ranks.host[row]}</span>
+              </span>
+              {parts === null ? (
+                <span class="muted">no GPU work</span>
+              ) : (
+                <span
+                  class="rank-track"
+                  data-tip={[
+                    `${rankLabel(job, rank)}: ${readableAndExact(window)}`,
+                    ...PARTS.map(
+                      ({ label }, part) =>
+                        `${label}: ${formatDuration(parts[part] ?? 0)} (${formatShare(shareOf(parts[part] ?? 0, window))})`,
+                    ),
+                    `Communication during compute: ${formatDuration(job.ranks.overlapped_ns[row] ?? null)}`,
+                    `Last to arrive: ${job.ranks.last[row] ?? 0} times`,
+                  ].join("\n")}
+                >
+                  {PARTS.map(({ key }, part) => (
+                    <span
+                      key={key}
+                      class={`rank-${key}`}
+                      style={{ width: `${((parts[part] ?? 0) / Math.max(whole, 1)) * 100}%` }}
+                    />
+                  ))}
+                </span>
+              )}
+              <span class="number rank-delay">{formatDuration(job.ranks.own_delay_ns[row] ?? null)}</span>
+            </li>
+          );
+        })}
+        <li class="rank-foot muted" aria-hidden="true">
+          <span />
+          <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
+          <span>own delay</span>
+        </li>
+      </ul>
+    </Panel>
+  );
+}
+
+/** Where there are too many bars: how each part is spread over the ranks. */
+function Spread({ job }: { job: RankJob }) {
+  return (
+    <ul class="rank-spread">
+      {spreadOfParts(job).map(([least = 0, lower = 0, median = 0, upper = 0, largest = 0], part) => {
+        const { key, label } = PARTS[part] ?? { key: "idle", label: "" };
+        const at = (share: number): string => `${share * 100}%`;
+        return (
+          <li
+            key={key}
+            data-tip={`${label} of ${job.ranks.rank.length} ranks\nleast ${formatShare(least)}, lower quarter ${formatShare(lower)}, median ${formatShare(median)}, upper quarter ${formatShare(upper)}, largest ${formatShare(largest)}`}
+          >
+            <span class="rank-name">{label}</span>
+            <span class="rank-range">
+              <span class="rank-whisker" style={{ left: at(least), width: at(largest - least) }} />
+              <span
+                class={`rank-box rank-${key}`}
+                style={{ left: at(lower), width: at(Math.max(upper - lower, 0.003)) }}
+              />
+              <span class="rank-median" style={{ left: at(median) }} />
+            </span>
+            <span class="number rank-delay">{formatShare(median)}</span>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

@@ -1,0 +1,174 @@
+/** One job of many ranks: who costs time, where it shows, and what was left out. */
+import type { RankJob } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { formatCount, formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { leftOut, rankLabel } from "../../model/ranks";
+import { Collectives } from "./collectives";
+import { HeatMap } from "./heat_map";
+import { RankBars } from "./rank_bars";
+import { RankLink } from "./rank_link";
+
+export function Ranks({ job }: { job: RankJob }) {
+  return (
+    <>
+      <Verdict job={job} />
+      <Tiles job={job} />
+      {job.iterations > 0 && <HeatMap job={job} />}
+      <RankBars job={job} />
+      <Collectives job={job} />
+      <Groups job={job} />
+      <LeftOut job={job} />
+    </>
+  );
+}
+
+function Verdict({ job }: { job: RankJob }) {
+  const { verdict } = job;
+  const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" x ");
+  const missing =
+    job.missing.count === 0
+      ? ""
+      : `; missing ${job.missing.ranks.join(", ")}${job.missing.count > job.missing.ranks.length ? " and more" : ""}`;
+  const facts = [
+    `${formatCount(job.ranks_present)} of ${formatCounted(job.world_size, "rank")}${missing}`,
+    job.hosts === null ? "" : formatCounted(job.hosts, "host"),
+    job.gpus.join(", "),
+    shape,
+    formatCounted(job.iterations, "iteration"),
+  ];
+  return (
+    <Panel title={job.job} about={`Matched by: ${job.matched_by}.`}>
+      <p class="rank-facts muted">{facts.filter((fact) => fact !== "").join(" · ")}</p>
+      <p class="rank-verdict">{verdict.sentence}</p>
+      <p class="rank-more">
+        {verdict.rank !== null && (
+          <RankLink job={job} rank={verdict.rank}>
+            Show {rankLabel(job, verdict.rank).toLowerCase()}
+          </RankLink>
+        )}
+        {verdict.runners_up.map(({ rank, own_delay_ns: delay, share }) => (
+          <span key={rank}>
+            Also <RankLink job={job} rank={rank} />: {formatDuration(delay)} ({formatShare(share)})
+          </span>
+        ))}
+      </p>
+      {job.findings.length > 0 && (
+        <ul class="rank-findings">
+          {job.findings.map(({ id, title, text, gain_ns: gain }) => (
+            <li key={id}>
+              <strong>{title}.</strong> {text.replace(verdict.sentence, "").trim()}
+              {gain !== null && gain > 0 && <span class="muted"> About {formatDuration(gain)} of an iteration.</span>}
+            </li>
+          ))}
+        </ul>
+      )}
+      {job.warnings.map((warning) => (
+        <p key={warning} class="rank-warning">
+          {warning}
+        </p>
+      ))}
+      <p class="muted note-below">{job.clocks.sentence}</p>
+    </Panel>
+  );
+}
+
+function Tiles({ job }: { job: RankJob }) {
+  const exposed = job.exposed_communication_fraction;
+  const wait = job.wait_fraction;
+  const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
+  const tiles = [
+    {
+      value: formatDuration(job.median_iteration_ns),
+      about: "median iteration",
+      tip: readableAndExact(job.median_iteration_ns),
+    },
+    {
+      value: formatShare(exposed),
+      about: "exposed communication",
+      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks.",
+    },
+    {
+      value: wait === null ? formatShare(null) : `${formatShare(wait)} + ${formatShare(transfer)}`,
+      about: "waiting + transferring",
+      tip: "Exposed communication, divided into waiting for other ranks and all else.",
+    },
+    {
+      value: formatShare(job.own_delay_fraction),
+      about: "own delay of the worst rank",
+      tip: "Mean own delay of the rank with most, or what a slow link costs, by the median iteration.",
+    },
+  ];
+  return (
+    <ul class="rank-tiles" aria-label="Key numbers">
+      {tiles.map(({ value, about, tip }) => (
+        <li key={about} data-tip={tip}>
+          <strong>{value}</strong>
+          <span class="muted">{about}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const MOST_GROUPS = 60;
+
+function Groups({ job }: { job: RankJob }) {
+  if (job.groups.length === 0) return null;
+  const sorted = [...job.groups].sort(
+    (a, b) => Number(b.slow) - Number(a.slow) || Number(a.believed) - Number(b.believed),
+  );
+  return (
+    <Panel
+      title="Groups"
+      about="Process groups that are used. Nothing is said of waiting in a group whose operations do not end together."
+    >
+      <ul class="rank-groups">
+        {sorted.slice(0, MOST_GROUPS).map((group) => (
+          <li
+            key={group.id}
+            class={group.slow ? "rank-slow" : group.believed ? undefined : "rank-unbelieved"}
+            data-tip={[
+              `Group ${group.name}${group.description === "" ? "" : ` (${group.description})`}, ranks ${group.ranks}`,
+              group.believed
+                ? `${formatCount(group.matched)} operations, ends within ${formatDuration(group.spread_ns)}`
+                : `Not matched: ${group.reason}`,
+              `Transfer ${formatDuration(group.transfer_ns)}, waiting ${formatDuration(group.wait_ns)}`,
+            ].join("\n")}
+          >
+            <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong> {group.ranks}
+            {group.inferred && group.kind !== "" && <span class="muted"> inferred</span>}
+            {group.slow && <span> slow</span>}
+            {!group.believed && <span> not matched</span>}
+          </li>
+        ))}
+      </ul>
+      {sorted.length > MOST_GROUPS && (
+        <p class="muted note-below">
+          {MOST_GROUPS} of {formatCount(sorted.length)} groups; slow ones and those that are not matched come first.
+        </p>
+      )}
+    </Panel>
+  );
+}
+
+function LeftOut({ job }: { job: RankJob }) {
+  const found = leftOut(job);
+  return (
+    <Panel title="What was left out" about="Enters no number of this page.">
+      {found.length === 0 && job.missing.count === 0 ? (
+        <p class="muted">Nothing: every collective of every rank was matched.</p>
+      ) : (
+        <ul class="rank-left-out">
+          {job.missing.count > 0 && <li>{formatCounted(job.missing.count, "rank")} without a profile</li>}
+          {found.map(({ text, count }) => (
+            <li key={text}>
+              {formatCount(count)} {text}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}

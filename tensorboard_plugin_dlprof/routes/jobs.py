@@ -1,0 +1,189 @@
+"""The job that a profile is a rank of, for the page GPUs and Ranks."""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tensorboard_plugin_dlprof.database.naming import source_stem
+from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
+from tensorboard_plugin_dlprof.queries import job as queries
+from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, identity
+from tensorboard_plugin_dlprof.runs.catalog import Snapshot
+from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from tensorboard_plugin_dlprof.routes.requests import Parameters
+
+_MOST_JOBS = 20
+"""Databases of jobs in one folder that are looked into."""
+
+_MOST_KNOWN = 10_000
+
+_LARGEST = 2**31
+
+
+class Place(NamedTuple):
+    """The database of a job, and the rank in it that a profile is."""
+
+    path: Path
+    rank: int
+
+
+class Jobs:
+    """Finds the jobs of profiles: a job's database lies in the folder of its ranks, or above it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[Path, Identity], dict[str, int]] = OrderedDict()
+        """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
+
+    def find(self, profile: FoundProfile) -> Place | None:
+        """The job of a profile; None if there is none, or none that can be read."""
+        file = profile.file
+        if file is None:
+            return None
+        below = PurePosixPath(source_stem(file.path.name.removesuffix(DATABASE_SUFFIX)))
+        folder = file.path.parent
+        for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
+            for path in _databases_in(folder):
+                rank = self._ranks(path).get(str(below))
+                if rank is not None:
+                    return Place(path, rank)
+            below, folder = folder.name / below, folder.parent
+        return None
+
+    def _ranks(self, path: Path) -> dict[str, int]:
+        try:
+            key = (path, identity(path))
+        except NotFound:
+            return {}
+        with self._lock:
+            if key in self._known:
+                return self._known[key]
+        try:
+            with opened(path) as connection:
+                rows = connection.execute("SELECT database, rank FROM job_ranks").fetchall()
+            found = {_stem(str(database)): int(rank) for database, rank in rows}
+        except (ProfileError, OSError, ValueError, TypeError):
+            found = {}
+        with self._lock:
+            self._known[key] = found
+            while sum(map(len, self._known.values())) > _MOST_KNOWN * _MOST_JOBS:
+                self._known.popitem(last=False)
+        return found
+
+
+def _stem(database: str) -> str:
+    return database.removesuffix(DATABASE_SUFFIX).removesuffix(RANK_SUFFIX)
+
+
+def _databases_in(folder: Path) -> list[Path]:
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(JOB_SUFFIX))  # noqa: PTH208  faster
+    except OSError:
+        return []
+    return [folder / name for name in names[:_MOST_JOBS]]
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Connection]:
+    """A connection to the database of a job for one request.
+
+    Raises:
+        NotADatabase: it cannot be read; the message has no path.
+    """
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
+
+    try:
+        with opened_job(path) as connection, deadline(connection, QUERY_SECONDS):
+            yield connection
+    except NotADatabase as error:
+        raise NotADatabase(f"The job {path.name} cannot be read; make it again with dlprof job.") from error
+
+
+def page(connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, Any]:
+    """The field ``job`` of the body of ``./job``."""
+    rows = queries.ranks(connection)
+    profiles = _profiles(snapshot)
+    folder = place.path.parent
+    members = [profiles.get((folder / _stem(row["database"])).as_posix()) for row in rows]
+    for row in rows:
+        del row["database"]
+    return {
+        **queries.answer(connection),
+        "rank": place.rank,
+        "ranks": _columns(rows),
+        "profiles": [None if member is None else {"run": member.run, "name": member.name} for member in members],
+        "iterations_by_number": _columns(queries.iterations(connection)),
+        "groups": queries.groups(connection),
+        "collectives": queries.collective_stats(connection),
+        "findings": queries.findings(connection),
+    }
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns, which say their names once."""
+    return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
+
+
+def _profiles(snapshot: Snapshot) -> dict[str, FoundProfile]:
+    """Profiles by path without suffix."""
+    found = {}
+    for profile in snapshot.profiles:
+        if profile.file is not None:
+            path = profile.file.path
+            found[(path.parent / source_stem(path.name.removesuffix(DATABASE_SUFFIX))).as_posix()] = profile
+    return found
+
+
+def summary(connection: Connection, place: Place, _parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./job_rank``: what the pages of a single rank say of its job."""
+    found = queries.answer(connection)
+    rank = queries.rank(connection, place.rank)
+    window, wait = rank["window_ns"], rank["exposed_wait_ns"]
+    told = {
+        "name": found["job"],
+        "rank": place.rank,
+        "world_size": found["world_size"],
+        "knows_ranks": found["knows_ranks"],
+        "wait_fraction": wait / window if wait is not None and window else None,
+        "own_delay_ns": rank["own_delay_ns"],
+        "sentence": found["verdict"]["sentence"],
+    }
+    return {"job": told}
+
+
+def cells(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./job_cells``."""
+    shape, packed = queries.heat_map(connection, parameters.text("measure") or "own_delay")
+    return {**shape, "unknown": queries.UNKNOWN_CELL, "cells": base64.b64encode(packed).decode()}
+
+
+def collectives(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./job_collectives``."""
+    limit = parameters.integer("limit", 50, 0, 1_000)
+    rows = queries.collectives(
+        connection,
+        limit=50 if limit is None else limit,
+        iteration=parameters.integer("iteration", None, 0, 2**53),
+        stats=parameters.integer("stats", None, 0, _LARGEST),
+        rank=parameters.integer("rank", None, 0, _LARGEST),
+    )
+    return {"collectives": rows}
+
+
+def collective(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./job_collective``."""
+    number = parameters.integer("id", None, 0, _LARGEST)
+    return {"collective": queries.collective(connection, -1 if number is None else number)}

@@ -1,0 +1,53 @@
+"""What the page GPUs and Ranks asks: over HTTP, of a log directory with a job."""
+
+from __future__ import annotations
+
+import base64
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tests.ranks.jobs import import_into, made_in
+from tests.routes.serving import Server
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """A server for a job of four ranks in two folders, and a profile without a job."""
+    logs = tmp_path_factory.mktemp("logs")
+    write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), logs / "run")
+    import_into(logs / "run", sorted((logs / "run").rglob("*.gz")), logs / "run")
+    made_in(logs / "run")
+    (alone,) = write_job(Plan(tensor=1, data=1, straggler=None), logs / "alone")
+    import_into(logs / "alone", [alone])
+    alone.unlink()
+    return Server(logs, tmp_path_factory.mktemp("cache"))
+
+
+def test_the_page_of_a_job(server: Server) -> None:
+    """Every rank finds its job and the profiles of the others; heat map, operations and members follow."""
+    profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
+    job = server.get(f"/job?profile={profile}").json["job"]
+    assert (job["rank"], job["verdict"]["rank"], job["ranks"]["rank"]) == (3, 1, [0, 1, 2, 3])
+    assert [each["run"] for each in job["profiles"]] == ["run/host0", "run/host0", "run/host1", "run/host1"]
+    cells = server.get(f"/job_cells?profile={profile}&measure=own_delay").json
+    found = np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
+    assert found.sum(1).argmax() == 1
+    stats = job["collectives"][0]
+    (first, *_) = server.get(f"/job_collectives?profile={profile}&stats={stats['id']}").json["collectives"]
+    assert (first["kind"], first["bytes"]) == (stats["kind"], stats["bytes"])
+    one = server.get(f"/job_collective?profile={profile}&id={first['id']}").json["collective"]
+    assert sum(member["wait_ns"] for member in one["members"]) == first["wait_ns"]
+    told = server.get(f"/job_rank?profile={profile}").json["job"]
+    assert told["world_size"] == 4
+    assert 0 < told["wait_fraction"] < 1
+
+
+def test_what_is_not_there(server: Server) -> None:
+    """A profile without a job has none; wrong measures and numbers are refused in a sentence."""
+    alone = next(each["id"] for each in server.profiles() if each["run"] == "alone")
+    assert server.get(f"/job?profile={alone}").json == {"job": None}
+    profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
+    assert server.get(f"/job_cells?profile={profile}&measure=luck").status_code == 400
+    assert server.get(f"/job_collective?profile={profile}&id=999999").status_code == 404
