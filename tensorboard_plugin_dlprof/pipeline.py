@@ -5,23 +5,52 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
+from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
+from tensorboard_plugin_dlprof.aggregation.selection import fitting
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis import engine
+from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
+from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
+from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
+from tensorboard_plugin_dlprof.analysis.tables import Feedback
+from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
+from tensorboard_plugin_dlprof.classify.rules.rule import Rule
+from tensorboard_plugin_dlprof.counters.matching import apply_counters
+from tensorboard_plugin_dlprof.counters.reading import read_report
+from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation
+from tensorboard_plugin_dlprof.database.advice_rows import Advice
+from tensorboard_plugin_dlprof.database.connection import (
+    is_dlprof_database,
+    open_database,
+    opened_database,
+    refuse_other_extensions,
+)
+from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
+from tensorboard_plugin_dlprof.database.measured import ids_of_ops, write_measured
+from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
+from tensorboard_plugin_dlprof.database.reader import read_profile
+from tensorboard_plugin_dlprof.database.track_file import write_track_file
+from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
+from tensorboard_plugin_dlprof.diagnosis.activity import complete
+from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
+from tensorboard_plugin_dlprof.efficiency.measure import measure
+from tensorboard_plugin_dlprof.efficiency.rates import efficiency
+from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
+from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
-
-if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.aggregation import Selection
-    from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-    from tensorboard_plugin_dlprof.analysis.tables import Feedback
-    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
-    from tensorboard_plugin_dlprof.database.advice_rows import Advice
-    from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
-    from tensorboard_plugin_dlprof.database.writer import Judgement, Results
-    from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
-    from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.memory.from_events import histories
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.ranks.rank_step import rank_tables
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -72,12 +101,6 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     Raises:
         ProfileError: The source cannot be read, the options do not fit it, or the database cannot be written.
     """
-    from tensorboard_plugin_dlprof.database.fingerprint import identify
-    from tensorboard_plugin_dlprof.diagnosis.activity import complete
-    from tensorboard_plugin_dlprof.errors import BrokenSource
-    from tensorboard_plugin_dlprof.importers import find_importer
-    from tensorboard_plugin_dlprof.opening.regular_file import shown
-
     importer = find_importer(source)
     counters = _counters(options.counters) if options.counters is not None else None
     before = identify(source)
@@ -98,12 +121,6 @@ def import_ranks_of(source: Path, database: Path, options: ImportOptions, progre
     Raises:
         ProfileError: The source cannot be read, or the database cannot be written.
     """
-    from tensorboard_plugin_dlprof.database.fingerprint import identify
-    from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
-    from tensorboard_plugin_dlprof.errors import BrokenSource
-    from tensorboard_plugin_dlprof.importers import find_importer
-    from tensorboard_plugin_dlprof.opening.regular_file import shown
-
     importer = find_importer(source)
     before = identify(source)
     profile = _profile([importer.read(source, _reading(database, options.read), progress)], options)
@@ -120,11 +137,6 @@ def _reading(database: Path, options: ReadOptions) -> ReadOptions:
 
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     """The profile of the only capture in a list. It is removed from the list, so that its tables are freed early."""
-    from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
-    from tensorboard_plugin_dlprof.events.build import build_profile
-    from tensorboard_plugin_dlprof.memory.from_events import histories
-    from tensorboard_plugin_dlprof.ranks.rank_step import rank_tables
-
     classifier = Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT
     capture = captures.pop()
     profile = build_profile(capture, simple=options.simple, classifier=classifier)
@@ -135,9 +147,6 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
 
 def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, list[str]]:
     """What to aggregate, and a warning for each option that was ignored."""
-    from tensorboard_plugin_dlprof.aggregation import Selection
-    from tensorboard_plugin_dlprof.aggregation.selection import fitting
-
     typical = options.typical and not profile.dlprof_markers and options.key_op is None
     selection = Selection(options.key_op, options.iter_start, options.iter_stop, typical=typical)
     return fitting(profile, selection) if options.lenient else (selection, [])
@@ -151,8 +160,6 @@ def _write(
     database: Path,
     options: ImportOptions,
 ) -> list[str]:
-    from tensorboard_plugin_dlprof.database.writer import write_database
-
     return write_database(
         database,
         source,
@@ -166,25 +173,16 @@ def _write(
 
 def _counters(path: Path) -> Callable[[Profile], list[str]]:
     """Read counters; returns a function that applies them to a profile and returns warnings."""
-    from tensorboard_plugin_dlprof.counters.matching import apply_counters
-    from tensorboard_plugin_dlprof.counters.reading import read_report
-
     report = read_report(path)
     return lambda profile: apply_counters(profile, report, str(path))
 
 
 def _results(profile: Profile, selection: Selection) -> Results:
-    from tensorboard_plugin_dlprof.aggregation import aggregate
-    from tensorboard_plugin_dlprof.database.writer import Results
-
     aggregation = aggregate(profile, selection)
     return Results([aggregation], lambda: _judgement(profile, aggregation))
 
 
 def _judgement(profile: Profile, aggregation: Aggregation) -> Judgement:
-    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
-    from tensorboard_plugin_dlprof.database.writer import Judgement
-
     feedback, advice = _advice(profile, aggregation)
     return Judgement([feedback], [advice], broken_rules(profile, aggregation))
 
@@ -194,17 +192,10 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 
     For profiles with DLProf's markers, DLProf's table has the findings of its own detectors; otherwise it has ours.
     """
-    from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
-    from tensorboard_plugin_dlprof.database.advice_rows import Advice
-    from tensorboard_plugin_dlprof.efficiency.measure import measure
-    from tensorboard_plugin_dlprof.efficiency.rates import efficiency
-
     found = efficiency(profile, measure(profile), aggregation)
     verdict = judge(profile, aggregation, found)
     if not profile.dlprof_markers:
         return feedback(verdict), Advice(found, verdict)
-    from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
-
     return detect(profile, aggregation), Advice(found, verdict)
 
 
@@ -223,12 +214,6 @@ def diagnose_source(
         BadRequest: There are no iterations at these positions.
         ProfileError: The source cannot be read.
     """
-    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-    from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
-    from tensorboard_plugin_dlprof.errors import BadRequest
-
     profile = _of_any_database(source, progress) if is_dlprof_database(source) else _read(source, options, progress)
     found = diagnose(profile)
     count = len(found.start_ns)
@@ -260,18 +245,12 @@ def memory_of_source(source: Path, at_ns: int | None, progress: Progress) -> dic
     Raises:
         ProfileError: The source cannot be read.
     """
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-    from tensorboard_plugin_dlprof.memory.answer import answer
-
     is_database = is_dlprof_database(source)
     profile = _of_any_database(source, progress) if is_database else _read(source, ImportOptions(), progress)
     return answer(profile, source.name, at_ns)
 
 
 def _read(source: Path, options: ImportOptions, progress: Progress) -> Profile:
-    from tensorboard_plugin_dlprof.diagnosis.activity import complete
-    from tensorboard_plugin_dlprof.importers import find_importer
-
     profile = _profile([find_importer(source).read(source, options.read, progress)], options)
     complete(profile)
     return profile
@@ -279,10 +258,6 @@ def _read(source: Path, options: ImportOptions, progress: Progress) -> Profile:
 
 def _of_any_database(database: Path, progress: Progress) -> Profile:
     """The profile in a database, with the activity that it stores or tells."""
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.database.reader import read_profile
-    from tensorboard_plugin_dlprof.diagnosis.activity import complete
-
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         profile = read_profile(connection)
@@ -327,12 +302,6 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         BadRequest: The choice does not fit the profile.
         ProfileError: The database cannot be read, or the copy cannot be written.
     """
-    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
-    from tensorboard_plugin_dlprof.database.adding import add_aggregation, same_aggregation
-    from tensorboard_plugin_dlprof.database.connection import open_database, refuse_other_extensions
-    from tensorboard_plugin_dlprof.database.reader import read_profile
-
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         refuse_other_extensions(connection)
@@ -366,8 +335,6 @@ def delete_aggregation(database: Path, target: Path, aggregation: int, progress:
         BadRequest: It is the first one, which cannot be deleted.
         ProfileError: The database cannot be read, or the copy cannot be written.
     """
-    from tensorboard_plugin_dlprof.database.adding import leave_out_aggregation
-
     leave_out_aggregation(database, target, aggregation, lambda fraction: progress("Writing the database", fraction))
 
 
@@ -378,10 +345,8 @@ def judge_database(database: Path, choice: Choice, progress: Progress) -> dict[s
         BadRequest: The choice does not fit the profile.
         ProfileError: The database cannot be read.
     """
-    from tensorboard_plugin_dlprof.analysis.engine import as_data
-
     profile, aggregation, _ = _of_database(database, choice, progress)
-    return as_data(_advice(profile, aggregation)[1].verdict)
+    return engine.as_data(_advice(profile, aggregation)[1].verdict)
 
 
 def measure_database(database: Path, target: Path, aggregation: int, choice: Choice, progress: Progress) -> None:
@@ -400,10 +365,6 @@ def measure_database(database: Path, target: Path, aggregation: int, choice: Cho
         BadRequest: The choice does not fit the profile.
         ProfileError: The database cannot be read, or the file cannot be written.
     """
-    from tensorboard_plugin_dlprof.database.measured import write_measured
-    from tensorboard_plugin_dlprof.efficiency.measure import measure
-    from tensorboard_plugin_dlprof.efficiency.rates import efficiency
-
     profile, aggregated, op_ids = _of_database(database, choice, progress)
     write_measured(target, aggregation, op_ids, profile, efficiency(profile, measure(profile), aggregated))
 
@@ -414,20 +375,12 @@ def track_database(database: Path, target: Path) -> None:
     Raises:
         ProfileError: The database cannot be read, or the file cannot be written.
     """
-    from tensorboard_plugin_dlprof.database.connection import opened_database
-    from tensorboard_plugin_dlprof.database.track_file import write_track_file
-
     with opened_database(database) as connection:
         write_track_file(target, connection)
 
 
 def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Profile, Aggregation, Int64s]:
     """The profile in a database, its aggregation over the chosen iterations, and ``read_only_ops.id`` of each op."""
-    from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.database.measured import ids_of_ops
-    from tensorboard_plugin_dlprof.database.reader import read_profile
-
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         profile = read_profile(connection)

@@ -210,7 +210,7 @@ def test_an_import_loads_no_module_for_nothing(tmp_path: Path) -> None:
     assert not loaded & {"numpy.ma", "numpy.random", "numpy.fft", "numpy.polynomial", "pandas", "ctypes.util"}
 
 
-def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path) -> None:
+def test_a_plain_trace_loads_no_archives(tmp_path: Path) -> None:
     """Gzip, what only other profiles need: together a twentieth of the start."""
     packed = max((ROOT / "samples").rglob("*.pt.trace.json.gz"), key=lambda path: path.stat().st_size)
     trace = tmp_path / "plain.pt.trace.json"
@@ -218,7 +218,7 @@ def test_a_plain_trace_loads_no_archives_and_no_rules_for_markers(tmp_path: Path
     words = ["import", str(trace), "-o", str(tmp_path), "--force"]
     loaded = loaded_by(f"import {PACKAGE}.cli.main; assert not {PACKAGE}.cli.main.main({words})")
     assert list(tmp_path.glob("*.sqlite"))
-    ours = {f"{PACKAGE}.{name}" for name in ("analysis.dlprof_detectors", "cli.renewing", "importers.wrong_file_hints")}
+    ours = {f"{PACKAGE}.{name}" for name in ("cli.renewing", "importers.wrong_file_hints")}
     ours |= {f"{PACKAGE}.{name}" for name in ("queries.iteration_shares")}
     unneeded = {"gzip", "secrets", "logging"}
     assert not loaded & (ours | unneeded)
