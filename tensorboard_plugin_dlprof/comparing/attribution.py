@@ -92,15 +92,24 @@ class Row(msgspec.Struct):
         return None if self.work_ns is None else self.change_ns - self.work_ns
 
 
-def largest_remainder(numerators: Sequence[int], divisor: Fraction) -> list[int]:
-    """The numbers divided and rounded to integers that add up to their rounded sum; a half is rounded up."""
+def largest_remainder(
+    numerators: Sequence[int], divisor: Fraction, order: Sequence[tuple[object, ...]] | None = None
+) -> list[int]:
+    """The numbers divided and rounded to integers that add up to their rounded sum; a half is rounded up.
+
+    Args:
+        numerators: the numbers.
+        divisor: above 0.
+        order: which of equal remainders is rounded up first: the least; by default the first.
+    """
     scale, by = divisor.denominator, divisor.numerator
     whole = [number * scale // by for number in numerators]
     missing = (2 * sum(numerators) * scale + by) // (2 * by) - sum(whole)
     if missing:
-        remainders = ((number * scale % by, -place) for place, number in enumerate(numerators))
-        for _, place in heapq.nlargest(missing, remainders):
-            whole[-place] += 1
+        places = range(len(numerators))
+        ordered = places if order is None else sorted(places, key=order.__getitem__)
+        for place in heapq.nsmallest(missing, ordered, key=lambda place: -(numerators[place] * scale % by)):
+            whole[place] += 1
     return whole
 
 
@@ -127,9 +136,18 @@ def rows_of(a: Side, b: Side, matches: Iterable[Match], of_kernels: bool, wall: 
         drafts.append(_Draft("graphs", "In CUDA graphs recorded as a whole", "", a_ns, b_ns))
     if wall:
         drafts += _parts(a, b, drafts)
+    names = [_name_either_way(draft) for draft in drafts]
     columns = (
-        largest_remainder([draft.a for draft in drafts], a.divisor),
-        largest_remainder([draft.b for draft in drafts], b.divisor),
+        largest_remainder(
+            [draft.a for draft in drafts],
+            a.divisor,
+            [(name, draft.a, draft.b) for name, draft in zip(names, drafts, strict=True)],
+        ),
+        largest_remainder(
+            [draft.b for draft in drafts],
+            b.divisor,
+            [(name, draft.b, draft.a) for name, draft in zip(names, drafts, strict=True)],
+        ),
     )
     by_a, by_b = a.divisor, b.divisor
     rows = [_row(draft, a_ns, b_ns, by_a, by_b) for draft, a_ns, b_ns in zip(drafts, *columns, strict=True)]
@@ -157,6 +175,13 @@ class _Draft(msgspec.Struct):
     """Numerator, like ``b``."""
     b: int
     match: Match | None = None
+
+
+def _name_either_way(draft: _Draft) -> tuple[str, ...]:
+    """What a row is called, whichever side is the baseline."""
+    if draft.match is None:
+        return (draft.name,)
+    return tuple(sorted(ops[0].path for ops in (draft.match.a, draft.match.b) if ops))
 
 
 def _kind(match: Match, of_kernels: bool) -> str:
@@ -207,12 +232,15 @@ def _row(draft: _Draft, a_ns: int, b_ns: int, by_a: Fraction, by_b: Fraction) ->
         return row
     row.a, row.b = draft.match.a, draft.match.b
     calls = [sum(op.calls for op in ops) for ops in (row.a, row.b)]
-    row.a_calls, row.b_calls = float(calls[0] / by_a), float(calls[1] / by_b)
+    of_a, of_b = calls[0] * by_a.denominator, calls[1] * by_b.denominator
+    row.a_calls, row.b_calls = of_a / by_a.numerator, of_b / by_b.numerator
     if not row.a or not row.b or not all(calls):
         row.work_ns = row.change_ns
     else:
-        work = (calls[1] / by_b - calls[0] / by_a) * Fraction(draft.a, calls[0])
-        row.work_ns = round(work)
+        # (calls of B - calls of A) * time per call of A, in integers: twenty thousand fractions take a second.
+        more = of_b * by_a.numerator - of_a * by_b.numerator
+        of = by_a.numerator * by_b.numerator * calls[0]
+        row.work_ns = (2 * more * draft.a + of) // (2 * of)
     return row
 
 

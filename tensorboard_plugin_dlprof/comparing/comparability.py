@@ -127,7 +127,12 @@ def _of_recordings(a: Recording, b: Recording) -> Iterator[str]:
             yield f"{label} differs: {left} against {right}."
 
 
-_FORMATS = {"pytorch": "a PyTorch trace", "nsight_systems": "an Nsight Systems export", "dlprof": "NVIDIA's DLProf"}
+_FORMATS = {
+    "pytorch": "a PyTorch trace",
+    "nsight_systems": "an Nsight Systems export",
+    "xplane": "an XPlane profile",
+    "dlprof": "NVIDIA's DLProf",
+}
 
 
 def _range(recording: Recording) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
-from tensorboard_plugin_dlprof.comparing.calls import passes_of_a, ratio_of_calls
+from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
@@ -131,7 +131,7 @@ def _units(a: Side, b: Side, matches: Sequence[Match], of_kernels: bool) -> tupl
     for side in (a, b):
         for place, recording in enumerate(side.recordings):
             if recording is not a.first:
-                ratio = ratio_of_calls(_matches(a.first.ops, recording.ops, of_kernels))
+                ratio = ratio_of_calls(_matches(a.first.ops, recording.ops, of_kernels), SHARE_OF_ONE_PROGRAM)
                 if ratio is None:
                     return "capture", None
                 side.units[place] = ratio

@@ -39,7 +39,7 @@ def replacements(matches: Iterable[Match]) -> list[Replacement]:
     """Kernels that only one side of a match launches, by full name and then by normal name, if both sides have some."""
     found: dict[tuple[tuple[str, ...], tuple[str, ...]], Replacement] = {}
     for match in matches:
-        if not match.a or not match.b:
+        if not match.a or not match.b or _names(match.a) == _names(match.b):
             continue
         left, right = _by_name(match.a), _by_name(match.b)
         left, right = _only(left, right, str), _only(right, left, str)
@@ -52,6 +52,10 @@ def replacements(matches: Iterable[Match]) -> list[Replacement]:
         _add(one.a, left)
         _add(one.b, right)
     return sorted(found.values(), key=lambda one: (-max(one.a.time_ns, one.b.time_ns), one.a.names, one.b.names))
+
+
+def _names(ops: Sequence[Op]) -> list[str]:
+    return [kernel.name for op in ops for kernel in op.kernels]
 
 
 _Kernels = dict[str, list[Kernel]]

@@ -35,7 +35,7 @@ export function BaselineStrip() {
       {MEASURES.map(([name, label, format]) => (
         <Numbers key={name} label={label} measure={data.measures[name]} format={format} />
       ))}
-      <ViewLink to={{ view: "compare" }} class="link">
+      <ViewLink to={{ view: "compare" }} class="link-button">
         Compare
       </ViewLink>
     </section>

@@ -81,7 +81,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, 
     <div class="picker menu-holder" ref={holder} onKeyDown={onKeyDown}>
       <button
         type="button"
-        class="picker-button"
+        class={role === undefined ? "picker-button" : "base-button"}
         ref={button}
         aria-haspopup="dialog"
         aria-expanded={open}
