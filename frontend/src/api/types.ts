@@ -501,9 +501,12 @@ export interface DiagnosedIteration {
 }
 
 export interface DiagnosedEvidence {
-  path: string;
+  path: string | null;
   call: string | null;
   kind: string;
+  /** The op's id where it is one. */
+  op: string | null;
+  detail: string | null;
   device: string | null;
   count: number | null;
   time_ns: number | null;
@@ -533,6 +536,7 @@ export interface DiagnosedFinding {
   } | null;
   evidence: DiagnosedEvidence[];
   overlaps_with: string[];
+  link?: string | null;
 }
 
 /** `dlprof diagnose --format json`. */

@@ -1,8 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import type { FindingsResponse } from "../api/types";
-import { dashboard } from "../testing/builders";
-import { detectorName, gainShare, gainTime, opening, rangeText, saidByDlprof, whatCouldShorten } from "./findings";
+import { detectorName, gainTime, opening, rangeText } from "./findings";
 
 describe("findings", () => {
   it.each([
@@ -21,34 +19,8 @@ describe("findings", () => {
     expect(rangeText("5 ms", "5 ms")).toBe("5 ms");
   });
 
-  it.each([
-    [1, true, "it could shorten an iteration by"],
-    [1, false, "it could shorten the capture by"],
-    [2, true, "together they could shorten an iteration by"],
-  ])("says what %s findings could shorten", (findings, marked, words) => {
-    expect(whatCouldShorten(findings, marked)).toBe(words);
-  });
-
   it("says of a gain from nothing what it can be", () => {
     expect(gainTime({ low_ns: 0, high_ns: 1_381_937 })).toBe("up to 1.38 ms");
-  });
-
-  it("passes NVIDIA's sentences off as nobody else's while the rules are still asked", () => {
-    const ours = dashboard();
-    const nvidias = dashboard({ profile: { ...ours.profile, format: "dlprof" } });
-    const found = { findings: [] } as unknown as FindingsResponse;
-    expect([saidByDlprof(nvidias, null), saidByDlprof(nvidias, found), saidByDlprof(ours, null)]).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
-
-  it("gives no share where the iteration's length is not known", () => {
-    const gain = { low_ns: 1, high_ns: 2, low_fraction: 0.1, high_fraction: 0.2, reasoning: "" };
-    expect(gainShare(gain, true)).toBe("10.0 to 20.0 % of an iteration");
-    expect(gainShare(gain, false)).toBe("10.0 to 20.0 % of the capture");
-    expect(gainShare({ ...gain, low_fraction: null }, true)).toBe("");
   });
 
   it("opens evidence in the view that shows it", () => {

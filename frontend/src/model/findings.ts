@@ -1,14 +1,5 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type {
-  DashboardResponse,
-  Evidence,
-  EvidenceKind,
-  Finding,
-  FindingSeverity,
-  FindingsResponse,
-  Gain,
-} from "../api/types";
-import { formatShare } from "../format/share";
+import type { Evidence, EvidenceKind, FindingSeverity, Gain } from "../api/types";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
@@ -56,26 +47,6 @@ export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
 export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the capture");
-
-/** `together they could shorten an iteration by`, before the time. */
-export const whatCouldShorten = (findings: number, marked: boolean): string =>
-  `${findings === 1 ? "it" : "together they"} could shorten ${wholeOf(marked)} by`;
-
-/** `16.9 to 33.9 % of an iteration`, empty where the share is not known. */
-export function gainShare({ low_fraction: low, high_fraction: high }: Gain, marked: boolean): string {
-  return low === null || high === null ? "" : `${rangeText(formatShare(low), formatShare(high))} of ${wholeOf(marked)}`;
-}
-
-/** The findings, the one to work on first first; until they are known, and where they cannot be, the sentences alone. */
-export const advice = (
-  { recommendations }: DashboardResponse,
-  found: FindingsResponse | null,
-): readonly Pick<Finding, "problem" | "recommendation" | "gain">[] =>
-  found?.findings ?? recommendations.map((each) => ({ ...each, gain: null }));
-
-/** Whether the sentences shown until the findings are known are NVIDIA's, which are not ordered by gain. */
-export const saidByDlprof = ({ profile }: DashboardResponse, found: FindingsResponse | null): boolean =>
-  found === null && profile.format === "dlprof";
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
   op: { head: "Op", opens: "Ops" },

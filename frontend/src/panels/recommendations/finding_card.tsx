@@ -1,128 +1,133 @@
-import type { Evidence, Finding } from "../../api/types";
+import type { DiagnosedEvidence, DiagnosedFinding, EvidenceKind } from "../../api/types";
+import { WhiskerBar } from "../../components/charts/whisker_bar";
+import { CopyButton } from "../../components/copy_button";
 import { ExternalLink, Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
-import { Duration } from "../../components/value";
+import { Duration, OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useUrlSet } from "../../frame/url";
-import { formatCount } from "../../format/number";
-import { formatShare } from "../../format/share";
+import { formatCount, formatCounted } from "../../format/number";
 import { unbroken } from "../../format/sentence";
-import { detectorName, EVIDENCE_LABELS, gainShare, gainTime, opening, SEVERITY_LABELS } from "../../model/findings";
+import { formatShare } from "../../format/share";
+import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
 import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {
-  finding: Finding;
+  finding: DiagnosedFinding;
   /** Its place in the list, from 1. */
   place: number;
   /** Where kernels are looked up. */
   firstIteration: number | null;
   manyGpus: boolean;
-  /** Whether iterations are marked. */
-  marked: boolean;
 }
 
-/** One finding: what it is and gains at the left, the reasoning and the evidence below. */
-export function FindingCard({ finding, place, firstIteration, manyGpus, marked }: FindingCardProps) {
-  const { detector, severity, confidence, problem, recommendation, gain, link, evidence } = finding;
+/** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
+export function FindingCard({ finding, place, firstIteration, manyGpus }: FindingCardProps) {
+  const { rule, severity, confidence, title, action, gain, evidence } = finding;
   const [open, toggle] = useUrlSet("findings.open");
   const [closed, toggleClosed] = useUrlSet("findings.closed");
-  const name = detectorName(detector);
   // The first one shows its evidence unasked.
-  const shown = place === 1 ? !closed.has(detector) : open.has(detector);
+  const shown = place === 1 ? !closed.has(rule) : open.has(rule);
+  const name = detectorName(rule);
+  const link = finding.link ?? "";
+  const why = gain?.how ?? "";
   return (
     <article class={`panel finding finding-${severity}`} aria-label={name}>
-      <div class="finding-gain">
-        {gain === null ? (
-          <span class="muted">Gain not known</span>
-        ) : (
-          <>
-            <strong>{gainTime(gain)}</strong>
-            <span>{gainShare(gain, marked)}</span>
-          </>
-        )}
-      </div>
+      <Gain gain={gain} />
       <div class="finding-text">
-        <p class="finding-kind">
-          <span class={`finding-severity severity-${severity}`}>
-            <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
-          </span>
-          <span>{name}</span>
-          <span class="muted">Confidence: {confidence}</span>
-        </p>
-        <h2>{unbroken(problem)}</h2>
+        <h2>{unbroken(title)}</h2>
         <p class="finding-advice">
-          <Linked text={unbroken(recommendation)} />{" "}
-          {link !== "" && !recommendation.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
+          <span>
+            <Linked text={unbroken(action)} />{" "}
+            {link !== "" && !action.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
+          </span>
+          <CopyButton text={action} what="what to do" />
         </p>
-        {gain !== null && gain.reasoning !== "" && (
-          <p class="muted finding-reasoning">
-            <strong>How the gain is estimated.</strong> {unbroken(gain.reasoning)}
-          </p>
-        )}
-        {evidence.length > 0 && (
+        {(evidence.length > 0 || why !== "") && (
           <details class="finding-evidence" open={shown}>
             <summary
               onClick={(event) => {
                 // The URL opens it; what is seen to be open then stays so in a link.
                 event.preventDefault();
-                if (place === 1) toggleClosed(detector);
-                else toggle(detector);
+                if (place === 1) toggleClosed(rule);
+                else toggle(rule);
               }}
             >
-              Evidence: {evidenceCount(evidence)}
+              {why === "" ? "" : "How the gain is estimated"}
+              {why !== "" && evidence.length > 0 && ", and "}
+              {evidence.length > 0 && `evidence: ${formatCounted(evidence.length, "row")}`}
             </summary>
-            <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
+            {why !== "" && <p class="muted finding-reasoning">{unbroken(why)}</p>}
+            {evidence.length > 0 && (
+              <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
+            )}
           </details>
         )}
       </div>
+      <p class="finding-kind">
+        <span class={`finding-severity severity-${severity}`}>
+          <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
+        </span>
+        <span>{name}</span>
+        <span class="muted">Confidence: {confidence}</span>
+      </p>
     </article>
   );
 }
 
-/** The server sends no more rows of a finding. */
-const MOST_ROWS = 20;
-
-function evidenceCount(rows: readonly Evidence[]): string {
-  const kinds = [...new Set(rows.map(({ kind }) => kind))];
-  return kinds
-    .map((kind) => {
-      const count = rows.filter((row) => row.kind === kind).length;
-      const noun = headOf(kind, true);
-      return `${rows.length === MOST_ROWS ? "the first " : ""}${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
-    })
-    .join(", ");
-}
-
-/** `Op`, or `Source line, op or kernel` where rows are of several kinds. */
-function evidenceHead(rows: readonly Evidence[]): string {
-  const heads = [...new Set(rows.map(({ kind }) => kind))].map((kind, i) => headOf(kind, i > 0));
-  return heads.length < 2 ? heads.join("") : `${heads.slice(0, -1).join(", ")} or ${heads.at(-1) ?? ""}`;
-}
-
-/** Within a sentence in small letters, but for names. */
-function headOf(kind: Evidence["kind"], within: boolean): string {
-  const { head } = EVIDENCE_LABELS[kind];
-  return within && !/^(?:GPU|API|Python)/.test(head) ? head.toLowerCase() : head;
+function Gain({ gain }: Pick<DiagnosedFinding, "gain">) {
+  const low = gain?.low_ns ?? null;
+  const high = gain?.high_ns ?? null;
+  if (gain === null || low === null || high === null)
+    return (
+      <div class="finding-gain muted" data-tip={gain?.cannot_tell ?? undefined}>
+        {gain === null ? "" : "Gain not known"}
+      </div>
+    );
+  const time = gainTime({ low_ns: low, high_ns: high });
+  const share = rangeText(formatShare(gain.share_low), formatShare(gain.share_high));
+  return (
+    <div class="finding-gain">
+      <WhiskerBar
+        low={gain.share_low ?? 0}
+        high={gain.share_high ?? 0}
+        label={`Could gain ${time}, ${share} of a step`}
+      />
+      <strong>{time}</strong>
+      <span class="muted">{share}</span>
+    </div>
+  );
 }
 
 interface EvidenceTableProps {
-  rows: readonly Evidence[];
+  rows: readonly DiagnosedEvidence[];
   firstIteration: number | null;
   manyGpus: boolean;
   name: string;
 }
 
+const kindOf = ({ kind }: DiagnosedEvidence): EvidenceKind | null =>
+  kind in EVIDENCE_LABELS ? (kind as EvidenceKind) : null;
+
+/** What a row opens: the op, the kernels of an iteration, the iteration, the GPUs. */
+function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus: boolean): Changes | null {
+  const kind = row.op != null ? "op" : kindOf(row);
+  if (kind === null || (kind === "device" && !manyGpus)) return null;
+  return opening({ kind, key: row.op ?? row.path ?? "" }, firstIteration);
+}
+
 function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
   const counted = rows.some(({ count }) => count !== null);
-  const detailed = rows.some(({ detail }) => detail !== "");
+  const detailed = rows.some(({ detail }) => (detail ?? "") !== "");
+  const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
-  const shared = rows.some(({ fraction }) => fraction !== null);
   return (
     <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
       <table class="plain-table evidence">
         <thead>
           <tr>
-            <th scope="col">{evidenceHead(rows)}</th>
+            <th scope="col">Where</th>
+            {called && <th scope="col">Call</th>}
             {detailed && <th scope="col">Detail</th>}
             {counted && (
               <th scope="col" class="right">
@@ -130,31 +135,22 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
               </th>
             )}
             {timed && (
-              <th scope="col" class="right" data-tip="Of all aggregated iterations together">
+              <th scope="col" class="right">
                 Time
-              </th>
-            )}
-            {shared && (
-              <th scope="col" class="right" data-tip="Of the time that this finding is about, on the first GPU in use">
-                Share
               </th>
             )}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={`${row.kind} ${row.key} ${row.detail}`}>
+          {rows.map((row, i) => (
+            <tr key={i}>
               <td>
-                <Key row={row} to={row.kind === "device" && !manyGpus ? null : opening(row, firstIteration)} />
+                <Where row={row} to={target(row, firstIteration, manyGpus)} />
               </td>
-              {detailed && <td>{row.detail}</td>}
+              {called && <td>{row.call ?? ""}</td>}
+              {detailed && <td>{row.detail ?? ""}</td>}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
-              {timed && (
-                <td class="right">
-                  <Duration ns={row.time_ns} />
-                </td>
-              )}
-              {shared && <td class="right number">{row.fraction === null ? "" : formatShare(row.fraction)}</td>}
+              {timed && <td class="right">{row.time_ns === null ? "" : <Duration ns={row.time_ns} />}</td>}
             </tr>
           ))}
         </tbody>
@@ -163,13 +159,21 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
   );
 }
 
-/** The name of the evidence, which opens the view that shows it. */
-function Key({ row, to }: { row: Evidence; to: Changes | null }) {
+/** The path or name of the evidence, which opens the page that shows it. */
+function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
+  const kind = kindOf(row);
+  const path = row.path ?? "";
   const text =
-    row.kind === "iteration" || row.kind === "device" ? `${EVIDENCE_LABELS[row.kind].head} ${row.key}` : row.key;
+    kind === "iteration" || kind === "device" ? (
+      `${EVIDENCE_LABELS[kind].head} ${path}`
+    ) : row.op != null ? (
+      <OpPath path={path} id={row.op} />
+    ) : (
+      path
+    );
   if (to === null) return <span class="evidence-key">{text}</span>;
   return (
-    <ViewLink class="link-button evidence-key" tip={`Open in ${EVIDENCE_LABELS[row.kind].opens}`} to={to}>
+    <ViewLink class="link-button evidence-key" tip={`Open in ${EVIDENCE_LABELS[kind ?? "op"].opens}`} to={to}>
       {text}
     </ViewLink>
   );

@@ -1,34 +1,86 @@
-/** What the analysis found, what to do about it and what that would gain, in the order in which to work on it. */
+/** What to change, in the order in which to work on it, and what that would gain; at the end what gains no time, and what could not be decided. */
 import { fetchFindings } from "../../api/client";
-import type { DashboardResponse, FindingsResponse } from "../../api/types";
+import type { DashboardResponse, DiagnosedFinding, Diagnosis, Finding, FindingsResponse } from "../../api/types";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { scopeKey, useScope } from "../../frame/scope";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { detectorName, gainTime, whatCouldShorten } from "../../model/findings";
+import { detectorName, wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
+
+/** A finding of the database's own detectors in the form of the diagnosis. */
+const asDiagnosed = ({ detector, problem, recommendation, gain, evidence, ...rest }: Finding): DiagnosedFinding => ({
+  ...rest,
+  rule: detector,
+  cause: "",
+  title: problem,
+  action: recommendation,
+  part: null,
+  time_ns: null,
+  share: null,
+  overlaps_with: [],
+  gain:
+    gain === null
+      ? null
+      : {
+          low_ns: gain.low_ns,
+          high_ns: gain.high_ns,
+          share_low: gain.low_fraction,
+          share_high: gain.high_fraction,
+          how: gain.reasoning,
+          cannot_tell: null,
+        },
+  evidence: evidence.map(({ kind, key, time_ns, count, detail }) => ({
+    path: key,
+    call: null,
+    kind,
+    op: kind === "op" ? key : null,
+    device: null,
+    count,
+    time_ns,
+    iteration: null,
+    from_ns: null,
+    to_ns: null,
+    detail,
+  })),
+});
 
 export function Recommendations({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<FindingsResponse>(scopeKey(scope), (signal) => fetchFindings(scope, signal));
-  const found = query.data;
-  if (found === null)
+  const diagnosed = useDiagnosis();
+  const judged = query.data;
+  if (judged === null || (diagnosed.data === null && diagnosed.loading))
     return query.error === null ? (
       <Loading what="recommendations" />
     ) : (
       <ErrorBox error={query.error} retry={query.reload} />
     );
+  const diagnosis = diagnosed.data === null || diagnosed.data.devices.length === 0 ? null : diagnosed.data;
+  const findings = diagnosis?.findings ?? judged.findings.map(asDiagnosed);
   const first = data.iterations.rows.find(({ profiled }) => profiled)?.iteration ?? null;
+  const card = (finding: DiagnosedFinding, i: number) => (
+    <FindingCard
+      key={finding.rule + finding.title}
+      finding={finding}
+      place={i + 1}
+      firstIteration={first}
+      manyGpus={data.gpu_utilization.devices.length > 1}
+    />
+  );
+  const gains = findings.filter(({ gain }) => gain !== null);
+  const others = findings.filter(({ gain }) => gain === null);
   return (
     <div class="findings">
-      <Summary found={found} />
-      {!found.judged && (
+      <Summary count={findings.length} gains={gains.length > 0} diagnosis={diagnosis} />
+      {!judged.judged && (
         <Message icon="warning" title="The rules could not be run">
           <p>
-            {found.findings.length > 0 && "These are the findings of DLProf itself. "}
+            {findings.length > 0 && "These are the findings of DLProf itself. "}
             The server could not look this database over; its log says why.
           </p>
           <button type="button" class="button" onClick={query.reload}>
@@ -36,20 +88,12 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
           </button>
         </Message>
       )}
-      {found.judged && found.findings.length === 0 && (
-        <Nothing judgeable={hasGpuWork(data)} undecided={found.undecided.length > 0} />
+      {judged.judged && findings.length === 0 && (
+        <Nothing judgeable={hasGpuWork(data)} undecided={judged.undecided.length > 0} />
       )}
-      {found.findings.map((finding, i) => (
-        <FindingCard
-          key={finding.detector + finding.problem}
-          finding={finding}
-          place={i + 1}
-          firstIteration={first}
-          marked={found.marked}
-          manyGpus={data.gpu_utilization.devices.length > 1}
-        />
-      ))}
-      <Undecided found={found} />
+      {gains.map(card)}
+      {others.map((finding, i) => card(finding, gains.length + i))}
+      <Undecided found={judged} />
     </div>
   );
 }
@@ -66,31 +110,26 @@ function Nothing({ judgeable, undecided }: { judgeable: boolean; undecided: bool
   );
 }
 
-/** What all of it would gain together, and why that is not the sum. */
-function Summary({ found }: { found: FindingsResponse }) {
-  const { findings, iteration_ns: iteration, total_low_ns: low, total_high_ns: high } = found;
-  const count = findings.length === 0 ? "No finding" : formatCounted(findings.length, "finding");
-  const gains = findings.some(({ gain }) => gain !== null);
+function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; diagnosis: Diagnosis | null }) {
   return (
     <header class="headline">
       <h1>
-        <strong>{count}</strong>
-        {gains && low !== null && high !== null && (
+        <strong>{count === 0 ? "No finding" : formatCounted(count, "finding")}</strong>
+        {diagnosis !== null && (
           <>
-            ; {whatCouldShorten(findings.length, found.marked)}{" "}
-            <strong class="nowrap">{gainTime({ low_ns: low, high_ns: Math.min(high, iteration ?? high) })}</strong>
-            {iteration !== null && <> of {formatDuration(iteration)}</>}
+            {" "}
+            on {wholeOf(diagnosis.marked)} of <strong class="nowrap">{formatDuration(diagnosis.mean.wall_ns)}</strong>
           </>
         )}
         .
       </h1>
       {gains && (
         <p class="model-line">
-          The largest gain first. Gains are estimates from this recording. Overlapping gains are not added: time that
-          one finding saves, no other can save again.
+          Begin at the top. The bar is what a step could become shorter by, on the scale of the whole step: at least its
+          dark part, at most all of it. Gains of findings about the same time do not add up.
         </p>
       )}
-      {!gains && findings.length > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
+      {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
     </header>
   );
 }
