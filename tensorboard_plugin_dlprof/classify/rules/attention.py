@@ -92,7 +92,7 @@ RULES: Final = (
          r"cutlass::arch::Sm\d\d", words="attention_kernel_"),
 
     Rule("natten-simt", NO, "attention", "natten",
-         r"\b(?:fna[123]d|fmha)_(?:backward_)?\d+x\d+x\d+_sm(?:50|(?:60|70|75)_float32)_\w+", "@natten",
+         r"\b(?:fna[123]d|fmha)_(?:backward_)?\d+x\d+x\d+_sm(?:50_|(?:60|70|75)_float32)\w*", "@natten",
          note="built for GPUs without Tensor Cores, or for FP32 before TF32", words="fna fmha"),
     Rule("natten-generated", YES, "attention", "natten",
          r"\b(?:fna[123]d|fmha)_(?:backward_)?\d+x\d+x\d+_sm\d+_(?:float16|bfloat16|float32)\w*", "@natten",
@@ -177,7 +177,7 @@ RULES: Final = (
          note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions",
          words="attn_fwd bwd_kernel_"),
     Rule("attention-helper", NO, "attention", "@namespace",
-         r"^(?!kn_)_?\w*(?:attn|attention|mla|_pa)_\w*(?:reduce|combine|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel"
+         r"^(?!kn_|_dsa_attn_combine|_mla_decode_combine)_?\w*(?:attn|attention|mla|_pa)_\w*(?:reduce|combine|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel"
          r"|_per_token_quant|_stage2|_basic_kernel|_v\d+)*$|^mha_v\d_per_tensor_(?:amax|quant|scale)_kernel$", "@types",
          note="sums, maxima and plans before and after the products", knows_better=True,
          words="reduce combine merge preprocess postprocess metadata schedule per_tensor"),
@@ -195,6 +195,9 @@ RULES: Final = (
          words="hstu_"),
     Rule("jagged-attention", YES, "attention", "triton",
          r"^_?(?:multi_head_)?jagged_(?:dense_)?flash_attention_\w*kernel$", note="tl.dot", words="flash_attention"),
+    Rule("lightllm-helper", NO, "attention", "triton",
+         r"^_fwd_kernel_(?:apply_penalty\w*|calcu_index\w*|init_att_window\w*|repack_kv_index|token_att[12]\w*|token_softmax)$",
+         note="one query by elements; plans and penalties", words="_fwd_kernel_"),
     Rule("triton-attention-copy", NO, "copy", "triton",
          r"^_fwd_kernel_(?:destindex_)?copy_\w+", note="keys and values to their places", words="_fwd_kernel_"),
     Rule("triton-attention", UNKNOWN, "attention", "triton",

@@ -50,11 +50,11 @@ RULES: Final = (
          note="sums the gradient of a bias; softmax between two products",
          words="matmul_backward_bias attention_softmax"),
     Rule("attention-mask", NO, "elementwise", "@namespace",
-         r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^|::)attn_softmax(?:_v2)?$"
+         r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^|::)(?:ker_)?attn_softmax(?:_\w+)?$|(?:^|::)ker_(?:arrange|attention_mask|transform_0213)\w*"
          r"|(?:^|::)add(?:Bias|Relative)Attention\w*|(?:^|::)longformerMHASoftmax\w*|(?:^|::)normalize_for_FMHA_\w+"
-         r"|(?:^|::)_?\w*attn_mask_to_\w+|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
+         r"|(?:^|::)_?\w*attn_mask_to_\w+|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)\w*Attention\w*Metadata\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
          "@types", note="masks, biases, softmax and layouts of attention whose products run elsewhere",
-         knows_better=True, words="mask bias attn_softmax attention softmax fmha 0213 attn_res"),
+         knows_better=True, words="mask bias attn_softmax attention ker_ softmax fmha 0213 attn_res"),
     Rule("matrix-helper", NO, "copy", "@namespace",
          r"(?:^|::)_?(?!\w*(?i:gemm|mult|mul_|mm(?:_|$)))\w*?(?i:(?:quantize|scale|transpose|initiali[sz]e|init|copy"
          r"|cast|print|fill|compare|norm|add|random)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to|add|scale|init"

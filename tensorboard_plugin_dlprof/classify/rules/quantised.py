@@ -143,6 +143,8 @@ RULES: Final = (
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:shrink|expand)\w*", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_"),
+    Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",
+         note="Unsloth's and MegaBlocks' products of experts by tl.dot", words="_grouped_gemm_ _sdd _dsd _dds"),
     Rule("gptq-triton", YES, "gemm", "triton", r"^(?:transpose_)?quant_matmul_248_kernel$", "fp16",
          note="tl.dot on dequantised halves", words="quant_matmul_248_kernel"),
     Rule("cut-cross-entropy", YES, "gemm", "triton", r"^_cce_(?:lse_forward|backward|indexed_neg_dot_forward)_kernel$",

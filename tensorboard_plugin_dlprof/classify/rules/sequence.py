@@ -31,8 +31,10 @@ RULES: Final = (
          r"|^solve_tril_16x16_kernel$|^rwkv_(?:seq_mix|mix_bwd)_ken\w+|^rwkv_channel_mixing_\w+",
          note="sums, gates and copies around the products of chunks", knows_better=True,
          words="_cumsum_ _gate_ _reduction preprocess copy_last_chunk sub_intra_ solve_tril_16x16 rwkv_"),
-    Rule("linear-attention-dot", YES, "attention", "fla", r"^fused_recurrent_rwkv6_bwd_kernel_dw$",
-         note="its sums over time are a tl.dot", words="rwkv6_bwd_kernel_dw"),
+    Rule("linear-attention-ieee", NO, "reduction", "fla",
+         r"^fused_recurrent_rwkv6_bwd_kernel_dw$|^logcumsumexp_fwd_kernel$",
+         note="sums over time by a tl.dot that asks for IEEE FP32",
+         words="rwkv6_bwd_kernel_dw logcumsumexp"),
     Rule("ggml-sequence", NO, "reduction", "ggml",
          r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*", "fp32",
          note="one step after another, by elements", knows_better=True,
@@ -47,7 +49,7 @@ RULES: Final = (
          r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
-         rf"^(?!\w*replayssm|fused_recurrent_rwkv6_b\w*\W)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^(?!fused_recurrent_rwkv6_b\w*\W)fused_recurrent_{_FORMS}\w*"
+         rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
          r"|^fused_(?:gdn|kda)_gating\w*",
          note="one step after another, by elements", knows_better=True, words="_gating fused_"),
     Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True,
@@ -69,10 +71,10 @@ RULES: Final = (
          r"|^(?:fused_solve_tril_)?recompute_w_u_\w*kernel$|^chunk_(?:fwd|bwd)_kernel_(?:d?h_(?:parallel|split)|o_opt\w*|dqke)$"
          r"|^chunk_delta_attn_fwd_kernel_(?:inter_solve_fused|intra_sub_chunk)$|^wu_fwd_kernel$"
          r"|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_inter$|^chunk_transform_qk_(?:fwd|bwd)_kernel\w*$|^parallel_nsa_kernel_topk$"
-         r"|^intra_chunk_preprocess_(?:fwd|bwd)_kernel$|^chunk_(?:dplr_bwd_dgk|rwkv6_fwd_cumsum)_kernel$|^logcumsumexp_fwd_kernel$"
+         r"|^intra_chunk_preprocess_(?:fwd|bwd)_kernel$|^chunk_(?:dplr_bwd_dgk|rwkv6_fwd_cumsum)_kernel$"
          r"|^chunk_(?:cumprod_householder|mesa_net_h_k[kv]|precond_kkt|scaled_dot_comba_pkt)_\w+kernel\w*$"
          r"|^chunk_scaled_dot_kkt_bwd_kernel_gk$|^chunk_generalized_iplr_delta_rule_fwd_kernel_[ho]$|^prepare_wy_repr_bwd_kda_kernel$|^merge_fwd_bwd_kernel$"
          r"|^pre_process_(?:fwd|bwd)_kernel_merged$",
          note="tl.dot on the model's 16-bit types",
-         words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge logcumsumexp intra_chunk"),
+         words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge intra_chunk"),
 )  # fmt: skip
