@@ -41,7 +41,7 @@ class Column(Protocol):
 
 
 def frame(
-    connection: sqlite3.Connection, table: Table, scope: Scope, links: Mapping[str, str] | None = None
+    connection: sqlite3.Connection, table: Table, scope: Scope, links: Mapping[str, str | int] | None = None
 ) -> pd.DataFrame:
     """All rows of a table, in its default order.
 

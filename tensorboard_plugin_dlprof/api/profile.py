@@ -133,7 +133,7 @@ class Profile:
         Raises:
             NotFound: There is no such op or iteration in this aggregation.
         """
-        links = {}
+        links: dict[str, str | int] = {}
         if op is not None:
             self._require("SELECT 1 FROM read_only_ops WHERE op_id = ? OR op_name = ?", (op, op), f"op {op!r}")
             links["op"] = op
@@ -143,7 +143,7 @@ class Profile:
                 (self.aggregation, iteration),
                 f"iteration {iteration}",
             )
-            links["iteration"] = str(iteration)
+            links["iteration"] = iteration
         with self._asking() as connection:
             table = kernel_launches(is_extended(connection), op is not None, iteration is not None)
             return frame(connection, table, self._scope, links)

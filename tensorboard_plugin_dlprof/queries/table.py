@@ -118,7 +118,8 @@ class Request(msgspec.Struct, frozen=True):
     """Column key, with ``-`` before it for descending order; empty for the table's default."""
     search: str = ""
     filters: Mapping[str, str] = msgspec.field(default_factory=dict)
-    links: Mapping[str, str] = msgspec.field(default_factory=dict)
+    links: Mapping[str, str | int] = msgspec.field(default_factory=dict)
+    """What the rows belong to, by the names of ``Table.links``: an op, a group, the number of an iteration."""
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -67,7 +67,8 @@ class TableQuery:
         for link in table.links:
             if link not in request.links:
                 raise BadRequest(f"The table {table.name} needs the parameter {link}.")
-            self.values[link] = _iteration(request.links[link]) if link == "iteration" else request.links[link]
+            value = request.links[link]
+            self.values[link] = _iteration(value) if link == "iteration" else value
         self.scope_values = dict(self.values)
         """The parameters that do not depend on search, filters and page."""
         self.sort = request.sort or table.default_sort
@@ -210,11 +211,11 @@ class TableQuery:
         return " AND ".join(f"({part})" for part in parts)
 
 
-def _iteration(text: str) -> int:
+def _iteration(value: str | int) -> int:
     try:
-        return int(text)
+        return int(value)
     except ValueError:
-        raise BadRequest(f"iteration={text[:40]!r} is not a number.") from None
+        raise BadRequest(f"iteration={str(value)[:40]!r} is not a number.") from None
 
 
 def _ranked(column: Column, lookup: Lookup, is_descending: bool) -> str:

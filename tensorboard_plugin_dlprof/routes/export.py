@@ -110,7 +110,7 @@ def file_of(
         pieces = json_chunks(name, table.name, columns, rows)
     # Errors in the request occur with the first piece, before the status of the response is sent.
     first = next(pieces, b"")
-    file_name = "-".join([name, table.name, *request.links.values()])
+    file_name = "-".join([name, table.name, *map(str, request.links.values())])
     return Export(chain([first], pieces), _CONTENT_TYPES[kind], f"{file_name}.{kind}")
 
 

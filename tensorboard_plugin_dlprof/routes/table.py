@@ -94,15 +94,17 @@ def asked_of_comparison(parameters: Parameters) -> tuple[Table, Request]:
 
 
 def _request(found: Table, parameters: Parameters) -> Request:
-    if ITERATION_LINK in found.links:
-        parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
+    links: dict[str, str | int] = {**parameters.named(found.links)}
+    if ITERATION_LINK in links:
+        iteration = parameters.integer(ITERATION_LINK, None, -LARGEST_ITERATION, LARGEST_ITERATION)
+        links[ITERATION_LINK] = iteration if iteration is not None else ""
     return Request(
         offset=parameters.integer("offset", 0, 0, MAX_OFFSET) or 0,
         limit=_limit(parameters),
         sort=parameters.text("sort"),
         search=parameters.text("search"),
         filters=parameters.where(),
-        links=parameters.named(found.links),
+        links=links,
     )
 
 
