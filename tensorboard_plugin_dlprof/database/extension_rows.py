@@ -17,7 +17,6 @@ from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
-from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
@@ -56,7 +55,6 @@ def write_raw_extensions(
     _write_idle_frames(con, profile.idle_frames, text)
     _write_iterations(con, profile)
     write_op_ranges(con, profile)
-    write_sub_ops(con, profile)
     write_ranks(con, profile.ranks)
     write_memory(con, profile)
     memory = profile.memory

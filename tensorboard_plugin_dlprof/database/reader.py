@@ -96,7 +96,7 @@ class _Reader:
             idle_frames=self._idle_frames(),
             memory_histories=read_memory(self._con),
             activity=read_activity(self._con) if self._extended else no_activity(),
-            sub_ops=read_sub_ops(self._con, self._strings, len(work.instances.op)) if self._extended else no_sub_ops(),
+            sub_ops=read_sub_ops(self._con, self._strings) if self._extended else no_sub_ops(),
         )
 
     def _ops(self) -> list[Op]:

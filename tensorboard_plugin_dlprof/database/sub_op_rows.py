@@ -1,4 +1,7 @@
-"""Writes and reads the recorded ops inside the calls of ops, from which FLOPs are counted."""
+"""Writes and reads the recorded ops inside the calls of ops, from which FLOPs are counted.
+
+Many calls contain the same ops in the same order, so each such set is stored once.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,29 @@ import sqlite3
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import codes
-from tensorboard_plugin_dlprof.columns.packing import pack, parts_of, unpack
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
-from tensorboard_plugin_dlprof.columns.store import joined
-from tensorboard_plugin_dlprof.database.lookups import Ids, ids_of, texts_of
-from tensorboard_plugin_dlprof.events.tables import Strings
+from tensorboard_plugin_dlprof.aggregation.grouping import alike, codes
+from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
+from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps, no_sub_ops
 
+_INPUT_FACTOR, _POSITION_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
+"""Odd multipliers of a hash."""
 
-def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> None:
-    """Store the recorded ops; each distinct combination of name, shapes, types and parameters once."""
+
+def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> Int64s:
+    """Store the recorded ops; each distinct combination of name, shapes, types and parameters once.
+
+    Returns:
+        ``sub_op_sets.id`` of each call of an op; 0 for calls without recorded ops.
+    """
     sub_ops, strings = profile.sub_ops, profile.strings
-    count = len(sub_ops.instance)
-    if not count:
-        return
-    number, first = codes(sub_ops.name, sub_ops.shapes, sub_ops.dtypes, sub_ops.parameters)
+    set_of_call = np.zeros(len(profile.instances.op), np.int64)
+    if not len(sub_ops.instance):
+        return set_of_call
     columns = (sub_ops.name, sub_ops.shapes, sub_ops.dtypes, sub_ops.parameters)
+    inputs, first = codes(*columns)
     insert_rows(
         con,
         "ext_sub_op_inputs",
@@ -33,28 +41,34 @@ def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> None:
             for position, row in enumerate(first.tolist())
         ),
     )
-    insert_rows(
+    heads = np.flatnonzero(np.diff(sub_ops.instance, prepend=-1))
+    counts = np.diff(np.append(heads, len(inputs)))
+    number, first = _distinct_sets(inputs, heads, counts)
+    set_of_call[sub_ops.instance[heads]] = number + 1
+    length = counts[first]
+    position = _positions(length)
+    insert_integers(
         con,
-        "ext_sub_ops",
-        ("first_op_instance_id", "last_op_instance_id", "data"),
-        (
-            (int(instance[0]) + 1, int(instance[-1]) + 1, pack([instance + 1, number[begin:end] + 1]))
-            for begin, end in parts_of(sub_ops.instance)
-            for instance in (sub_ops.instance[begin:end],)
-        ),
+        "sub_op_sets",
+        {
+            "id": np.repeat(np.arange(1, len(first) + 1), length),
+            "position": position,
+            "input_id": inputs[np.repeat(heads[first], length) + position] + 1,
+        },
+        len(position),
     )
+    return set_of_call
 
 
-def read_sub_ops(con: UntrustedConnection, strings: Strings, instances: int) -> SubOps:
+def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
     """Read the recorded ops.
 
     Args:
         con: one of our databases, of this version.
         strings: interns the texts.
-        instances: number of calls of ops in the database.
 
     Raises:
-        UnfitDatabase: a recorded op refers to a missing call or combination.
+        UnfitDatabase: a call refers to a missing set, or a set to a missing combination.
         ValueError: a value is not a number.
     """
     rows = list(texts_of(con, "SELECT id, name, shapes, dtypes, parameters FROM ext_sub_op_inputs ORDER BY id"))
@@ -62,11 +76,53 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings, instances: int) -> 
         return no_sub_ops()
     ids = np.array([int(row[0]) for row in rows], np.int64)
     texts = np.array([[strings.intern(text) for text in row[1:]] for row in rows], np.int32)
-    parts = con.execute("SELECT data FROM ext_sub_ops ORDER BY id")
-    instance, inputs = joined((np.stack(unpack(data, 2), axis=1) for (data,) in parts), 2)
-    calls = Ids(ids_of(con, "op_calls", instances))
-    found = texts[Ids(ids).rows(inputs, con.shown_name, "recorded op")]
-    return SubOps(
-        calls.rows(instance, con.shown_name, "call of an op"),
-        *(np.ascontiguousarray(found[:, column]) for column in range(4)),
+    of_row, input_id = integers(con, "SELECT id, input_id FROM sub_op_sets ORDER BY id, position", 2)
+    heads = np.flatnonzero(np.diff(of_row, prepend=of_row[:1] - 1))
+    lengths = np.diff(np.append(heads, len(of_row)))
+    (of_call,) = integers(
+        con,
+        "SELECT kind.sub_op_set_id FROM op_calls AS call "
+        "CROSS JOIN op_call_kinds AS kind ON kind.id = call.kind_id ORDER BY call.id",
+        1,
     )
+    calls = np.flatnonzero(of_call)
+    number = Ids(of_row[heads]).rows(of_call[calls], con.shown_name, "set of recorded ops")
+    counts = lengths[number]
+    row = np.repeat(heads[number], counts) + _positions(counts)
+    found = texts[Ids(ids).rows(input_id[row], con.shown_name, "recorded op")]
+    return SubOps(np.repeat(calls, counts), *(np.ascontiguousarray(found[:, column]) for column in range(4)))
+
+
+def _distinct_sets(inputs: Int64s, heads: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
+    """Numbers equal sequences of inputs, in the order of first use.
+
+    Args:
+        inputs: of all calls, one call after the other.
+        heads: where each call begins.
+        counts: inputs of each call.
+
+    Returns:
+        The number of each call, and the first call with each number.
+    """
+    position = _positions(counts)
+    mixed = (inputs.astype(np.uint64) + np.uint64(1)) * _INPUT_FACTOR + position.astype(np.uint64) * _POSITION_FACTOR
+    mixed = (mixed ^ (mixed >> np.uint64(29))) * _INPUT_FACTOR
+    number, first = alike(np.add.reduceat(mixed ^ (mixed >> np.uint64(32)), heads).view(np.int64), counts)
+    # Two sequences may have one hash; then all are compared one by one.
+    if (inputs == inputs[np.repeat(heads[first][number], counts) + position]).all():
+        return number, first
+    known: dict[bytes, int] = {}
+    number = np.array(
+        [
+            known.setdefault(inputs[head : head + count].tobytes(), len(known))
+            for head, count in zip(heads.tolist(), counts.tolist(), strict=True)
+        ],
+        np.int64,
+    )
+    return number, np.unique(number, return_index=True)[1]
+
+
+def _positions(counts: Int64s) -> Int64s:
+    """The numbers from 0 within each of some adjacent groups of rows."""
+    ends = np.cumsum(counts)
+    return np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - counts, counts)

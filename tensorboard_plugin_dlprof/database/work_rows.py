@@ -21,22 +21,24 @@ _ROWS_AT_ONCE = 1 << 20
 """Rows whose columns are built at once: the columns of ten million rows would take half a gigabyte."""
 
 
-def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s) -> None:
+def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s, sub_op_set: Int64s) -> None:
     """Store all calls of ops, with the ids that 1.8 gives them, and their distinct kinds.
 
     Args:
         con: an empty database.
         calls: of the profile, by op and start.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
+        sub_op_set: ``sub_op_sets.id`` of each call, or 0.
     """
     texts = ("input_names", "input_shapes", "output_names", "output_shapes", "parameters")
     columns = [getattr(calls, name) for name in texts]
-    number, first = alike(calls.op, calls.process_id, calls.thread_id, *columns)
+    number, first = alike(calls.op, calls.process_id, calls.thread_id, sub_op_set, *columns)
     kinds: dict[str, npt.NDArray[np.integer] | int | str] = {
         "read_only_ops_id": calls.op[first].astype(np.int64) + 1,
         "process_id": calls.process_id[first],
         "thread_id": calls.thread_id[first],
         **{f"{name}_id": text[column[first]] for name, column in zip(texts, columns, strict=True)},
+        "sub_op_set_id": sub_op_set[first],
         "calls": np.bincount(number, minlength=len(first)),
         "first_call_id": first + 1,
     }

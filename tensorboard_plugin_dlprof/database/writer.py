@@ -32,6 +32,7 @@ from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
 from tensorboard_plugin_dlprof.database.work_rows import (
@@ -102,7 +103,7 @@ def write_database(
         dictionary.id(DEFAULT_DOMAIN)
         text = number_texts(profile, dictionary)
         write_raw_tables(con, profile, dictionary, text, profile_name, original_command)
-        write_op_calls(con, profile.instances, text)
+        write_op_calls(con, profile.instances, text, write_sub_ops(con, profile))
         launches = write_kernels(con, profile.kernels, profile.strings, text)
         write_raw_extensions(con, profile, identity, text, profile_name)
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))

@@ -11,7 +11,6 @@ from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN, has_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.sub_op_calls import sub_op_calls
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least
 
 MAX_VARIANTS = 50
@@ -219,15 +218,17 @@ def _calls(connection: sqlite3.Connection, op: int) -> Calls:
 def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
     if not is_extended(connection):
         return []
+    cursor = connection.execute(
+        "SELECT inputs.name, sum(kind.calls), inputs.shapes, inputs.dtypes, inputs.parameters "
+        "FROM op_call_kinds AS kind JOIN sub_op_sets AS member ON member.id = kind.sub_op_set_id "
+        "JOIN ext_sub_op_inputs AS inputs ON inputs.id = member.input_id WHERE kind.read_only_ops_id = ? "
+        f"GROUP BY inputs.id ORDER BY sum(kind.calls) DESC, inputs.id LIMIT {MAX_VARIANTS}",
+        (op,),
+    )
     found = []
-    for inputs, calls in sub_op_calls(connection, op, MAX_VARIANTS):
-        row = connection.execute(
-            "SELECT name, shapes, dtypes, parameters FROM ext_sub_op_inputs WHERE id = ?", (inputs,)
-        ).fetchone()
-        if row is not None:
-            name, *texts = row
-            shapes, dtypes, parameters = map(_json, texts)
-            found.append(SubOp(name=_text(name), calls=calls, shapes=shapes, dtypes=dtypes, parameters=parameters))
+    for name, calls, *texts in cursor.fetchmany(MAX_VARIANTS):
+        shapes, dtypes, parameters = map(_json, texts)
+        found.append(SubOp(name=_text(name), calls=calls, shapes=shapes, dtypes=dtypes, parameters=parameters))
     return found
 
 

@@ -257,15 +257,13 @@ CREATE TABLE ext_sub_op_inputs (
     parameters  TEXT NOT NULL           -- JSON list parallel to it: values of scalar arguments; empty where not recorded
 );
 
--- Which of these each call contains, packed (packing.py) by call, then in the order of time. Columns: call
--- (op_calls.id), ext_sub_op_inputs.id.
-CREATE TABLE ext_sub_ops (
-    id                    INTEGER PRIMARY KEY,
-    first_op_instance_id  INTEGER NOT NULL,     -- op_calls.id of the first row
-    last_op_instance_id   INTEGER NOT NULL,     -- op_calls.id of the last row
-    data                  BLOB NOT NULL,
-    UNIQUE (last_op_instance_id, id)
-);
+-- The sets of these that calls contain (op_call_kinds.sub_op_set_id), in the order of time.
+CREATE TABLE sub_op_sets (
+    id        INTEGER NOT NULL,         -- from 1
+    position  INTEGER NOT NULL,         -- number within the set, from 0
+    input_id  INTEGER NOT NULL,         -- ext_sub_op_inputs.id
+    PRIMARY KEY (id, position)
+) WITHOUT ROWID;
 
 -- The peak rates of the devices as published by their makers, dense, without sparsity. Those of other devices are unknown.
 CREATE TABLE ext_device_peaks (

@@ -44,7 +44,7 @@ CREATE TABLE memory_owners (
 CREATE TABLE memory_segments (
     device_id    INTEGER NOT NULL,  -- memory_devices.device_id
     number       INTEGER NOT NULL,  -- from 0
-    address      INTEGER NOT NULL,
+    address      INTEGER NOT NULL,  -- of its first byte on the device
     total_bytes  INTEGER NOT NULL,  -- bytes
     pool         TEXT NOT NULL,     -- large or small
     stream       INTEGER NOT NULL,  -- number of the stream

@@ -12,6 +12,7 @@ CREATE TABLE op_call_kinds (
     output_names_id   INTEGER NOT NULL,         -- dictionary.id of a JSON list of texts
     output_shapes_id  INTEGER NOT NULL,         -- dictionary.id of a JSON list of lists of dimensions
     parameters_id     INTEGER NOT NULL,         -- dictionary.id of JSON
+    sub_op_set_id     INTEGER NOT NULL,         -- sub_op_sets.id; 0 without recorded ops
     calls             INTEGER NOT NULL,         -- calls of this kind
     first_call_id     INTEGER NOT NULL,         -- op_calls.id of the first
     UNIQUE (read_only_ops_id, id)
