@@ -66,6 +66,8 @@ def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
         return {}
     counted = {"ops"} if table.name in ("op_paths", "op_names", "op_types") else set()
     columns = [column for column in table.columns if column.key in _ADDITIVE | counted]
+    if not columns:
+        return {}
     query = TableQuery(table, scope, request)
     row = connection.execute(query.sums(columns), query.values).fetchone()
     return {
