@@ -86,8 +86,14 @@ def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[st
     return rows
 
 
+def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
+    """The ranks over the time from their first to their last GPU work, by column."""
+    rows = con.execute(f"SELECT {', '.join(_RANK)} FROM job_ranks ORDER BY rank").fetchall()
+    return dict(zip(_RANK, zip(*rows, strict=True), strict=True))
+
+
 def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:
-    """One rank, with its measures in each iteration; -1 is unknown.
+    """One rank, over the time from its first to its last GPU work.
 
     Raises:
         NotFound: the job has no such rank, or its profile is missing.
@@ -95,8 +101,7 @@ def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     found = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks WHERE rank = ?", (number,))
     if not found:
         raise NotFound(f"The job has no profile of rank {number}.")
-    (row,) = con.execute("SELECT count(*) FROM job_ranks WHERE rank < ?", (number,)).fetchone()
-    return {**found[0], "cells": {measure: matrix(con, measure)[row].tolist() for measure in MEASURES}}
+    return found[0]
 
 
 def _position(con: sqlite3.Connection, iteration: int) -> int:

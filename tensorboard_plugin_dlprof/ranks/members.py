@@ -80,19 +80,19 @@ class Job(msgspec.Struct, frozen=True):
         return self.folder / f"{self.name}{JOB_SUFFIX}"
 
 
-def databases_below(folder: Path) -> list[Path]:
-    """The databases of profiles in a folder and its subfolders, by path.
+def databases_below(folder: Path) -> list[list[Path]]:
+    """The databases of profiles in a folder and its subfolders, by path: of each the full one, then the small one.
 
     Raises:
         NotFound: there is no such folder.
     """
     if not folder.is_dir():
         raise NotFound(f"{shown(folder)} is not a folder; name the folder of a job's profiles.")
-    found: dict[Path, Path] = {}
-    for suffix in (RANK_SUFFIX, DATABASE_SUFFIX):  # the second, which holds all of a profile, comes before the first
+    found: dict[Path, list[Path]] = defaultdict(list)
+    for suffix in (DATABASE_SUFFIX, RANK_SUFFIX):
         for path in folder.rglob(f"*{suffix}"):
             if path.is_file():
-                found[path.with_name(path.name.removesuffix(suffix))] = path
+                found[path.with_name(path.name.removesuffix(suffix))].append(path)
     return sorted(found.values())[:_MOST_DATABASES]
 
 
@@ -110,14 +110,18 @@ def find_jobs(folder: Path) -> tuple[list[Job], list[str]]:
         BadRequest: two databases are of the same rank at the same time, or of GPUs of two vendors.
     """
     found, unusable = [], []
-    for database in databases_below(folder):
-        try:
-            found += _members(folder, database)
-        except (ProfileError, ValueError, OSError) as error:
-            reason = (
-                error if isinstance(error, ProfileError) else "what it holds of its ranks is damaged; import it again"
-            )
-            unusable.append(f"{shown(database)} is left out: {reason}")
+    for databases in databases_below(folder):
+        reasons = []
+        for database in databases:
+            try:
+                found += _members(folder, database)
+                break
+            except (ProfileError, ValueError, OSError) as error:
+                is_told = isinstance(error, ProfileError)
+                reason = str(error) if is_told else "what it holds of its ranks is damaged; import it again."
+                reasons.append(f"{shown(database)} is left out: {reason}")
+        else:
+            unusable.append(reasons[0])
     jobs = []
     for each in _captures(found, folder):
         jobs += _jobs(each, folder)

@@ -114,16 +114,14 @@ def opened(path: Path) -> Iterator[Connection]:
 
 def page(connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, Any]:
     """The field ``job`` of the body of ``./job``."""
-    rows = queries.ranks(connection)
+    ranks = queries.rank_columns(connection)
     profiles = _profiles(snapshot)
-    folder = place.path.parent
-    members = [profiles.get((folder / _stem(row["database"])).as_posix()) for row in rows]
-    for row in rows:
-        del row["database"]
+    folder = place.path.parent.as_posix()
+    members = [profiles.get(f"{folder}/{_stem(database)}") for database in ranks.pop("database")]
     return {
         **queries.answer(connection),
         "rank": place.rank,
-        "ranks": _columns(rows),
+        "ranks": ranks,
         "profiles": [None if member is None else {"run": member.run, "name": member.name} for member in members],
         "iterations_by_number": _columns(queries.iterations(connection)),
         "groups": queries.groups(connection),
