@@ -1,8 +1,6 @@
 """Copies databases. The copy has only our own tables, indexes and views, whatever else the original contains.
 
-The original is never written to, and no code in it runs: its tables are read through a sealed connection and inserted
-row by row, with the same ids. Only a database that is byte for byte as this package wrote it is copied as a file
-(``whole_copies``).
+The original is never written to, and no code in it runs: only its tables are read, and inserted with the same ids.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
-from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
@@ -25,7 +22,6 @@ from tensorboard_plugin_dlprof.database.sql_files import (
     indexed_table,
     statements,
 )
-from tensorboard_plugin_dlprof.database.whole_copies import copy_file, is_made_by_us
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
@@ -93,39 +89,16 @@ def copied(
         if _identity(source) != before:
             raise UnfitDatabase(f"{con.shown_name} changed while it was copied; try again.")
 
-    def begin(file: BinaryIO) -> None:
-        if without is None:
-            copy_file(con, source, file, progress)
-
-    with published(target, 2 * source.stat().st_size, check, begin) as new:
+    with published(target, 2 * source.stat().st_size, check) as new:
         try:
-            if new.execute("SELECT 1 FROM sqlite_master").fetchone():
-                with _added_to(con, new):
-                    yield new
-            else:
-                with _rebuilt(con, new, source, progress, without):
-                    yield new
+            with _rebuilt(con, new, source, progress, without):
+                yield new
         except sqlite3.IntegrityError:
             raise UnfitDatabase(
                 f"{con.shown_name} is damaged: it has contradictory rows, such as two with the same id; make it again."
             ) from None
         # Windows cannot replace an open file.
         con.close()
-
-
-@contextmanager
-def _added_to(con: UntrustedConnection, new: sqlite3.Connection) -> Iterator[None]:
-    """For a copy of the whole file: postpones index updates while the block adds rows of another aggregation."""
-    new.execute("PRAGMA trusted_schema = OFF")
-    if not is_made_by_us(new):
-        raise UnfitDatabase(f"{con.shown_name} changed while it was copied; try again.")
-    # Unique indexes start with aggr_id, so new entries are appended. The entries of other indexes would be scattered.
-    late = [text for text in statements("indexes") if _is_of_aggregations(text) and "CREATE INDEX" in text]
-    for statement in late:
-        new.execute(f"DROP INDEX {_name_of(statement)}")
-    yield
-    for statement in late:
-        new.execute(statement)
 
 
 @contextmanager
@@ -178,11 +151,6 @@ def _identity(path: Path) -> tuple[int, int, int, int]:
 def _is_of_aggregations(index: str) -> bool:
     """Whether the table of one of our CREATE INDEX statements has an ``aggr_id``."""
     return "aggr_id" in layout_of(*TABLE_SCRIPTS)[indexed_table(index)]
-
-
-def _name_of(index: str) -> str:
-    """The name of the index in one of our CREATE INDEX statements."""
-    return re.split(r"\bINDEX\s+", index, maxsplit=1)[1].split()[0]
 
 
 @contextmanager

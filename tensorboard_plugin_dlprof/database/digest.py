@@ -9,7 +9,6 @@ import hashlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable
 from io import BufferedRandom, BufferedReader
 from pathlib import Path
 
@@ -59,29 +58,14 @@ def is_intact(database: Path, stored: str) -> bool:
         UnsafeFile: it is not a regular file, or may not be read.
         OSError: the storage fails.
     """
-    with open_regular(database) as file:
-        return holds_digest(file, stored)
-
-
-def holds_digest(
-    file: BufferedReader | BufferedRandom, stored: str, hand_on: Callable[[memoryview], object] | None = None
-) -> bool:
-    """``is_intact`` for an open file.
-
-    Args:
-        file: positioned at its start.
-        stored: the digest that is stored in it.
-        hand_on: called with each chunk read; if the file is intact, the chunks are the whole file.
-    """
     if stored == NO_DIGEST or not re.fullmatch(r"[0-9a-f]{64}", stored):
         return False
-    digest, places = _digest_without(file, stored, hand_on)
+    with open_regular(database) as file:
+        digest, places = _digest_without(file, stored)
     return len(places) == 1 and digest == stored
 
 
-def _digest_without(
-    file: BufferedReader | BufferedRandom, text: str, hand_on: Callable[[memoryview], object] | None = None
-) -> tuple[str, list[int]]:
+def _digest_without(file: BufferedReader | BufferedRandom, text: str) -> tuple[str, list[int]]:
     """The SHA-256 of a file with zeros in place of ``text``, and the offsets of the text.
 
     Stops at a second occurrence, since the text then is no place for a digest.
@@ -94,8 +78,6 @@ def _digest_without(
     while True:
         read = file.readinto(view[waiting:])
         end = waiting + read
-        if hand_on is not None:
-            hand_on(view[waiting:end])
         while (found := buffer.find(wanted, 0, end)) >= 0:
             places.append(position + found)
             if len(places) > 1:

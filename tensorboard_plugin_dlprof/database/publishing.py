@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
@@ -29,7 +28,6 @@ def published(
     target: Path,
     needed_bytes: int,
     check: Callable[[], None] = lambda: None,
-    begin: Callable[[BinaryIO], None] = lambda _file: None,
 ) -> Iterator[sqlite3.Connection]:
     """A new database that becomes ``target`` when the block ends without an exception.
 
@@ -41,7 +39,6 @@ def published(
         needed_bytes: its approximate size, for the message when the disk is full.
         check: called just before the target is replaced, while no other process can replace it; raises if it must not
             be replaced any more.
-        begin: writes the initial content of the database, which is empty by default.
 
     Raises:
         OutputNotWritable: the target's folder is missing, read-only or full.
@@ -50,8 +47,6 @@ def published(
         sweep(target)
         temporary = _create_beside(target)
         try:
-            with temporary.open("r+b") as file:
-                begin(file)
             con = _connect(temporary)
             try:
                 con.execute("BEGIN")
