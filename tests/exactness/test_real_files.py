@@ -58,7 +58,7 @@ class Profile:
     """A raw file and the database made from it, on the database's clock."""
 
     def __init__(self, path: Path, database: Path) -> None:
-        import_source(path, database, ImportOptions(), lambda _what, _fraction: None)
+        import_source(path, database, ImportOptions(typical=False), lambda _what, _fraction: None)
         self.connection = read_only(database)
         raw = (raw_nsight if path.suffix == ".sqlite" else raw_kineto).read(path)
         (first,) = self.rows("SELECT min(gpu_start) FROM read_only_kernels")[0]
@@ -76,6 +76,10 @@ class Profile:
     def rows(self, sql: str) -> list[Any]:
         """What the database answers."""
         return self.connection.execute(sql).fetchall()
+
+    def is_unmarked(self) -> bool:
+        """Whether all ops are of one iteration, even those that are called before the first GPU work."""
+        return self.rows("SELECT source FROM ext_iteration_candidates WHERE position = 0") == [("whole_capture",)]
 
     def iterations(self) -> list[tuple[int, Span]]:
         """Number and span of those that are aggregated."""
@@ -143,7 +147,11 @@ def test_kernels_belong_to_the_op_in_which_they_were_launched(profile: Profile) 
 def test_times_of_ops_follow_from_the_file(profile: Profile) -> None:
     """Calls, CPU time, GPU time, CPU overhead and GPU idle time, in the aggregated iterations."""
     iterations = profile.iterations()
-    chosen = [instance for instance in profile.instances if _number(instance.span[0], iterations) is not None]
+    chosen = [
+        instance
+        for instance in profile.instances
+        if profile.is_unmarked() or _number(instance.span[0], iterations) is not None
+    ]
     found = profile.rows(
         "SELECT node.read_only_ops_id, node.num_calls, cpu.sum, gpu.sum, overhead.sum, idle.sum FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "

@@ -59,9 +59,23 @@ _DETAILS = tuple(
         "graphNodeId",
         "demangledName",
         "shortName",
+        "srcKind",
+        "dstKind",
     )
 )
 """Columns of which each table has some; the others read as -1."""
+
+
+_MEMORY = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
+"""CUPTI's kinds of memory."""
+
+
+def _copy_name(key: int) -> str:
+    """``Memcpy HtoD (Pageable -> Device)``, as PyTorch's profiler names copies; without kinds of memory that were not
+    recorded. The key has the kind of copy and of both memories, each plus 1."""
+    name = _COPY_NAMES.get((key >> 32) - 1, "Memcpy")
+    source, target = _MEMORY.get((key >> 16 & 0xFFFF) - 1), _MEMORY.get((key & 0xFFFF) - 1)
+    return f"{name} ({source} -> {target})" if source and target else name
 
 
 class WorkReader:
@@ -138,9 +152,9 @@ class WorkReader:
             start, end, global_pid, device, stream, correlation = [column[kept] for column in batch.integers[:6]]
             geometry = np.stack([narrow(column[kept]) for column in batch.integers[6:12]], axis=1)
             details = [column[kept] for column in batch.integers[12:]]
-            registers, static, dynamic, num_bytes, copy_kind, node, long_id, short_id = details
+            registers, static, dynamic, num_bytes, copy_kind, node, long_id, short_id, source, target = details
             process = process_of(global_pid)
-            name, short_name = self._work_names(kind, copy_kind, long_id, short_id)
+            name, short_name = self._work_names(kind, (copy_kind, source, target), long_id, short_id)
             if direct:
                 texts = np.array(
                     [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
@@ -159,7 +173,7 @@ class WorkReader:
         return np.flatnonzero(usable)
 
     def _work_names(
-        self, kind: WorkKind, copy_kind: Int64s, long_id: Int64s, short_id: Int64s
+        self, kind: WorkKind, copied: tuple[Int64s, Int64s, Int64s], long_id: Int64s, short_id: Int64s
     ) -> tuple[Int32s, Int32s]:
         if kind == WorkKind.KERNEL:
             long_name, short_name = self._names.resolve(long_id), self._names.resolve(short_id)
@@ -169,12 +183,13 @@ class WorkReader:
                 short_name[nameless] = self._short_names(long_name[nameless])
             return long_name, short_name
         if kind == WorkKind.MEMCPY:
-            intern = self._strings.intern
-            table = {key: intern(_COPY_NAMES.get(key, "Memcpy")) for key in distinct_values(copy_kind).tolist()}
-            name = mapped(copy_kind, table)
+            copy_kind, source, target = (np.clip(column, -1, 255) + 1 for column in copied)
+            key = copy_kind << 32 | source << 16 | target
+            table = {each: self._strings.intern(_copy_name(each)) for each in distinct_values(key).tolist()}
+            name = mapped(key, table)
         else:
             text = "Memset" if kind == WorkKind.MEMSET else "CUDA graph"
-            name = np.full(len(copy_kind), self._strings.intern(text), np.int32)
+            name = np.full(len(long_id), self._strings.intern(text), np.int32)
         return name, name
 
     def _short_names(self, names: Int32s) -> Int32s:
