@@ -40,7 +40,7 @@ def name(request: pytest.FixtureRequest) -> str:
 def database(name: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The database that importing it makes."""
     path = tmp_path_factory.mktemp("imported") / "profile.dlprof_dldb.sqlite"
-    import_source(shared_data() / name, path, ImportOptions(), lambda _what, _fraction: None)
+    import_source(shared_data() / name, path, ImportOptions(typical=False), lambda _what, _fraction: None)
     return path
 
 

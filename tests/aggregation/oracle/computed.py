@@ -31,7 +31,8 @@ def expected(profile: Profile, candidate: IterationCandidate, first: int, last: 
         )
     ]
     for instance in raw.instances:
-        instance["iteration"] = iteration_of(instance["cpu_start"], iterations)
+        is_whole = candidate.source == "whole_capture"  # with what is called before the first GPU work
+        instance["iteration"] = 0 if is_whole else iteration_of(instance["cpu_start"], iterations)
         instance.update(times_of(instance, profile.dlprof_markers))
     chosen = [i for i in raw.instances if i["iteration"] is not None and first <= i["iteration"] <= last]
     windows = [row for row in iterations if first <= row[0] <= last]
