@@ -95,7 +95,9 @@ def file_of(
         raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
     columns = _columns(table, parameters)
     heading = f"{name}: {_subject(table, request)}"
-    title = "" if parameters.text("heading", "yes") in ("no", "0") else heading
+    # Programs that read CSV take the first line for the heads of the columns.
+    titled = "no" if kind == "csv" else "yes"
+    title = "" if parameters.text("heading", titled) in ("no", "0") else heading
     noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
     if most is not None and count(connection, table, scope, request, counts) > most:
         raise TooLarge(f"A {noun} cannot have more than {most:,} rows; filter the table or take CSV.")

@@ -27,7 +27,7 @@ def test_every_table_can_be_exported(server: Server, table: str) -> None:
     found = json.loads(server.get(f"/export?{address}&format=json").data)
     assert found["rows"] == [{key: row[key] for key in shown} for row in page["rows"]]
     assert found["rows"]
-    text = server.get(f"/export?{address}&format=csv&heading=no").text
+    text = server.get(f"/export?{address}&format=csv").text
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len(rows) == page["total"]
     workbook = server.get(f"/export?{address}&format=xlsx").data
@@ -41,7 +41,7 @@ def test_search_filter_sort_and_columns_count_and_pages_do_not(server: Server) -
     profile = server.profile(DATABASE)["id"]
     answer = server.get(
         f"/export?profile={profile}&table=kernels_of_iteration&iteration=1&sort=-timestamp_ns&offset=1&limit=1"
-        "&where.gpu_time_ns=>1us&search=add&columns=timestamp_ns,name&format=csv"
+        "&where.gpu_time_ns=>1us&search=add&columns=timestamp_ns,name&format=csv&heading=yes"
     )
     lines = list(csv.reader(io.StringIO(answer.text, newline="")))
     assert lines[0] == [f'run/a {DATABASE}: Kernels of iteration, iteration 1 (only with "add", GPU Time >1us)']

@@ -7,7 +7,17 @@ import { formatMoment } from "../format/date";
 import { formatCount } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { byRun, formatLabel, gpuLabel, rankLabel, runColour, runLabel, searchProfiles, titleOf } from "../model/picker";
+import {
+  byRun,
+  formatLabel,
+  gpuLabel,
+  isUnreadable,
+  rankLabel,
+  runColour,
+  runLabel,
+  searchProfiles,
+  titleOf,
+} from "../model/picker";
 import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
@@ -134,7 +144,10 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
-  const groups = byRun(found.slice(0, MOST_SHOWN));
+  // What cannot be read stands at the end, with the reason.
+  const sorted = [...found.filter((profile) => !isUnreadable(profile)), ...found.filter(isUnreadable)];
+  const some = sorted.slice(0, MOST_SHOWN);
+  const groups = [...byRun(some.filter((profile) => !isUnreadable(profile))), ...byRun(some.filter(isUnreadable))];
   const shown = groups.flatMap(({ profiles: members }) => members);
   const [active, setActive] = useState(() =>
     Math.max(
@@ -197,7 +210,11 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
       </div>
       <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
         {groups.map((group) => (
-          <div role="group" aria-label={runLabel(group.run, top) || "Profile"} key={group.run}>
+          <div
+            role="group"
+            aria-label={runLabel(group.run, top) || "Profile"}
+            key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
+          >
             {runLabel(group.run, top) !== "" && (
               <div class="picker-group" aria-hidden="true">
                 <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
@@ -222,7 +239,12 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                     <StateChip profile={profile} />
                     {profile.id === selected?.id && <Icon name="check" />}
                   </div>
-                  <div class="muted picker-option-details">{details(profile)}</div>
+                  <div
+                    class="muted picker-option-details"
+                    data-tip={profile.message === "" ? undefined : profile.message}
+                  >
+                    {isUnreadable(profile) ? profile.message : details(profile)}
+                  </div>
                 </div>
               );
             })}

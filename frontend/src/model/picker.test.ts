@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import type { ProfileEntry } from "../api/types";
 import { profileEntry } from "../testing/builders";
 import { aggregationLabel, chosenAggregation, currentKey } from "./aggregation";
 import {
@@ -37,6 +38,23 @@ describe("which profile a URL means", () => {
   it("begins with what the viewer was started on", () => {
     expect(chooseProfile(all, {}, "3")?.id).toBe("3");
     expect(chooseProfile(all, { profile: "1" }, "3")?.id).toBe("1");
+  });
+
+  it("opens the newest with GPU work, and nothing that cannot be read", () => {
+    const headline = {
+      gpu_names: [],
+      wall_time_ns: 1,
+      iterations: 1,
+      average_iteration_ns: 1,
+      tensor_core_time_fraction: 0,
+    };
+    const ready = (id: string, captured_at: number, gpu: number | null): ProfileEntry =>
+      profileEntry({ id, captured_at, headline: { ...headline, gpu_utilization_fraction: gpu } });
+    const failed = profileEntry({ id: "f", captured_at: 99, state: "failed" });
+    expect(chooseProfile([ready("old", 1, 0.5), ready("new", 2, 0.4), ready("cpu", 3, null), failed], {})?.id).toBe(
+      "new",
+    );
+    expect(chooseProfile([failed, profileEntry({ id: "n", state: "not_imported" })], {})?.id).toBe("n");
   });
 
   it("takes one that is not imported rather than none", () => {

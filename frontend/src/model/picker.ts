@@ -106,10 +106,28 @@ export function profileIsMissing(
   return !profiles.some((each) => each.id === profile || each.run === run);
 }
 
+/** The time of the recording where both are known; the server's order else. */
+const newestFirst = (a: ProfileEntry, b: ProfileEntry): number => (b.captured_at ?? 0) - (a.captured_at ?? 0);
+
+/** What is opened unasked: the newest ready profile with GPU work, else the newest that is ready, else the newest that can be read. */
+function mostTelling(profiles: readonly ProfileEntry[]): ProfileEntry | undefined {
+  const newest = [...profiles].sort(newestFirst);
+  const ready = newest.filter(({ state }) => state === "ready");
+  return (
+    ready.find(({ headline }) => headline?.gpu_utilization_fraction != null) ??
+    ready[0] ??
+    newest.find(({ state }) => state !== "failed") ??
+    newest[0]
+  );
+}
+
+/** Profiles that cannot be read, whose reason is told behind all others. */
+export const isUnreadable = ({ state }: ProfileEntry): boolean => state === "failed";
+
 /**
  * The profile that a URL means: its id; else, when the id is gone (another server), the one of that run and file name;
- * else a profile of that run. Where the URL names none: `preferred` (what the viewer was started on), the first that is ready,
- * or simply the first. Null where it names one that is not here.
+ * else the most telling of that run. Where the URL names none: `preferred` (what the viewer was started on), or the most telling.
+ * Null where it names one that is not here.
  */
 export function chooseProfile(
   profiles: readonly ProfileEntry[],
@@ -121,11 +139,9 @@ export function chooseProfile(
   return (
     profiles.find(({ id }) => id === url.profile) ??
     ofRun.find(({ name }) => name === url.capture) ??
-    ofRun.find(({ state }) => state === "ready") ??
-    ofRun[0] ??
+    mostTelling(ofRun) ??
     profiles.find(({ id }) => id === preferred) ??
-    profiles.find(({ state }) => state === "ready") ??
-    profiles[0] ??
+    mostTelling(profiles) ??
     null
   );
 }
