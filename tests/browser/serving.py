@@ -24,7 +24,9 @@ VIEWS = (
     "ops",
     "efficiency",
     "iterations",
+    "memory",
     "gpus",
+    "compare",
 )
 """The pages as the URL names them."""
 
