@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless
+from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless, is_helper
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
@@ -96,9 +96,14 @@ def _with_zeros(name: str) -> str:
 
 
 def _is_believed(rule: Rule, head: str) -> bool:
-    """Whether a rule's *no* is reliable for this function name; see the README, "When a "no" is believed"."""
+    """Whether a rule's *no* is reliable for this function name; see the README, "When a "no" is believed".
+
+    A *yes* is not if the name says that the kernel is a helper of a product.
+    """
     if rule.of_rest and head.endswith(CUT):
         return False
+    if rule.matrix_unit == MatrixUnit.YES:
+        return rule.knows_better or not is_helper(head)
     if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in PRODUCT_FAMILIES:
         return True
     if holds_product(head):

@@ -189,6 +189,25 @@ def is_harmless(head: str) -> bool:
     )
 
 
+_HELPERS_TEXT: Final = """
+    combine convert dequant dequantize fixup histogram indices init memset merge metadata permute postprocess prepack
+    preprocess quantise quantize reduce reduction repack scales schedule scheduler softmax sort swizzle topk transpose
+    unpermute workspace
+"""
+_HELPERS: Final = frozenset(_HELPERS_TEXT.split())
+_ENDINGS: Final = frozenset(("kernel", "impl", "entry", "triton", "stage", "v", "device", "func", "x"))
+
+
+@lru_cache(maxsize=65_536)
+def is_helper(head: str) -> bool:
+    """Whether the last word of a function's name, without endings such as ``_kernel_v2``, is for what is done before or
+    after a product: ``gemm_splitk_reduce_kernel``."""
+    own = words(head.rsplit("::", 1)[-1])
+    while own and (own[-1] in _ENDINGS or own[-1].isdigit()):
+        own.pop()
+    return bool(own) and own[-1] in _HELPERS
+
+
 def words(name: str) -> list[str]:
     """The words of a name in ``snake_case``, ``CamelCase`` or both, in lower case; numbers are words of their own."""
     return [word.lower() for word in _WORD.findall(name)]

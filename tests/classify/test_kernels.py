@@ -121,6 +121,20 @@ def test_a_name_that_a_tool_cut_short_is_never_told_the_opposite(file_name: str)
             assert classify(cut).matrix_unit != opposite.get(whole), cut
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "aiter::gemm_a8w8_splitk_reduce_kernel",
+        "deep_gemm::fp8_gemm_metadata",
+        "void flashinfer::BatchPrefillWithPagedKVCache_combine_v2<int>(int)",
+        "void machete::prepack_postprocess<int>(int)",
+    ],
+)
+def test_a_helper_named_after_a_product_is_none(name: str) -> None:
+    """Whatever a library's catch-all rule says: sums, plans and layouts multiply nothing."""
+    assert classify(name).matrix_unit != MatrixUnit.YES
+
+
 def test_library_that_knows_better_may_quote_a_product() -> None:
     """Inductor names a pointwise fusion after ops near it, and cuBLAS's helpers after the product that they serve."""
     for name in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
 
 RULES: Final = (
     Rule("moe-align", NO, "sort", "@namespace",
@@ -16,7 +16,8 @@ RULES: Final = (
          words="align blockexpertprefixsum compute_expert_ count_and_sort_expert expandinputrows "
                "fusedbuildexpertmaps globalexpertprefixsum mergeexpertprefixsum moe::dev:: moe_permute moe_sum "
                "moe_wna16 moefinalize routing"),
-    Rule("moe-wna16", YES, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types", note="mma on dequantised halves",
+    Rule("moe-wna16", NO, "gemm", "@namespace", r"\bmoe_wna16_gemm\w*", "@types",
+         note="half2 FMA on dequantised weights",
          words="moe_wna16_gemm"),
     Rule("gated-delta-split", NO, "copy", "triton", r"^_?fused_qkvzba_split_\w+",
          note="parts of one projection to their places", words="fused_qkvzba_split_"),
