@@ -89,10 +89,13 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
 
 
 def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]], middle: int) -> dict[str, int] | None:
-    """The iteration of median length; of several, one that has GPU work."""
+    """The iteration of median length, of several one with GPU work; without marks from the first work to the last."""
     devices = [track for track in all_tracks(con) if track.kind == STREAM]
     first = min((track.first_ns for track in devices), default=0)
     last = max((track.last_ns for track in devices), default=1 << 62)
+    if len(windows) == 1 and devices:
+        number, start, stop = windows[0]
+        return {"iteration": number, "start": max(start, first), "stop": min(stop, last)}
     ranked = sorted(windows, key=lambda window: (abs(window[2] - window[1] - middle), window[1]))
     ranked = [window for window in ranked if window[1] < last and window[2] > first] or ranked
     return {"iteration": ranked[0][0], "start": ranked[0][1], "stop": ranked[0][2]} if ranked else None

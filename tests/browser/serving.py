@@ -23,6 +23,7 @@ VIEWS = (
     "modules",
     "ops",
     "efficiency",
+    "timeline",
     "iterations",
     "memory",
     "gpus",

@@ -1,6 +1,7 @@
 /** What the selected iteration launched, grouped by kernel or by op; at first the iteration of median length. */
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
+import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
 import { useUrl } from "../../frame/url";
 import { medianIteration } from "../../model/iterations";
@@ -31,6 +32,7 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
               to={(id) => ({ "iters.by": id === "kernel" ? null : id })}
             />
           </div>
+          <IterationStrip iteration={iteration} />
           {by === "op" ? <KernelsByOp iteration={iteration} /> : <KernelsByIteration iteration={iteration} />}
         </>
       )}

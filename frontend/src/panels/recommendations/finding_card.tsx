@@ -9,7 +9,10 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { unbroken } from "../../format/sentence";
 import { formatShare } from "../../format/share";
+import { formatDuration } from "../../format/time";
 import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
+import { momentsOf } from "../../model/moments";
+import { evidenceLink } from "../../model/timeline";
 import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {
@@ -31,6 +34,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   const name = detectorName(rule);
   const link = finding.link ?? "";
   const why = gain?.how ?? "";
+  const moments = momentsOf(evidence);
   return (
     <article class={`panel finding finding-${severity}`} aria-label={name}>
       <Gain gain={gain} />
@@ -43,6 +47,21 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
           </span>
           <CopyButton text={action} what="what to do" />
         </p>
+        {moments.length > 0 && (
+          <ul class="finding-moments" aria-label="On the timeline">
+            {moments.map(({ from, to, device, what }) => (
+              <li key={from}>
+                <ViewLink
+                  class="link-button"
+                  to={evidenceLink(from, to, device)}
+                  tip="Open this moment in the Timeline"
+                >
+                  {formatDuration(to - from)} {what}
+                </ViewLink>
+              </li>
+            ))}
+          </ul>
+        )}
         {(evidence.length > 0 || why !== "") && (
           <details class="finding-evidence" open={shown}>
             <summary

@@ -156,24 +156,29 @@ function Page({ overview }: { overview: TimelineOverview }) {
   const nextGap = (forwards: boolean): void => {
     if (device === null) return;
     const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
-    // Of those that can be seen: a pixel of the window, and of the same order as the one before.
+    // Of those that can be seen; where there is none, of all.
     const least = Math.round((view.to - view.from) / Math.max(width, 1));
-    fetchNextGap(profile, device, at, forwards, least, new AbortController().signal).then(
-      (next) => {
-        if (next === null) {
-          setSaid("No further gap.");
-          return;
-        }
-        const inside = next.start >= view.from && next.start + next.duration <= view.to;
-        const length = Math.max(view.to - view.from, next.duration * 1.2);
-        const middle = next.start + next.duration / 2;
-        select(
-          { device, at: next.start },
-          inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
-        );
-      },
-      () => setSaid("The next gap could not be found."),
-    );
+    const { signal } = new AbortController();
+    const ask = (longest: number): Promise<TimelineGap | null> =>
+      fetchNextGap(profile, device, at, forwards, longest, signal);
+    ask(least)
+      .then(async (seen) => seen ?? ask(0))
+      .then(
+        (next) => {
+          if (next === null) {
+            setSaid("No further gap.");
+            return;
+          }
+          const inside = next.start >= view.from && next.start + next.duration <= view.to;
+          const length = Math.max(view.to - view.from, next.duration * 1.2);
+          const middle = next.start + next.duration / 2;
+          select(
+            { device, at: next.start },
+            inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
+          );
+        },
+        () => setSaid("The next gap could not be found."),
+      );
   };
   const search = useRef<HTMLInputElement>(null);
   const find = (text: string): void => {

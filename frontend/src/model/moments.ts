@@ -1,0 +1,31 @@
+/** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
+import type { DiagnosedEvidence } from "../api/types";
+
+export interface Moment {
+  /** In ns since the start of the capture. */
+  from: number;
+  to: number;
+  /** The GPU that waited; null where it is not told. */
+  device: number | null;
+  what: string;
+}
+
+const MOST = 4;
+
+/** The longest stretches that evidence names, longest first. */
+export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>
+  evidence
+    .flatMap(({ from_ns: from, to_ns: to, device, path, call }) =>
+      from === null || to === null || to <= from
+        ? []
+        : [
+            {
+              from,
+              to,
+              device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
+              what: [call, path].filter(Boolean).join(" in "),
+            },
+          ],
+    )
+    .sort((a, b) => b.to - b.from - (a.to - a.from))
+    .slice(0, MOST);

@@ -1,0 +1,41 @@
+"""The Timeline in a browser: opens on an iteration, leads from a gap to what ended it, and is what the URL says."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard
+
+
+def opened(page: Page, tensorboard: TensorBoard, run: str, **more: str) -> None:
+    """Go to the Timeline of a run."""
+    page.goto(tensorboard.page(run=run, view="timeline", **more))
+    expect(page.locator(".timeline-canvas canvas").first).to_be_visible()
+
+
+def test_a_gap_is_found_by_keyboard_and_kept_in_the_url(page: Page, tensorboard: TensorBoard) -> None:
+    """N selects one, says it, and tells its cause and what ended it; Esc clears it."""
+    opened(page, tensorboard, "amp")
+    expect(page.locator(".timeline-head")).to_contain_text("of iteration")
+    page.locator("body").press("n")
+    expect(page.get_by_label("Details")).to_contain_text(re.compile(r"Gap of .*parts", re.DOTALL))
+    expect(page.locator(".panel [role=status]").first).to_contain_text("Gap of")
+    assert "p.dlprof.timeline.gap=" in page.url
+    page.locator("body").press("Escape")
+    expect(page.get_by_label("Details")).to_have_count(0)
+    assert "timeline.gap" not in page.url
+
+
+def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard: TensorBoard) -> None:
+    """Closer, then all of the capture; the URL has the window once it rests."""
+    opened(page, tensorboard, "amp")
+    page.locator("body").press("w")
+    page.wait_for_function("location.hash.includes('timeline.from')")
+    before = page.url
+    page.locator("body").press("f")
+    page.wait_for_function("before => location.href !== before", arg=before)
+    expect(page.locator(".timeline-head")).to_contain_text("of this window")
+    page.locator("body").press("?")
+    expect(page.get_by_role("dialog")).to_contain_text("next gap")
