@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
+
+_NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=[._])\d+(?=[./]|\Z)")
+"""The number of a repeated part of a model in a path."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -62,9 +67,10 @@ def by_owner(history: History, state: int) -> list[Held]:
     for number, (num_bytes, count) in _sums(
         history.blocks.owner[rows].astype(np.int64), history.blocks.num_bytes[rows]
     ).items():
-        # Several ops may have one path.
-        before = sizes.get(history.owners[number] or "unknown", (0, 0))
-        sizes[history.owners[number] or "unknown"] = (before[0] + num_bytes, before[1] + count)
+        # What repeats in a model (layers.0, Layer[1]) is one row.
+        name = _NUMBER.sub("*", history.owners[number]) or "unknown"
+        before = sizes.get(name, (0, 0))
+        sizes[name] = (before[0] + num_bytes, before[1] + count)
     return _with_rest(history, state, sizes)
 
 

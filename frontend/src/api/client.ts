@@ -14,6 +14,9 @@ import type {
   JobCells,
   JobCollective,
   JobCollectiveDetail,
+  MemoryAt,
+  MemoryCurveResponse,
+  MemoryResponse,
   ProfileEntry,
   ProfilesResponse,
   RankJob,
@@ -272,6 +275,40 @@ export async function fetchTrace(profile: string, view: View): Promise<ArrayBuff
   const body: unknown = await response.json().catch(() => null);
   if (isErrorBody(body)) throw new ApiError(body.error.code, body.error.message, body.error.hint);
   throw new ApiError("unexpected", `The server answered with status ${response.status}.`, "");
+}
+
+export async function fetchMemory(scope: ProfileScope, signal: AbortSignal): Promise<MemoryResponse> {
+  return (await get(`./memory?${scopeQuery(scope).toString()}`, signal)) as MemoryResponse;
+}
+
+/** Memory over the window `range` (null: all), in `bins` bins. */
+export async function fetchMemoryCurve(
+  scope: ProfileScope,
+  device: number,
+  range: readonly [number, number] | null,
+  bins: number,
+  signal: AbortSignal,
+): Promise<MemoryCurveResponse> {
+  const query = scopeQuery(scope);
+  query.set("device", String(device));
+  if (range !== null) {
+    query.set("from", String(range[0]));
+    query.set("to", String(range[1]));
+  }
+  query.set("bins", String(bins));
+  return (await get(`./memory_curve?${query.toString()}`, signal)) as MemoryCurveResponse;
+}
+
+export async function fetchMemoryAt(
+  scope: ProfileScope,
+  device: number,
+  time: number,
+  signal: AbortSignal,
+): Promise<MemoryAt> {
+  const query = scopeQuery(scope);
+  query.set("device", String(device));
+  query.set("time", String(time));
+  return (await get(`./memory_at?${query.toString()}`, signal)) as MemoryAt;
 }
 
 export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {

@@ -808,3 +808,61 @@ export interface JobCells {
   /** Base64 of little-endian 32-bit numbers, row after row. */
   cells: string;
 }
+
+export interface MemoryHeld {
+  category: string;
+  bytes: number;
+  /** null for what was held before the recording. */
+  blocks: number | null;
+}
+
+export interface MemoryOwner {
+  owner: string;
+  bytes: number;
+  blocks: number | null;
+}
+
+export interface MemoryIteration {
+  number: number;
+  peak_bytes: number;
+  peak_ns: number | null;
+  end_bytes: number;
+}
+
+export interface MemoryDevice {
+  peak_bytes: number;
+  /** `allocated`, or `requested` where the source tells only that. */
+  peak_of: string;
+  relative: boolean;
+  peak_ns: number | null;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  at_peak: MemoryHeld[];
+  by_owner: MemoryOwner[];
+  iterations: MemoryIteration[];
+  leak: { verdict: "leak" | "none" | "cannot_tell"; bytes_per_iteration: number | null };
+  findings: { rule: string; title: string; action: string }[];
+}
+
+export interface MemoryResponse {
+  headline: string;
+  devices: Record<string, MemoryDevice>;
+}
+
+export interface MemoryCurveResponse {
+  unit: "ns" | "events";
+  from: number;
+  to: number;
+  in_use_min_bytes: number[];
+  in_use_max_bytes: number[];
+  reserved_max_bytes: number[] | null;
+  capacity_bytes: number | null;
+  segments: { total_bytes: number; pool: string; blocks: [size: number, state: string][] }[];
+}
+
+export interface MemoryAt {
+  at_ns: number | null;
+  in_use_bytes: number;
+  at_peak: MemoryHeld[];
+  by_owner: MemoryOwner[];
+}

@@ -84,6 +84,14 @@ export const PAGES: readonly Page[] = [
     Show: lazyView("the iterations", async () => (await import("../panels/iterations/iterations")).Iterations),
   },
   {
+    id: "memory",
+    label: "Memory",
+    group: "When",
+    about: "What holds the GPU's memory at its peak or at any moment, by category and op, and whether it leaks.",
+    holds: [],
+    Show: lazyView("the memory", async () => (await import("../panels/memory/memory")).Memory),
+  },
+  {
     id: "compare",
     label: "Compare",
     group: "Across",

@@ -1,0 +1,189 @@
+/** What holds the GPU's memory: the peak, what it consists of, the course over time, iterations, advice. */
+import { useState } from "preact/hooks";
+
+import { fetchMemory, fetchMemoryAt } from "../../api/client";
+import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
+import { CopyButton } from "../../components/copy_button";
+import { ErrorBox, Loading, Message } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { scopeKey, useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+import { formatBytes } from "../../format/bytes";
+import { exactNumber } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration } from "../../format/time";
+import { categoryColour } from "../../model/memory_categories";
+import { MemoryCurve } from "./memory_curve";
+import { Segments } from "./segments";
+
+export function Memory() {
+  const scope = useScope();
+  const query = useQuery<MemoryResponse>(scopeKey(scope, "memory"), (signal) => fetchMemory(scope, signal));
+  const url = useUrl();
+  const found = query.data;
+  if (found === null)
+    return query.error === null ? <Loading what="memory" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  const devices = Object.keys(found.devices);
+  const chosen = devices.find((id) => id === url["memory.gpu"]) ?? devices[0];
+  const device = chosen === undefined ? undefined : found.devices[chosen];
+  if (chosen === undefined || device === undefined)
+    return (
+      <Message title="No memory was recorded">
+        <p>{found.headline}</p>
+      </Message>
+    );
+  return (
+    <div class="stacked">
+      <header class="headline">
+        <h1>{found.headline}</h1>
+      </header>
+      {devices.length > 1 && (
+        <div class="segmented" role="group" aria-label="GPU">
+          {devices.map((id) => (
+            <button
+              key={id}
+              type="button"
+              class="button"
+              aria-pressed={id === chosen}
+              onClick={() => navigate({ "memory.gpu": id })}
+            >
+              GPU {id}
+            </button>
+          ))}
+        </div>
+      )}
+      <OfDevice key={chosen} id={chosen} device={device} />
+    </div>
+  );
+}
+
+function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
+  const scope = useScope();
+  const [time, setTime] = useState<number | null>(null);
+  const moment = useQuery<MemoryAt>(time === null ? null : scopeKey(scope, "memory_at", id, time), (signal) =>
+    fetchMemoryAt(scope, Number(id), time ?? 0, signal),
+  );
+  const at = time === null ? null : moment.data;
+  const rows = at?.at_peak ?? device.at_peak;
+  const owners = at?.by_owner ?? device.by_owner;
+  const whole = at?.in_use_bytes ?? device.peak_bytes;
+  const when = at === null ? "At the peak" : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
+  return (
+    <>
+      <Panel
+        title={`Memory over time, GPU ${id}`}
+        about="Memory in use by tensors, and what PyTorch's allocator has reserved from the GPU. Click to see what is held at a moment; drag to look closer, double click to see all again."
+        picture
+      >
+        <MemoryCurve id={id} device={device} time={time} onMoment={setTime} />
+      </Panel>
+      <Panel
+        title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
+        about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
+        tools={
+          time !== null && (
+            <button type="button" class="button" onClick={() => setTime(null)}>
+              Show the peak
+            </button>
+          )
+        }
+      >
+        <ul class="memory-rows">
+          {rows.map(({ category, bytes, blocks }) => (
+            <Row
+              key={category}
+              name={category}
+              bytes={bytes}
+              blocks={blocks}
+              whole={whole}
+              colour={categoryColour(category)}
+            />
+          ))}
+        </ul>
+      </Panel>
+      {owners.length > 1 && (
+        <Panel title={`${when}, by op`} about="The ops, or the places in the program, that allocated what is held.">
+          <ul class="memory-rows">
+            {owners.slice(0, 15).map(({ owner, bytes, blocks }) => (
+              <Row key={owner} name={owner} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
+            ))}
+          </ul>
+        </Panel>
+      )}
+      {device.findings.length > 0 && (
+        <Panel title="What to change">
+          <ul class="memory-findings">
+            {device.findings.map(({ rule, title, action }) => (
+              <li key={rule}>
+                <strong>{title}.</strong> {action}{" "}
+                {action.startsWith("PYTORCH") && <CopyButton text={action} what="the setting" />}
+              </li>
+            ))}
+          </ul>
+        </Panel>
+      )}
+      <Iterations device={device} />
+      <Segments id={id} />
+    </>
+  );
+}
+
+interface RowProps {
+  name: string;
+  bytes: number;
+  blocks: number | null;
+  whole: number;
+  colour: string;
+}
+
+function Row({ name, bytes, blocks, whole, colour }: RowProps) {
+  const share = shareOf(bytes, whole);
+  const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${exactNumber(blocks)} blocks`}`;
+  return (
+    <li data-tip={exact}>
+      <span class="memory-name">{name}</span>
+      <span class="memory-track">
+        <span style={{ width: `${Math.max(0, Math.min(share ?? 0, 1)) * 100}%`, background: colour }} />
+      </span>
+      <span class="number">{formatBytes(bytes)}</span>
+      <span class="number muted">{formatShare(share)}</span>
+    </li>
+  );
+}
+
+/** Peak and end of each iteration, and whether memory grows. */
+function Iterations({ device }: { device: MemoryDevice }) {
+  const { iterations, leak } = device;
+  if (iterations.length < 2) return null;
+  const most = Math.max(...iterations.map(({ peak_bytes: peak }) => peak), 1);
+  const verdict = {
+    leak: `Memory in use grows by ${formatBytes(leak.bytes_per_iteration)} in each iteration.`,
+    none: "Memory in use at the end of the iterations does not grow.",
+    cannot_tell: "Fewer than five iterations cannot tell a leak from the first allocations.",
+  }[leak.verdict];
+  const shown = iterations.slice(0, 60);
+  return (
+    <Panel title="Over iterations" about="The peak of each iteration, and what is still in use at its end." picture>
+      <p>{verdict}</p>
+      <ol class="memory-iterations">
+        {shown.map(({ number, peak_bytes: peak, end_bytes: end, peak_ns: time }) => (
+          <li
+            key={number}
+            data-tip={`Iteration ${number}: peak ${formatBytes(peak)}${time === null ? "" : ` at ${formatDuration(time)}`}, ${formatBytes(end)} at its end`}
+          >
+            <span class="memory-peak" style={{ height: `${(peak / most) * 100}%` }}>
+              <span style={{ height: `${(end / Math.max(peak, 1)) * 100}%` }} />
+            </span>
+            <span class="muted number">{number}</span>
+          </li>
+        ))}
+      </ol>
+      <p class="muted note-below">
+        Light: peak. Dark: in use at the end.
+        {shown.length < iterations.length &&
+          ` The first ${shown.length} of ${exactNumber(iterations.length)} iterations.`}
+      </p>
+    </Panel>
+  );
+}

@@ -1,0 +1,152 @@
+/** Memory in use and reserved over time, as areas. Each bin shows its most, so that no peak is lost at any zoom. */
+import { useState } from "preact/hooks";
+
+import { fetchMemoryCurve } from "../../api/client";
+import type { MemoryCurveResponse, MemoryDevice } from "../../api/types";
+import { ErrorBox, Loading } from "../../components/message";
+import { useWidth } from "../../components/use_width";
+import { scopeKey, useScope } from "../../frame/scope";
+import { useQuery } from "../../frame/use_query";
+import { formatBytes } from "../../format/bytes";
+import { exactNumber } from "../../format/number";
+import { formatDuration } from "../../format/time";
+
+const HEIGHT = 220;
+const LEFT = 74;
+const BOTTOM = 22;
+const TOP = 8;
+
+interface CurveProps {
+  id: string;
+  device: MemoryDevice;
+  /** The clicked moment. */
+  time: number | null;
+  onMoment: (time: number) => void;
+}
+
+export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
+  const scope = useScope();
+  const [measure, width] = useWidth(1000);
+  const [range, setRange] = useState<readonly [number, number] | null>(null);
+  const [drag, setDrag] = useState<readonly [number, number] | null>(null);
+  const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
+  const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, range, bins), (signal) =>
+    fetchMemoryCurve(scope, Number(id), range, bins, signal),
+  );
+  const curve = query.data;
+  if (curve === null)
+    return (
+      <div ref={measure}>
+        {query.error === null ? <Loading what="the curve" /> : <ErrorBox error={query.error} retry={query.reload} />}
+      </div>
+    );
+  const { from, to, unit, in_use_max_bytes: inUse, reserved_max_bytes: reserved } = curve;
+  const top = Math.max(...inUse, ...(reserved ?? [0]), 1) * 1.05;
+  const inner = width - LEFT;
+  const y = (bytes: number): number => TOP + (1 - bytes / top) * (HEIGHT - TOP - BOTTOM);
+  const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
+  const momentAt = (event: MouseEvent): number => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const share = Math.min(Math.max((event.clientX - box.left - LEFT) / Math.max(inner, 1), 0), 1);
+    return Math.round(from + share * (to - from));
+  };
+  const shown = (moment: number): string => (unit === "ns" ? formatDuration(moment) : `event ${exactNumber(moment)}`);
+  const finish = (event: MouseEvent): void => {
+    if (drag === null) return;
+    const end = momentAt(event);
+    setDrag(null);
+    const [low, high] = [Math.min(drag[0], end), Math.max(drag[0], end)];
+    if (x(high) - x(low) > 6) setRange([low, high]);
+    else onMoment(end);
+  };
+  const step = (by: number): void => {
+    const now = time ?? device.peak_ns ?? from;
+    onMoment(Math.round(Math.min(Math.max(now + by * (to - from), from), to)));
+  };
+  const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, Escape shows all.`;
+  return (
+    <div ref={measure}>
+      <svg
+        class="picture memory-curve"
+        width={width}
+        height={HEIGHT}
+        role="img"
+        tabIndex={0}
+        aria-label={label}
+        onMouseDown={(event) => setDrag([momentAt(event), momentAt(event)])}
+        onMouseMove={(event) => drag !== null && setDrag([drag[0], momentAt(event)])}
+        onMouseUp={finish}
+        onMouseLeave={() => setDrag(null)}
+        onDblClick={() => setRange(null)}
+        onKeyDown={(event) => {
+          if (event.key === "ArrowLeft") step(-0.01);
+          else if (event.key === "ArrowRight") step(0.01);
+          else if (event.key === "Escape") setRange(null);
+          else return;
+          event.preventDefault();
+        }}
+      >
+        {[0, 0.25, 0.5, 0.75].map((share) => (
+          <g key={share}>
+            <line class="grid-line" x1={LEFT} x2={width} y1={y(share * top)} y2={y(share * top)} />
+            <text class="axis" x={LEFT - 6} y={y(share * top) + 4} text-anchor="end">
+              {formatBytes(share * top)}
+            </text>
+          </g>
+        ))}
+        {reserved !== null && <path class="memory-reserved" d={outline(reserved, inner, y, false)} />}
+        <path class="memory-in-use" d={outline(inUse, inner, y, true)} />
+        {device.peak_ns !== null && device.peak_ns >= from && device.peak_ns <= to && (
+          <g>
+            <line class="memory-mark" x1={x(device.peak_ns)} x2={x(device.peak_ns)} y1={TOP} y2={HEIGHT - BOTTOM} />
+            <text
+              class="axis"
+              x={x(device.peak_ns) + (x(device.peak_ns) > width - 60 ? -4 : 4)}
+              y={TOP + 10}
+              text-anchor={x(device.peak_ns) > width - 60 ? "end" : "start"}
+            >
+              peak
+            </text>
+          </g>
+        )}
+        {time !== null && time >= from && time <= to && (
+          <line class="memory-moment" x1={x(time)} x2={x(time)} y1={TOP} y2={HEIGHT - BOTTOM} />
+        )}
+        {drag !== null && (
+          <rect
+            class="memory-drag"
+            x={Math.min(x(drag[0]), x(drag[1]))}
+            width={Math.abs(x(drag[1]) - x(drag[0]))}
+            y={TOP}
+            height={HEIGHT - TOP - BOTTOM}
+          />
+        )}
+        <text class="axis" x={LEFT} y={HEIGHT - 6}>
+          {shown(from)}
+        </text>
+        <text class="axis" x={width - 2} y={HEIGHT - 6} text-anchor="end">
+          {shown(to)}
+        </text>
+      </svg>
+      <p class="muted note-below">
+        <span class="swatch memory-swatch" /> in use{reserved !== null && "; the line above: reserved by the allocator"}
+        {unit === "events" && ". The recording has no times: the axis counts events"}
+      </p>
+    </div>
+  );
+}
+
+/** A line of steps over the bins; closed down to nothing for an area. */
+function outline(values: readonly number[], inner: number, y: (bytes: number) => number, closed: boolean): string {
+  const wide = inner / Math.max(values.length, 1);
+  const points = values.map((value, i) => {
+    const left = (LEFT + i * wide).toFixed(1);
+    const right = (LEFT + (i + 1) * wide).toFixed(1);
+    const height = y(value).toFixed(1);
+    return `${left},${height} ${right},${height}`;
+  });
+  const bottom = y(0).toFixed(1);
+  return closed
+    ? `M${LEFT},${bottom} L${points.join(" ")} L${(LEFT + inner).toFixed(1)},${bottom} Z`
+    : `M${points.join(" L")}`;
+}
