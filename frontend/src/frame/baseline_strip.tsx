@@ -6,6 +6,7 @@ import { formatBytes } from "../format/bytes";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../model/comparison";
+import { useUnready } from "./profiles";
 import { scopeKey, useScope } from "./scope";
 import { useUrl } from "./url";
 import { useQuery } from "./use_query";
@@ -23,8 +24,10 @@ export function BaselineStrip() {
   const { base = "", base_aggregation: aggregation = "" } = useUrl();
   const scope = useScope();
   const baseline = { base, aggregation };
-  const { data, error } = useQuery<CompareResponse>(scopeKey(scope, "compare", base, aggregation), (signal) =>
-    fetchCompare(scope, baseline, signal),
+  const unready = useUnready(base);
+  const { data, error } = useQuery<CompareResponse>(
+    unready === null ? scopeKey(scope, "compare", base, aggregation) : null,
+    (signal) => fetchCompare(scope, baseline, signal),
   );
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (

@@ -70,7 +70,9 @@ export function CurrentView(props: CurrentViewProps) {
     );
   if (data === null) return <Loading what="the profile" />;
   return (
-    <ProfilesContext.Provider value={list.profiles}>
+    <ProfilesContext.Provider
+      value={{ profiles: list.profiles, importMode: list.import_mode, reload: profiles.reload }}
+    >
       {url.base !== undefined && page.id !== "compare" && <BaselineStrip />}
       <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />
     </ProfilesContext.Provider>

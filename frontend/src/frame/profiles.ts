@@ -1,6 +1,24 @@
 /** The list of profiles, for pages that look at several. */
 import { createContext } from "preact";
+import { useContext } from "preact/hooks";
 
-import type { ProfileEntry } from "../api/types";
+import type { ProfileEntry, ProfilesResponse } from "../api/types";
 
-export const ProfilesContext = createContext<readonly ProfileEntry[]>([]);
+export interface KnownProfiles {
+  profiles: readonly ProfileEntry[];
+  importMode: ProfilesResponse["import_mode"];
+  reload: () => void;
+}
+
+export const ProfilesContext = createContext<KnownProfiles>({
+  profiles: [],
+  importMode: "off",
+  reload: () => undefined,
+});
+
+/** The baseline, if it is in the list but cannot be compared with yet: it has to be imported first. */
+export function useUnready(base: string): ProfileEntry | null {
+  const { profiles } = useContext(ProfilesContext);
+  const found = profiles.find(({ id }) => id === base);
+  return found === undefined || found.state === "ready" ? null : found;
+}

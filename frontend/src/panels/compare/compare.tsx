@@ -1,4 +1,6 @@
 /** Compare: what changed from a baseline A to this profile B, by how much, where, and whether it is more than noise. */
+import { useContext } from "preact/hooks";
+
 import { baselineLinks, fetchCompare, type Baseline } from "../../api/client";
 import type { CompareResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
@@ -6,6 +8,8 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { formatCount } from "../../format/number";
+import { ImportPage } from "../../frame/import_page";
+import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -57,8 +61,10 @@ export function Compare() {
   const base = url.base ?? "";
   const aggregation = url.base_aggregation ?? "";
   const baseline = { base, aggregation };
+  const unready = useUnready(base);
+  const { importMode, reload } = useContext(ProfilesContext);
   const query = useQuery<CompareResponse>(
-    base === "" ? null : scopeKey(scope, "compare", base, aggregation),
+    base === "" || unready !== null ? null : scopeKey(scope, "compare", base, aggregation),
     (signal) => fetchCompare(scope, baseline, signal),
   );
   if (base === "")
@@ -74,6 +80,7 @@ export function Compare() {
         <Series />
       </div>
     );
+  if (unready !== null) return <ImportPage profile={unready} importMode={importMode} onChange={reload} />;
   if (query.data === null)
     return query.error === null ? (
       <Loading what="the comparison" />

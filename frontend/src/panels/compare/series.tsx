@@ -30,7 +30,7 @@ function chosen(profiles: readonly ProfileEntry[], search: string): ProfileEntry
 }
 
 export function Series() {
-  const profiles = useContext(ProfilesContext);
+  const { profiles } = useContext(ProfilesContext);
   const url = useUrl();
   const search = url["series.search"] ?? "";
   const open = url.series === "on";

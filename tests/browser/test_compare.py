@@ -1,0 +1,34 @@
+"""The page Compare: choosing a baseline, the verdict, the table, swapping, and the baseline on other pages."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard
+
+
+def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBoard) -> None:
+    """Every state is in the URL; the baseline stays while other pages are looked at."""
+    page.goto(tensorboard.page(run="amp", view="compare"))
+    expect(page.get_by_role("heading", name="Choose a baseline")).to_be_visible()
+    page.get_by_role("button", name=re.compile("^Baseline")).click()
+    page.keyboard.type("fp32")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile("p.dlprof.base="))
+    expect(page.locator(".compare-word")).to_have_text(re.compile("Faster|Slower|No clear change|Cannot tell"))
+    expect(page.get_by_role("heading", name="Accumulated Change in Program Order")).to_be_visible()
+    change = page.locator(".compare-big").inner_text()
+    rows = page.get_by_role("grid", name="Changes by Op")
+    expect(rows).to_be_visible()
+    rows.locator("tbody tr").first.click()
+    expect(page.get_by_text("Matched by").last).to_be_visible()
+    page.get_by_role("button", name="Kernels replaced").click()
+    expect(page.get_by_role("grid", name="Kernels Replaced")).to_be_visible()
+    page.get_by_role("button", name="Swap A and B").click()
+    expect(page.locator(".compare-big")).not_to_have_text(change)
+    page.get_by_role("link", name="Ops", exact=True).click()
+    expect(page.get_by_label("Against the baseline")).to_contain_text("Iteration")
+    page.get_by_role("button", name="No baseline").click()
+    expect(page.get_by_label("Against the baseline")).to_have_count(0)
