@@ -18,11 +18,20 @@ from typing import TYPE_CHECKING, Any
 from tensorboard_plugin_dlprof.metadata import VERSION as __version__
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.api import Comparison, Profile, ProfileError, Summary, compare, open
+    from tensorboard_plugin_dlprof.api import (
+        Comparison,
+        Profile,
+        ProfileError,
+        RankJob,
+        Summary,
+        compare,
+        open,
+        open_job,
+    )
 
-__all__ = ["Comparison", "Profile", "ProfileError", "Summary", "__version__", "compare", "open"]
+__all__ = ["Comparison", "Profile", "ProfileError", "RankJob", "Summary", "__version__", "compare", "open", "open_job"]
 
-_OF_THE_API = frozenset({"Comparison", "Profile", "ProfileError", "Summary", "compare", "open"})
+_OF_THE_API = frozenset({"Comparison", "Profile", "ProfileError", "RankJob", "Summary", "compare", "open", "open_job"})
 
 
 def __getattr__(name: str) -> Any:

@@ -4,9 +4,10 @@
 """
 
 from tensorboard_plugin_dlprof.api.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.api.job import RankJob, open_job
 from tensorboard_plugin_dlprof.api.opening import open_profile as open
 from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.api.summary import Summary
 from tensorboard_plugin_dlprof.errors import ProfileError
 
-__all__ = ["Comparison", "Profile", "ProfileError", "Summary", "compare", "open"]
+__all__ = ["Comparison", "Profile", "ProfileError", "RankJob", "Summary", "compare", "open", "open_job"]

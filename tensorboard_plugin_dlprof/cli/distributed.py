@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.job import say_unusable
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
@@ -95,8 +96,7 @@ def _jobs(folder: Path) -> Iterator[Sequence[Made]]:
             made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
         finally:
             progress.clear()
-        for sentence in unusable:
-            say(f"warning: {sentence}")
+        say_unusable(unusable)
         yield made
 
 

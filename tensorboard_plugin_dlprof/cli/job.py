@@ -7,6 +7,7 @@ them. A job whose ranks have not changed is left alone, so the command can be ru
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
@@ -25,6 +26,17 @@ def run(arguments: argparse.Namespace) -> int:
     return make_jobs_in(arguments.folder, arguments.force)
 
 
+_MOST_TOLD = 10
+
+
+def say_unusable(unusable: Sequence[str]) -> None:
+    """Say which databases were left out; of many, the first ones."""
+    for sentence in unusable[:_MOST_TOLD]:
+        say(f"warning: {sentence}")
+    if len(unusable) > _MOST_TOLD:
+        say(f"warning: ... and {len(unusable) - _MOST_TOLD:,} more")
+
+
 def make_jobs_in(folder: Path, force: bool) -> int:
     """Make the jobs below a folder, print the results, and return the exit code."""
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
@@ -34,8 +46,7 @@ def make_jobs_in(folder: Path, force: bool) -> int:
         made, unusable = make_jobs(folder, force, progress)
     finally:
         progress.clear()
-    for sentence in unusable:
-        say(f"warning: {sentence}")
+    say_unusable(unusable)
     for each in made:
         for warning in each.warnings:
             say(f"warning: {warning}")

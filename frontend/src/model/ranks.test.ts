@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { RankJob } from "../api/types";
-import { barRows, decodeCells, partsOf, scaleOf, sortedRows } from "./ranks";
+import { barRows, decodeCells, largestOf, linesOf, partsOf, scaleOf, sortedRows } from "./ranks";
 
 const packed = (values: readonly number[]): string => {
   const bytes = new Uint8Array(new Uint32Array(values).buffer);
@@ -47,4 +47,15 @@ test("the parts of a rank add up to its time; a rank without GPU work has none",
 test("of a large job only those bars are drawn that differ most", () => {
   expect(barRows(job)).toEqual([0, 1, 2]);
   expect(barRows(job, 2, 1)).toEqual([1]);
+});
+
+test("where rows are more than lines, each line shows the largest of its rows", () => {
+  const rows = [0, 1, 2, 3, 4];
+  expect([0, 1].map((line) => linesOf(rows, line, 2))).toEqual([
+    [0, 1],
+    [2, 3, 4],
+  ]);
+  expect(linesOf(rows, 4, 5)).toEqual([4]);
+  expect(largestOf(new Float64Array([1, NaN, 7]), [0, 1, 2], 0, 1)).toBe(7);
+  expect(largestOf(new Float64Array([NaN]), [0], 0, 1)).toBeNaN();
 });

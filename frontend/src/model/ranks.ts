@@ -70,6 +70,23 @@ export function scaleOf(values: Float64Array, fromZero: boolean): { low: number;
   return high >= low ? { low, high } : { low: 0, high: 0 };
 }
 
+/** The rows that one of the lines of a picture shows, where there are more rows than lines. */
+export const linesOf = (rows: readonly number[], line: number, lines: number): readonly number[] =>
+  rows.slice(
+    Math.floor((line * rows.length) / lines),
+    Math.max(Math.floor(((line + 1) * rows.length) / lines), Math.floor((line * rows.length) / lines) + 1),
+  );
+
+/** The largest value of some rows in a column; NaN if none is known. */
+export function largestOf(values: Float64Array, rows: readonly number[], column: number, columns: number): number {
+  let largest = NaN;
+  for (const row of rows) {
+    const value = values[row * columns + column] ?? NaN;
+    if (!(value <= largest) && !Number.isNaN(value)) largest = value;
+  }
+  return largest;
+}
+
 export interface RankPart {
   key: "compute" | "transfer" | "wait" | "unmatched" | "copy" | "idle";
   label: string;

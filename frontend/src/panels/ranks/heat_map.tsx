@@ -12,7 +12,17 @@ import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { decodeCells, MEASURES, rankLabel, scaleOf, SORTS, sortedRows, type Measure } from "../../model/ranks";
+import {
+  decodeCells,
+  largestOf,
+  linesOf,
+  MEASURES,
+  rankLabel,
+  scaleOf,
+  SORTS,
+  sortedRows,
+  type Measure,
+} from "../../model/ranks";
 import { RankLink, toRank } from "./rank_link";
 
 const LABELS = 92;
@@ -141,18 +151,21 @@ function Picture({ job, cells, measure, values, rows, text }: PictureProps) {
     const ratio = window.devicePixelRatio || 1;
     drawn.width = Math.round(inner * ratio);
     drawn.height = Math.round(height * ratio);
-    const picture = new OffscreenCanvas(columns, rows.length);
+    // Where there are more rows than pixels, a line has the largest value of its rows: the mean hides what is looked for.
+    const lines = Math.min(rows.length, Math.max(height, 1));
+    const picture = new OffscreenCanvas(columns, lines);
     const pixels = picture.getContext("2d");
     if (!pixels) return;
-    const image = pixels.createImageData(columns, rows.length);
-    rows.forEach((row, place) => {
+    const image = pixels.createImageData(columns, lines);
+    for (let line = 0; line < lines; line += 1) {
+      const some = linesOf(rows, line, lines);
       for (let column = 0; column < columns; column += 1) {
-        const value = values[row * columns + column] ?? NaN;
+        const value = largestOf(values, some, column, columns);
         const share = high > low ? (value - low) / (high - low) : 0;
         const [red, green, blue] = Number.isNaN(value) ? [0, 0, 0] : colourAt(share, theme);
-        image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], (place * columns + column) * 4);
+        image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], (line * columns + column) * 4);
       }
-    });
+    }
     pixels.putImageData(image, 0, 0);
     context.scale(ratio, ratio);
     hatch(context, inner, height, theme);
