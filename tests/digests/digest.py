@@ -27,6 +27,9 @@ from tests.shared_data import shared_data
 FOLDERS = ("torch", "nsight", "compare", "dlprof-golden")
 DIGESTS = Path(__file__).parent
 
+_LONG = 400
+"""Characters of a value that is written as a checksum."""
+
 TEXT_IDS = {
     *("name", "short_name", "long_name", "domain", "shapes", "dtypes", "parameters", "stack", "group", "function"),
     *("innermost", "input_names", "input_shapes", "output_names", "output_shapes", "call"),
@@ -80,7 +83,7 @@ def _lines(of: str, struct: Any, strings: Strings) -> Iterator[str]:
             classes = sorted((int(sums[text]), repr(each)) for text, each in value.items())
             yield f"{of} {name} {len(value)}: {_checksum(classes)}"
         elif name not in ("strings", "spill", "store"):
-            yield f"{of} {name} {value!r}"
+            yield f"{of} {name} {_short(value)}"
 
 
 def _table(table: msgspec.Struct, sums: np.ndarray[Any, Any]) -> str:
@@ -89,7 +92,7 @@ def _table(table: msgspec.Struct, sums: np.ndarray[Any, Any]) -> str:
     if not arrays:
         usual = {field.name: field.default for field in msgspec.structs.fields(table)}
         told = {name: _plain(value, sums) for name, value in columns.items() if value and value != usual[name]}
-        return " ".join(f"{name}={value!r}" for name, value in told.items())
+        return " ".join(f"{name}={_short(value)}" for name, value in told.items())
     rows = len(next(iter(arrays.values())))
     if not rows:
         return "0"
@@ -106,6 +109,12 @@ def _plain(value: Any, sums: np.ndarray[Any, Any]) -> Any:
     if isinstance(value, np.ndarray):
         return value.astype(np.float64 if value.dtype.kind == "f" else np.int64).tobytes()
     return sorted(value) if isinstance(value, (set, frozenset)) else value
+
+
+def _short(value: Any) -> str:
+    """A value as text, or the checksum of a long one."""
+    text = repr(value)
+    return text if len(text) <= _LONG else f"{len(value)}:{_checksum(value)}"
 
 
 def _checksum(value: Any) -> str:
