@@ -227,7 +227,9 @@ def diagnose_source(
     progress("Applying the rules", 0.9)
     candidate = candidate_of(profile)
     values = candidate.values
-    bounds = (int(values[found.chosen[0]]), int(values[found.chosen[-1]])) if found.marked else (None, None)
+    bounds: tuple[int | None, int | None] = (None, None)
+    if found.marked and found.chosen:
+        bounds = int(values[found.chosen[0]]), int(values[found.chosen[-1]])
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict

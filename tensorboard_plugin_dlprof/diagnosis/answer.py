@@ -27,6 +27,9 @@ MISSING_FRACTION: Final = 0.05
 UNMATCHED_FRACTION: Final = 0.01
 """Share of launches without work, or of work without a launch, from which the recording lacks some."""
 
+USED_FRACTION: Final = 0.1
+"""Share of the busiest GPU's busy time below which a GPU is not one that the program works with."""
+
 _ROWS = 20
 _MOST_ITERATIONS_WITH_ROWS = 200
 """Beyond, rows are given for the mean only."""
@@ -443,6 +446,13 @@ def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
 # ---- what it means ---------------------------------------------------------------------------------------------------
 
 
+def working(diagnosis: Diagnosis) -> list[DeviceDiagnosis]:
+    """The GPUs that the program works with: not those that only get a copy now and then beside one that computes."""
+    busy = [int(diagnosis.mean(device.parts_ns)[: Part.QUEUED].sum()) for device in diagnosis.devices]
+    least = USED_FRACTION * max(busy, default=0)
+    return [device for device, time in zip(diagnosis.devices, busy, strict=True) if time >= least]
+
+
 def far_ahead(diagnosis: Diagnosis) -> bool:
     """Whether the host is far ahead of every GPU, so that nothing it does sooner would help."""
     chosen = diagnosis.chosen
@@ -450,7 +460,7 @@ def far_ahead(diagnosis: Diagnosis) -> bool:
         return False
     wall = int(diagnosis.wall_ns[chosen].sum())
     found = []
-    for device in diagnosis.devices:
+    for device in working(diagnosis):
         medians = device.queue.median[chosen]
         median = _middle(medians[medians >= 0])
         is_never_empty = bool(device.queue.launches[chosen].any()) and device.queue.empty_ns[chosen].sum() < 0.01 * wall
@@ -460,7 +470,7 @@ def far_ahead(diagnosis: Diagnosis) -> bool:
 
 def host_bound(diagnosis: Diagnosis) -> bool:
     """Whether most of the idle time, and a fifth of all, is the host's."""
-    for device in diagnosis.devices:
+    for device in working(diagnosis):
         parts = diagnosis.mean(device.parts_ns)
         idle = int(parts[Part.QUEUED :].sum())
         host = int(sum(parts[part] for part in HOST))
@@ -473,7 +483,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
     """One or two sentences: how much of the time is computing, and what takes most of the rest."""
     if not diagnosis.devices:
         return "No GPU work was recorded."
-    worst = min(diagnosis.devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
+    worst = min(working(diagnosis), key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
     return headline(
         diagnosis.mean_wall_ns,

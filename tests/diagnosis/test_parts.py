@@ -210,3 +210,12 @@ def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.Captu
     assert "4.80 ms augment" in capsys.readouterr().out
     assert main(["diagnose", str(trace), "--iterations", "0-3"]) == 1
     assert main(["diagnose", str(trace), "--iterations", "3-0"]) == 2
+
+
+def test_a_trace_without_gpu_work_has_no_windows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Though its iterations are marked."""
+    trace = tmp_path / "trace.json"
+    trace.write_text(json.dumps({"traceEvents": [*step(500), event("cpu_op", "aten::mm", 10, 100)]}))
+    assert main(["diagnose", str(trace), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["devices"], found["iterations"], found["headline"]) == ([], [], "No GPU work was recorded.")

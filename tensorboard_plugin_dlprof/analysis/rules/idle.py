@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, far_ahead, rows_of
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, far_ahead, rows_of, working
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
@@ -56,7 +56,7 @@ class Waiting(msgspec.Struct):
 def waiting(signals: Signals, test: Test) -> Waiting | None:
     """Idle time of the causes that pass a test; None if there is none."""
     found = []
-    for device in signals.diagnosis.devices:
+    for device in working(signals.diagnosis):
         rows = [row for row in rows_of(signals.diagnosis, device) if test(row.cause)]
         found.append((sum(row.time_ns for row in rows), device, rows))
     if not found:
@@ -573,7 +573,7 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
 def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
     """Recording stacks or modules slows the host; if it is the limit, the profile shows too much idle time."""
     recorded = sorted({"stacks", "modules"} & signals.recorded)
-    if not recorded or not signals.host_bound:
+    if not recorded or not signals.host_bound or signals.profile.info.source_format != "pytorch":
         return None
     host = max(
         signals.share_of_iteration(int(signals.diagnosis.mean(device.parts_ns)[Part.BLOCKED :].sum()))

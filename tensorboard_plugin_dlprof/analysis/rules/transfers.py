@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidenc
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, working
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -42,7 +42,7 @@ class Transfers(msgspec.Struct):
 
 
 def _most_exposed(signals: Signals, part: Part) -> tuple[DeviceDiagnosis, int] | None:
-    found = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in signals.diagnosis.devices]
+    found = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in working(signals.diagnosis)]
     time, device = max(found, key=lambda each: each[0], default=(0, None))
     return (device, time) if device is not None and time else None
 
