@@ -21,6 +21,8 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     items_by_part,
     items_in,
     items_numbered,
+    items_of_part,
+    parts_in,
 )
 from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, COPY, DEVICE, OP, RANGE, STREAM
 
@@ -60,6 +62,19 @@ def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
         answer["op"] = _op_around(con, tracks, answer)
         answer["works"] = _works_of(con, tracks, answer)
     return answer
+
+
+def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any] | None:
+    """The item of a track around a moment, else the last one before it; None if there is none."""
+    for track in _tracks(con):
+        if track.id == track_id and _has_items(track):
+            found = items_in(con, track, at_ns, at_ns + 1)
+            if not len(found.number):
+                for part, _ in parts_in(con, track, -FARTHEST_NS, at_ns + 1)[-1:]:
+                    found = items_of_part(con, track, part)
+                    found = found.chosen(found.start <= at_ns)
+            return item(con, int(found.number[-1])) if len(found.number) else None
+    raise NotFound("There is no such track on the timeline; reload the page.")
 
 
 def _has_items(track: TrackRow) -> bool:

@@ -43,6 +43,9 @@ def item(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, An
     at_ns = parameters.integer("at", None, -FARTHEST_NS, FARTHEST_NS)
     if text := parameters.text("search"):
         return {"item": timeline_item.search(connection, text, at_ns or 0)}
+    track = parameters.integer("track", None, 0, FARTHEST_NS)
+    if track is not None:
+        return {"item": timeline_item.item_at(connection, track, at_ns or 0)}
     if at_ns is None:
         raise BadRequest("Name an item with id, or a moment with device and at.")
     step = parameters.text("step")

@@ -131,6 +131,8 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
         for number in window["tracks"][0]["items"]["id"][:3]:
             item = profile.get(f"/timeline_item?id={number}")
             assert item["id"] == number
+            there = profile.get(f"/timeline_item?track={track['id']}&at={item['start']}")["item"]
+            assert there["start"] <= item["start"] <= there["start"] + there["duration"]
             call = item.get("call")
             if call:
                 assert item["starts_before_call"] or item["start"] >= call["start"]

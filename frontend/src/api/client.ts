@@ -248,6 +248,17 @@ export async function fetchNextGap(
   return ((await get(`./timeline_item?${query.toString()}`, signal)) as { gap: TimelineGap | null }).gap;
 }
 
+/** The item of a track around a moment, where the window holds too many to list them; null where there is none. */
+export async function fetchTimelineItemAt(
+  profile: string,
+  track: number,
+  at: number,
+  signal: AbortSignal,
+): Promise<TimelineItem | null> {
+  const query = new URLSearchParams({ profile, track: String(track), at: String(Math.round(at)) });
+  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { item: TimelineItem | null }).item;
+}
+
 /** The next kernel, op or range after a moment whose name contains a text; null where there is none. */
 export async function fetchTimelineSearch(
   profile: string,

@@ -33,6 +33,8 @@ interface TracksProps {
   onView?: (view: View) => void;
   onWidth?: (width: number) => void;
   onSelect?: (selected: Selected | null) => void;
+  /** What is too narrow to be listed: a moment on a track. */
+  onPick?: (track: number, at: number) => void;
   onDrag?: (view: View | null) => void;
   onFold?: (key: string) => void;
 }
@@ -191,7 +193,9 @@ export function Tracks(props: TracksProps) {
       });
     else {
       const number = items?.id?.[found.item];
-      props.onSelect?.(number === undefined ? null : { item: number });
+      if (number !== undefined) props.onSelect?.({ item: number });
+      else if (found.row.kind === "queue" || found.row.kind === "device") props.onSelect?.(null);
+      else props.onPick?.(found.row.track, found.time);
     }
   };
   // Of the canvas itself: a listener of Preact's cannot keep the page from scrolling.

@@ -7,6 +7,7 @@ import {
   fetchTable,
   fetchTimeline,
   fetchTimelineItem,
+  fetchTimelineItemAt,
   fetchTimelineSearch,
   fetchTimelineWindow,
   traceUrl,
@@ -354,6 +355,13 @@ function Page({ overview }: { overview: TimelineOverview }) {
               onSelect={(next) => {
                 setDragged(null);
                 select(next);
+              }}
+              onPick={(track, at) => {
+                setDragged(null);
+                fetchTimelineItemAt(profile, track, at, new AbortController().signal).then(
+                  (next) => select(next === null ? null : { item: next.id }),
+                  () => setSaid("What is there could not be found."),
+                );
               }}
               onDrag={setDragged}
               onFold={toggleFold}
