@@ -68,20 +68,20 @@ export const PAGES: readonly Page[] = [
     Show: lazyView("efficiency", async () => (await import("../panels/efficiency/efficiency")).Efficiency),
   },
   {
-    id: "timeline",
-    label: "Timeline",
-    group: "When",
-    about: "What happened when on the GPU, its streams and the host, and why the GPU waited, gap by gap.",
-    holds: [],
-    Show: lazyView("the timeline", async () => (await import("../panels/timeline/timeline")).Timeline),
-  },
-  {
     id: "iterations",
     label: "Iterations",
     group: "When",
     about: "All iterations as bars, which of them are aggregated, and what the selected one launched.",
     holds: ["Iterations View", "Kernels by Iteration", "Kernels by Op"],
     Show: lazyView("the iterations", async () => (await import("../panels/iterations/iterations")).Iterations),
+  },
+  {
+    id: "timeline",
+    label: "Timeline",
+    group: "When",
+    about: "What happened when on the GPU, its streams and the host, and why the GPU waited, gap by gap.",
+    holds: [],
+    Show: lazyView("the timeline", async () => (await import("../panels/timeline/timeline")).Timeline),
   },
   {
     id: "memory",
@@ -92,20 +92,20 @@ export const PAGES: readonly Page[] = [
     Show: lazyView("the memory", async () => (await import("../panels/memory/memory")).Memory),
   },
   {
-    id: "compare",
-    label: "Compare",
-    group: "Across",
-    about: "What changed from a baseline to this profile, where, and whether it is more than noise.",
-    holds: [],
-    Show: lazyView("the comparison", async () => (await import("../panels/compare/compare")).Compare),
-  },
-  {
     id: "gpus",
     label: "GPUs and Ranks",
     group: "Across",
     about: "What each GPU did, and what it is.",
     holds: ["GPUs"],
     Show: lazyView("the GPUs", async () => (await import("../panels/gpus/gpus")).Gpus),
+  },
+  {
+    id: "compare",
+    label: "Compare",
+    group: "Across",
+    about: "What changed from a baseline to this profile, where, and whether it is more than noise.",
+    holds: [],
+    Show: lazyView("the comparison", async () => (await import("../panels/compare/compare")).Compare),
   },
 ];
 
