@@ -137,7 +137,9 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
 def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     delays = facts.delays
     rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
-    excess = np.maximum(delays.excess_ns[rows].sum(0), 0)
+    # What it spent less on than its peers does not count as a cause; the rest is made to add up to the own delay.
+    more = np.maximum(delays.excess_ns[rows], 0)
+    excess = (more * (delays.own_delay_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
     parts = dict(zip(PARTS, excess.tolist(), strict=True))
     total = max(sum(parts.values()) - parts["communication_ns"], 1)
     idle = parts["input_ns"] + parts["host_ns"]
