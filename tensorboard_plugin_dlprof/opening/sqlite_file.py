@@ -180,7 +180,7 @@ def _check_trees(con: UntrustedConnection, file: BinaryIO, path: Path, refusal: 
     with reading(shown(path), refusal):
         rows = con.execute("SELECT rootpage FROM main.sqlite_master WHERE rootpage > 0").fetchall()
     try:
-        sqlite_trees.check_trees(file.fileno(), [int(page) for (page,) in rows if isinstance(page, int)])
+        sqlite_trees.check_trees(file, [int(page) for (page,) in rows if isinstance(page, int)])
     except sqlite_header.BadHeader as reason:
         raise refusal(f"{shown(path)} {reason}.") from None
 

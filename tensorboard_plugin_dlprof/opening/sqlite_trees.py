@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable
+from typing import BinaryIO
 
 from tensorboard_plugin_dlprof.opening.sqlite_header import BadHeader
 
@@ -26,29 +27,29 @@ _known: dict[Identity, None] = {}
 """Files whose trees were walked, the latest last. Nobody can set their times of change: a rewritten file is another."""
 
 
-def check_trees(descriptor: int, roots: Iterable[int]) -> None:
+def check_trees(file: BinaryIO, roots: Iterable[int]) -> None:
     """Refuse a file in whose trees a page is met twice.
 
     Args:
-        descriptor: The file.
+        file: The file.
         roots: The root pages of its tables and indexes.
 
     Raises:
         BadHeader: The file is refused, with the reason.
         OSError: The file cannot be read.
     """
-    status = os.fstat(descriptor)
+    status = os.fstat(file.fileno())
     identity = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     if identity in _known:
         return
-    stated = int.from_bytes(os.pread(descriptor, 2, 16), "big")
-    _walk(descriptor, 65_536 if stated == 1 else stated, status.st_size, roots)
+    stated = int.from_bytes(_read(file, 16, 2), "big")
+    _walk(file, 65_536 if stated == 1 else stated, status.st_size, roots)
     while len(_known) >= _MOST_KNOWN:
         _known.pop(next(iter(_known)), None)
     _known[identity] = None
 
 
-def _walk(descriptor: int, page_bytes: int, size_bytes: int, roots: Iterable[int]) -> None:
+def _walk(file: BinaryIO, page_bytes: int, size_bytes: int, roots: Iterable[int]) -> None:
     waiting = list(roots)
     visited = set(waiting)
     if len(visited) < len(waiting):
@@ -60,17 +61,22 @@ def _walk(descriptor: int, page_bytes: int, size_bytes: int, roots: Iterable[int
             raise BadHeader("is damaged: it refers to a page that it does not have; copy it again, or make it again")
         begin = (number - 1) * page_bytes
         start = 100 if number == 1 else 0
-        head = os.pread(descriptor, 12, begin + start)
+        head = _read(file, begin + start, 12)
         if len(head) < 12 or head[0] in _LEAVES:
             continue
         if head[0] not in _INTERIORS:
             raise BadHeader("is damaged: a page of it is of no known kind; copy it again, or make it again")
-        children = _children(os.pread(descriptor, page_bytes, begin), start, head)
+        children = _children(_read(file, begin, page_bytes), start, head)
         visited_before = len(visited)
         visited.update(children)
         if len(visited) < visited_before + len(children):
             raise BadHeader(_DAMAGED)
         waiting += children
+
+
+def _read(file: BinaryIO, begin: int, size: int) -> bytes:
+    file.seek(begin)
+    return file.read(size)
 
 
 def _children(page: bytes, start: int, head: bytes) -> list[int]:

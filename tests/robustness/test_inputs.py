@@ -49,7 +49,7 @@ SOURCES: dict[str, tuple[Callable[[], bytes], str]] = {
     ),
     "3 GB of one text": (
         lambda: members(b'{"traceEvents": [{"name": "', b"x" * (64 * MEGABYTE), 48),
-        "one event larger than 8 MB",
+        "expands more than 200 times",
     ),
     "3 GB before the events": (
         lambda: members(b'{"traceName": "a", "schemaVersion": "', b"x" * (64 * MEGABYTE), 48) + gzip.compress(b'"}'),
@@ -92,7 +92,7 @@ def test_a_hostile_source_is_refused_within_bounds(tmp_path: Path, name: str) ->
     (line,) = done.stderr.splitlines()
     assert "bad.pt.trace.json" in line
     assert words in line
-    assert "memory" not in line
+    assert "memory" not in line.replace("memory snapshot", "")
     assert {path.name for path in tmp_path.iterdir() if "tfevents" not in path.name} == {
         *("bad.pt.trace.json", "good.json", "good.dlprof_dldb.sqlite")
     }
@@ -195,7 +195,11 @@ def nullify(connection: sqlite3.Connection) -> None:
     for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         if table.startswith(("ext_", "db_version", "dictionary", "aggregations", "read_only_domains")):
             continue
-        names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})") if not row[1].endswith("id")]
+        names = [
+            row[1]
+            for row in connection.execute(f"PRAGMA table_info({table})")
+            if not row[1].endswith("id") and not row[5]
+        ]
         for name in names:
             connection.execute(f"UPDATE OR IGNORE {table} SET {name} = NULL")
 
