@@ -19,8 +19,6 @@ export default defineConfig({
         format: "es",
         entryFileNames: "index.js",
         chunkFileNames: "assets/[name]-[hash].js",
-        // What several views share is one file beside the entry, not a dozen.
-        codeSplitting: { groups: [{ name: "shared", minShareCount: 2 }] },
         postBanner:
           "/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */",
       },

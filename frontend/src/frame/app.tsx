@@ -4,6 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useState } from "prea
 import { fetchDashboard } from "../api/client";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { DetailsPane } from "../components/details_pane";
+import { lazyView } from "../components/lazy_view";
 import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, namePage, type HostMessages } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
@@ -13,10 +14,8 @@ import { forOtherProfile, withValues } from "../model/url_state";
 import { useConnection } from "./connection";
 import { CurrentView } from "./current_view";
 import { Header } from "./header";
-import { Help } from "./help";
 import { JobBanners } from "./job_banners";
 import { JobsContext, useJobs } from "./jobs";
-import { KernelDetails } from "./kernel_details";
 import { LostBanner } from "./lost_banner";
 import { ScopeContext, type Scope } from "./scope";
 import { ThemeContext, useTheme } from "./theme";
@@ -24,6 +23,9 @@ import { currentUrl, followUrl, goTo, navigate, useUrl } from "./url";
 import { useProfiles } from "./use_profiles";
 import { useQuery } from "./use_query";
 import { pageOf } from "./pages";
+
+const Help = lazyView("the help", async () => (await import("./help")).Help);
+const KernelDetails = lazyView("the kernel details", async () => (await import("./kernel_details")).KernelDetails);
 
 const NAME = "GPU Summary";
 

@@ -1,16 +1,18 @@
 /** The current page, or what is shown until there is one. */
 import type { ProfileEntry, DashboardResponse } from "../api/types";
+import { lazyView } from "../components/lazy_view";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
 import { BaselineStrip } from "./baseline_strip";
-import { ImportPage } from "./import_page";
-import { NoProfiles } from "./no_profiles";
 import { PAGES, type Page } from "./pages";
 import { DashboardLink, ProblemPage } from "./problem_page";
 import { ProfilesContext } from "./profiles";
 import { goTo, useUrl } from "./url";
 import type { Profiles } from "./use_profiles";
 import type { Query } from "./use_query";
+
+const NoProfiles = lazyView("the page without profiles", async () => (await import("./no_profiles")).NoProfiles);
+const ImportPage = lazyView("the import", async () => (await import("./import_page")).ImportPage);
 
 interface CurrentViewProps {
   profiles: Profiles;
