@@ -45,9 +45,9 @@ NEW_TABLE = "CREATE TABLE "
 
 @cache
 def tables(name: str) -> dict[str, bool]:
-    """The tables that ``sql/<name>.sql`` creates, and whether the first column of each is an ``id``."""
+    """The tables that ``sql/<name>.sql`` creates, and whether each is numbered by an ``id`` from 1."""
     words = [statement.split(maxsplit=5) for statement in statements(name) if statement.startswith(NEW_TABLE)]
-    return {table: column == "id" for _, _, table, _, column, _ in words}
+    return {table: column == "id" and "PRIMARY KEY" in rest.split(",")[0] for _, _, table, _, column, rest in words}
 
 
 def indexed_table(statement: str) -> str:

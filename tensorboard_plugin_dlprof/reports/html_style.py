@@ -10,7 +10,7 @@ COLOURS = {
     "data_loader": ("#695ba2", "#b262d9"),
     "io": ("#3c7981", "#6edae7"),
     "cpu": ("#e4741c", "#f0ae4e"),
-    "other": ("#cb3872", "#ef73cc"),
+    "other": ("#c6c9d0", "#5d6068"),
     "outside": ("#939393", "#929192"),
 }
 """Class of a mark -> its colour on light and on dark panels; those of the tab (``frontend/src/model/resources.ts``)."""

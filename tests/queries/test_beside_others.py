@@ -28,6 +28,10 @@ Ask = Callable[..., Any]
 OF_OTHERS = ("aggregation", "aggregations")
 """What tells which there are."""
 
+OF_LEFT_OUT = ("cold_start", "iteration_range_detector")
+"""Findings about iterations that are left out. A database of DLProf stores where these begin for its first aggregation
+only; for others the first of them begins with the capture."""
+
 OWNERS = {"op": ("ops", "op_id"), "group": ("groups", "path"), "iteration": ("iterations", "iteration")}
 """What a table is about -> the table and column that list it."""
 
@@ -109,9 +113,11 @@ def test_tables_beside_another_aggregation(served: tuple[Ask, Ask], table: str) 
 def test_pages_beside_another_aggregation(served: tuple[Ask, Ask], route: str) -> None:
     """All but which aggregations there are."""
     alone, beside = served
-    answer = alone(route)
+    answer, other = alone(route), beside(route)
     assert answer
-    assert beside(route) == answer
+    for each in (answer, other) if route == "/findings" else ():
+        each["findings"] = [found for found in each["findings"] if found["detector"] not in OF_LEFT_OUT]
+    assert other == answer
 
 
 def test_ops_beside_another_aggregation(served: tuple[Ask, Ask]) -> None:
