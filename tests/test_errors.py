@@ -6,7 +6,6 @@ import os
 import re
 import socket
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 
@@ -34,14 +33,11 @@ def test_the_reason_is_what_the_system_says(error: OSError, reason: str) -> None
 def test_a_failure_without_a_reason_is_no_success(tmp_path: Path) -> None:
     """An exception that a library made up has no number."""
 
-    def begin(_file: BinaryIO) -> None:
-        raise OSError("made up")
-
     with (
         pytest.raises(OutputNotWritable, match=r"a.sqlite cannot be written \(no reason is given\)"),
-        published(tmp_path / "a.sqlite", 0, begin=begin),
+        published(tmp_path / "a.sqlite", 0),
     ):
-        pass
+        raise OSError("made up")
 
 
 def test_one_function_tells_reasons() -> None:

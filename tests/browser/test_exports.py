@@ -46,14 +46,12 @@ def saved(page: Page, link: Locator) -> Path:
 
 
 def test_csv(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
-    """CSV holds all filtered rows in the table's order, below the profile's name."""
+    """CSV holds all filtered rows in the table's order, and starts with the columns' names."""
     rows = list(csv.reader(io.StringIO(saved(page, menu.get_by_role("link", name="CSV")).read_text("utf-8-sig"))))
-    assert NAME in "".join(rows[0])
-    head = next(i for i, row in enumerate(rows) if "Op Name" in row)
-    name = rows[head].index("Op Name")
-    assert [row[name] for row in rows[head + 1 :]] == [row["name"] for row in answer["rows"]]
-    time = rows[head].index("CPU Time (ns)")
-    assert [int(row[time]) for row in rows[head + 1 :]] == [row["cpu_time_ns"] for row in answer["rows"]]
+    name = rows[0].index("Op Name")
+    assert [row[name] for row in rows[1:]] == [row["name"] for row in answer["rows"]]
+    time = rows[0].index("CPU Time (ns)")
+    assert [int(row[time]) for row in rows[1:]] == [row["cpu_time_ns"] for row in answer["rows"]]
 
 
 def test_json(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
@@ -98,14 +96,14 @@ def test_groups(page: Page, tensorboard: TensorBoard) -> None:
     menu = page.get_by_role("group", name="Export All Groups")
     lines = list(csv.reader(io.StringIO(saved(page, menu.get_by_role("link", name="CSV")).read_text("utf-8-sig"))))
     found = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="groups", limit="1000")["rows"]
-    assert [line[lines[1].index("Path")] for line in lines[2:]] == [row["path"] for row in found]
+    assert [line[lines[0].index("Path")] for line in lines[1:]] == [row["path"] for row in found]
     assert any("layer1" not in row["path"] for row in found)
     page.get_by_role("button", name="Export").first.click()
     menu.get_by_role("button", name="Copy").click()
     expect(page.get_by_text(f"Copied {len(found):,} rows")).to_be_visible()
     copied = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
-    assert copied[1] == lines[1]
-    assert [line[0] for line in copied[2:]] == [line[0] for line in lines[2:]]
+    assert copied[1] == lines[0]
+    assert [line[0] for line in copied[2:]] == [line[0] for line in lines[1:]]
 
 
 def test_print(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
