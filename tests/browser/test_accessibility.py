@@ -34,8 +34,8 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str, scheme
     expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     selectable = page.locator(".selectable, .tree-row, .graph-node")
-    # All is drawn by now: a view without rows has none to select.
-    if selectable.count() > 0:
+    # All is drawn by now: a view without rows has none to select, and a row of gaps moves the timeline instead.
+    if view != "timeline" and selectable.count() > 0:
         selectable.first.click()
         expect(page.locator("[aria-selected=true], .graph-node.selected").first).to_be_visible()
         expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
