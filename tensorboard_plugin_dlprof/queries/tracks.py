@@ -94,12 +94,19 @@ def all_tracks(con: sqlite3.Connection) -> list[TrackRow]:
     """All tracks, by id.
 
     Raises:
-        UnfitDatabase: there are more than any program has.
+        UnfitDatabase: there are more than any program has, or they are damaged.
     """
     rows = con.execute(f"SELECT {_COLUMNS} FROM ext_tracks ORDER BY id").fetchmany(MAX_TRACKS + 1)
     if len(rows) > MAX_TRACKS:
         raise UnfitDatabase("The database holds too many tracks; import its source again.")
-    return [TrackRow(row[0], str(row[1]), *map(int, row[2:])) for row in rows]
+    try:
+        return [TrackRow(row[0], str(row[1]), *map(int, row[2:])) for row in rows]
+    except (TypeError, ValueError):
+        raise UnfitDatabase(_damaged(con)) from None
+
+
+def _damaged(con: sqlite3.Connection) -> str:
+    return f"{getattr(con, 'shown_name', 'The database')} has damaged tracks; import its source again."
 
 
 def parts_in(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> list[tuple[int, int]]:
@@ -124,7 +131,7 @@ def items_of_part(con: sqlite3.Connection, track: TrackRow, part: int) -> Items:
         first, start_ns, first_call, data = row
         columns = unpack(data, 5 if track.kind == STREAM else 4)
     except (TypeError, ValueError):
-        raise UnfitDatabase("The tracks of this database are damaged; import its source again.") from None
+        raise UnfitDatabase(_damaged(con)) from None
     start = np.cumsum(columns[0]) + int(start_ns)
     none = np.full(len(start), -1)
     classes = columns[2]
