@@ -40,7 +40,8 @@ def diagnosed(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] |
     The first aggregation stands for the typical iterations. Others were added by users for the sake of their
     iterations, unless these were found in another way.
     """
-    if scope.aggregation == aggregations(connection)[0]["id"]:
+    # A damaged database may have none.
+    if scope.aggregation in [aggregation["id"] for aggregation in aggregations(connection)[:1]]:
         return None
     rows, is_binned = iteration_rows(connection, scope)
     positions = [position for position, row in enumerate(rows) if row["profiled"]]

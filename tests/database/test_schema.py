@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sqlite3
 
 import pytest
 
@@ -41,8 +42,15 @@ def test_every_number_has_a_comment_with_its_unit_or_meaning(script: str) -> Non
 
 @pytest.mark.parametrize("script", TABLE_SCRIPTS)
 def test_the_statements_tell_which_tables_have_ids(script: str) -> None:
-    """As SQLite understands them."""
-    assert tables(script) == {table: "id" in columns for table, columns in layout_of(script).items()}
+    """As SQLite understands them: a primary key that is one column, ``id``."""
+    with sqlite3.connect(":memory:") as connection:
+        for statement in statements(script):
+            connection.execute(statement)
+        keys = {
+            table: [row[0] for row in connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk", (table,))]
+            for table in layout_of(script)
+        }
+    assert tables(script) == {table: key == ["id"] for table, key in keys.items()}
 
 
 def test_our_own_tables_are_named_apart() -> None:
