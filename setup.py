@@ -107,6 +107,7 @@ setup(
             "axe-playwright-python",
             "build",
             "hypothesis",
+            "mcp>=2.0",
             "mypy",
             "pandas-stubs",
             "playwright",
@@ -119,6 +120,7 @@ setup(
             "wheel",
         ],
         "dask": ["distributed"],
+        "mcp": ["mcp>=2.0"],
     },
     entry_points={
         "tensorboard_plugins": [f"{METADATA['PLUGIN_NAME']} = {PACKAGE}.loader:DlprofLoader"],

@@ -89,6 +89,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "run_metadata",
         "running",
         "samples",
+        *("routes", "runs", "services"),
     },
     "__main__": {"cli", "opening"},
     "api": {

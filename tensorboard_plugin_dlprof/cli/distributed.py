@@ -49,35 +49,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer on stdout."""
-    from tensorboard_plugin_dlprof.database.job_rows import opened_job
-    from tensorboard_plugin_dlprof.queries import job as queries
+    from tensorboard_plugin_dlprof.queries.job import measured
 
     for limit in arguments.fail_on:
         if limit.operator not in ("<", ">") or limit.kind not in ("ns", "fraction"):
             raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
-    with _jobs(arguments.folder) as jobs:
-        found = []
-        for made in jobs:
-            for warning in made.warnings:
-                say(f"warning: {warning}")
-            with opened_job(made.database) as con:
-                found.append(queries.distributed(con, arguments.iteration, max(arguments.top, 0)))
+    found = answers(arguments.folder, arguments.iteration, max(arguments.top, 0))
     if arguments.format == "json":
-        json.dump(found[0] if len(found) == 1 else {"jobs": found}, sys.stdout, ensure_ascii=False)
+        json.dump(whole(found), sys.stdout, ensure_ascii=False)
         sys.stdout.write("\n")
     elif arguments.format == "csv":
         _write_csv(found)
     else:
         sys.stdout.write("\n".join(_text(each, arguments.top) for each in found))
-    broken = [_is_broken(limit, queries.measured(each)) for each in found for limit in arguments.fail_on]
+    broken = [_is_broken(limit, measured(each)) for each in found for limit in arguments.fail_on]
     for limit, is_broken in zip([limit for _ in found for limit in arguments.fail_on], broken, strict=True):
         if is_broken is not False:
             say(f"--fail-on {limit.text}: {'broken' if is_broken else 'cannot be decided'}")
     return exit_code(broken, arguments.undecided)
 
 
+def answers(folder: Path, iteration: int | None = None, top: int = 10, *, keeps: bool = True) -> list[dict[str, Any]]:
+    """What is known about each job below a folder.
+
+    Args:
+        folder: Of the ranks' databases or traces.
+        iteration: Number of the iteration that the numbers of ranks are of; by default their whole time.
+        top: Most rows of some tables.
+        keeps: Whether the database of a job is put beside those of its ranks, so that the next answer is there at once.
+
+    Raises:
+        ProfileError: There is no job, or none can be read.
+    """
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.queries import job as queries
+
+    found = []
+    with _jobs(folder, keeps) as jobs:
+        for made in jobs:
+            for warning in made.warnings:
+                say(f"warning: {warning}")
+            with opened_job(made.database) as con:
+                found.append(queries.distributed(con, iteration, top))
+    return found
+
+
+def whole(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The JSON of the answers: that of the only job, or of several."""
+    return found[0] if len(found) == 1 else {"jobs": list(found)}
+
+
 @contextmanager
-def _jobs(folder: Path) -> Iterator[Sequence[Made]]:
+def _jobs(folder: Path, keeps: bool) -> Iterator[Sequence[Made]]:
     """The jobs below a folder, made of their databases; where there are none, of the traces in a temporary folder."""
     from tensorboard_plugin_dlprof.errors import OutputNotWritable
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
@@ -91,7 +114,7 @@ def _jobs(folder: Path) -> Iterator[Sequence[Made]]:
             folder = Path(temporary, folder.resolve().name or "job")
         progress = ProgressBar(folder.name)
         try:
-            made, unusable = make_jobs(folder, progress=progress)
+            made, unusable = make_jobs(folder, progress=progress, into=None if keeps else Path(temporary))
         except OutputNotWritable:
             made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
         finally:

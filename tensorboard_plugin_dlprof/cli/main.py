@@ -34,6 +34,7 @@ class Command(Protocol):
 
 
 COMMANDS = {
+    "list": "list_profiles",
     "import": "import_profiles",
     "aggregate": "aggregate",
     "diagnose": "diagnose",
@@ -42,6 +43,7 @@ COMMANDS = {
     "job": "job",
     "distributed": "distributed",
     "memory": "memory",
+    "table": "table",
     "reports": "reports",
     "trace": "trace",
     "export": "export",
@@ -51,6 +53,7 @@ COMMANDS = {
     "doctor": "doctor",
     "cache": "cache",
     "demo": "demo",
+    "mcp": "mcp",
 }
 """Module of each command, loaded only when the command is used or all of them are listed."""
 

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import MutableMapping
-from functools import cache
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.iteration_tables import ITERATION_LINK
-from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.page_answer import MAX_LIMIT, MAX_OFFSET, page_of
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
-from tensorboard_plugin_dlprof.queries.table_query import CountKey
+from tensorboard_plugin_dlprof.queries.table import Request, Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
-from tensorboard_plugin_dlprof.queries.totals import totals
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, Kept, tables_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 from tensorboard_plugin_dlprof.routes.timeline import with_gaps
-
-MAX_LIMIT = 1_000
-MAX_OFFSET = 10**12
 
 
 def table(borrowed: Borrowed, scope: Scope, parameters: Parameters) -> dict[str, Any]:
@@ -35,43 +28,6 @@ def compared(kept: Kept, parameters: Parameters) -> dict[str, Any]:
     found, request = asked_of_comparison(parameters)
     with tables_of(kept) as connection:
         return page_of(connection, found, SCOPE, request, kept.counts)
-
-
-def page_of(
-    connection: sqlite3.Connection, found: Table, scope: Scope, request: Request, counts: MutableMapping[CountKey, int]
-) -> dict[str, Any]:
-    """One page with its columns and totals."""
-    answer = page(connection, found, scope, request, counts)
-    return {
-        "table": found.name,
-        "columns": _columns(found.columns),
-        "rows": answer.rows,
-        "key": found.key,
-        "offset": request.offset,
-        "total": answer.total,
-        "filtered": answer.filtered,
-        "sort": answer.sort,
-        "totals": totals(connection, found, scope, request),
-    }
-
-
-@cache
-def _columns(columns: tuple[Column, ...]) -> list[dict[str, str | bool | int]]:
-    """The descriptions of a table's columns."""
-    return [
-        {
-            "key": column.key,
-            "label": column.label,
-            "type": column.type,
-            "description": column.description,
-            "sortable": column.sortable,
-            "filterable": column.filterable,
-            "searchable": column.searchable,
-            "hidden": column.hidden,
-            "tier": column.tier,
-        }
-        for column in columns
-    ]
 
 
 def asked(connection: sqlite3.Connection, parameters: Parameters) -> tuple[Table, Request]:

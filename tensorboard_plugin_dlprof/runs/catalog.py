@@ -112,6 +112,11 @@ class Catalog:
         self._is_outdated = True
         self._next_scan = 0.0
 
+    def is_scanning(self) -> bool:
+        """Whether a scan is running, or databases that it found are being opened."""
+        with self._lock:
+            return self._thread is not None and self._thread.is_alive()
+
     def _scan_if_due(self) -> bool:
         """Start a scan if one is due. Returns whether a scan is running whose list is not complete yet."""
         with self._lock:

@@ -1,0 +1,1 @@
+"""Answers questions of coding agents with what the commands print: ``dlprof mcp``."""

@@ -1,0 +1,246 @@
+"""Print a page of a table: ops, kernels, modules, gaps, iterations and the rest of what the pages show.
+
+The tables, their columns, sorting and filters are those of the pages, and the JSON is that of their address ./table.
+Times are in nanoseconds, shares from 0 to 1, and unknown values are null.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.messages import tell
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
+from tensorboard_plugin_dlprof.opening.option_values import named_path
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+    from tensorboard_plugin_dlprof.queries.scope import Scope
+
+NAMES = {"modules": "groups", "kernels": "kernels_of_group"}
+"""Tables under the names of their pages."""
+
+_LINKS = {"group": "/"}
+"""What rows belong to if it is not said: of kernels, the whole model."""
+
+_LONGEST_CELL = 60
+_FARTHEST_NS = 10**17
+
+
+class Asked(NamedTuple):
+    """A page of a table."""
+
+    table: str
+    """Name of a table, or of a page in ``NAMES``."""
+    sort: str = ""
+    search: str = ""
+    where: Mapping[str, str] = {}
+    """Filters by column."""
+    links: Mapping[str, str | int] = {}
+    """What the rows belong to: ``op``, ``group``, ``iteration``, ``row``."""
+    offset: int = 0
+    limit: int = 25
+    window: tuple[int | None, int | None] = (None, None)
+    """First and last nanosecond of the gaps that are listed; by default the whole capture."""
+    device: int | None = None
+    """GPU of the gaps that are listed; by default all."""
+    aggregation: int | None = None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument(
+        "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
+    )
+    parser.add_argument(
+        "table",
+        metavar="TABLE",
+        help="ops, kernels, modules, op_types, iterations, gpus, efficiency, gaps, gap_groups, kernels_of_op, ...",
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+    parser.add_argument("--sort", metavar="COLUMN", default="", help="-COLUMN for descending order")
+    parser.add_argument("--search", metavar="TEXT", default="", help="only rows that contain it")
+    parser.add_argument(
+        "--where",
+        metavar="COLUMN=FILTER",
+        action="append",
+        default=[],
+        help="only rows that pass, such as gpu_time_ns=>1ms; may be repeated",
+    )
+    parser.add_argument("--offset", metavar="N", type=_number, default=0, help="rows to skip (default: 0)")
+    parser.add_argument(
+        "--limit", metavar="N", type=_number, default=25, help="rows to print, at most 1000 (default: 25)"
+    )
+    parser.add_argument("--op", metavar="ID", help="whose kernels")
+    parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: /, the whole model)")
+    parser.add_argument("--iteration", metavar="N", type=int, help="whose ops or kernels")
+    parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names or op_types whose ops")
+    parser.add_argument("--from", dest="start", metavar="NS", type=int, help="gaps: start in ns of the capture")
+    parser.add_argument("--to", dest="stop", metavar="NS", type=int, help="gaps: end in ns of the capture")
+    parser.add_argument("--device", metavar="N", type=int, help="gaps: only those of this GPU")
+    parser.add_argument("--aggregation", metavar="N", type=int, help="which aggregation (default: the first)")
+
+
+def _number(text: str) -> int:
+    if not text.isdecimal() or len(text) > 12:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of rows")
+    return int(text)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the page on stdout."""
+    links = {name: getattr(arguments, name) for name in ("op", "group", "iteration", "row")}
+    asked = Asked(
+        arguments.table,
+        arguments.sort,
+        arguments.search,
+        dict(map(_filter, arguments.where)),
+        {name: value for name, value in links.items() if value is not None},
+        arguments.offset,
+        arguments.limit,
+        (arguments.start, arguments.stop),
+        arguments.device,
+        arguments.aggregation,
+    )
+    with database_of(arguments.profile) as database:
+        found = answer(database, str(arguments.profile), asked)
+    if arguments.format == "json":
+        json.dump(found, sys.stdout, ensure_ascii=False)
+        sys.stdout.write("\n")
+    else:
+        for line in _lines(found):
+            tell(line)
+    return exit_codes.SUCCESS
+
+
+def _filter(text: str) -> tuple[str, str]:
+    column, equals, condition = text.partition("=")
+    if not column or not equals:
+        raise WrongUsage(f"--where {text}: give a column, = and a filter, such as gpu_time_ns=>1ms.")
+    return column, condition
+
+
+def answer(database: Path, name: str, asked: Asked) -> dict[str, Any]:
+    """A page of a table of a database, as the address ``./table`` answers it.
+
+    Args:
+        database: Ours or NVIDIA's.
+        name: How messages name it.
+        asked: Which page.
+
+    Raises:
+        NotFound: There is no such table or aggregation.
+        BadRequest: A column, filter or link does not fit the table.
+        ProfileError: The database cannot be read.
+    """
+    from tensorboard_plugin_dlprof.queries.page_answer import MAX_LIMIT, page_of
+    from tensorboard_plugin_dlprof.queries.table import Request
+    from tensorboard_plugin_dlprof.queries.tables import table_of
+
+    if not 0 <= asked.limit <= MAX_LIMIT:
+        raise WrongUsage(f"--limit {asked.limit}: a page has at most {MAX_LIMIT:,} rows; use --offset for the next.")
+    table_name = NAMES.get(asked.table, asked.table)
+    with _opened(database, name, table_name, asked) as (connection, rows, scope, window):
+        table = table_of(connection, table_name)
+        links = {link: value for link, value in {**_LINKS, **window, **asked.links}.items() if link in table.links}
+        request = Request(asked.offset, asked.limit, asked.sort, asked.search, asked.where, links)
+        return page_of(rows, table, scope, request)
+
+
+@contextmanager
+def _opened(
+    database: Path, name: str, table: str, asked: Asked
+) -> Iterator[tuple[Connection, Connection, Scope, dict[str, int]]]:
+    """The database, what holds the rows (for gaps, they are computed into memory), the scope, and the window of gaps.
+
+    What NVIDIA's databases lack, efficiency and the tracks that gaps are read from, is computed in a temporary folder.
+    """
+    from tensorboard_plugin_dlprof.database.connection import open_database, opened_database
+    from tensorboard_plugin_dlprof.database.in_memory import in_memory
+    from tensorboard_plugin_dlprof.errors import UnfitDatabase
+    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
+    from tensorboard_plugin_dlprof.pipeline import Choice, measure_database, track_database
+    from tensorboard_plugin_dlprof.queries import gaps
+    from tensorboard_plugin_dlprof.queries.extension import is_extended, is_of_another_version
+    from tensorboard_plugin_dlprof.queries.findings import aggregated
+    from tensorboard_plugin_dlprof.queries.scope import find_scope
+    from tensorboard_plugin_dlprof.queries.tracks import has_tracks
+
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-")))
+        measured = tracks = None
+        with opened_database(database, name) as connection:
+            scope = find_scope(connection, asked.aggregation)
+            if table == "efficiency" and not is_extended(connection) and not is_of_another_version(connection):
+                measured = folder / "measured.sqlite"
+                choice = Choice(*aggregated(connection, scope))
+            if table in gaps.TABLES and not has_tracks(connection):
+                tracks = folder / "tracks.sqlite"
+        if measured is not None:
+            measure_database(database, measured, scope.aggregation, choice, _silent)
+        if tracks is not None:
+            track_database(database, tracks)
+        opened = stack.enter_context(closing(open_database(database, measured=measured, tracks=tracks)))
+        stack.enter_context(reading(name, UnfitDatabase))
+        rows: Connection = opened
+        window: dict[str, int] = {}
+        if table in gaps.TABLES:
+            start, stop = _window(opened, asked)
+            window = {"from": start, "to": stop}
+            rows = stack.enter_context(in_memory(gaps.CREATE, gaps.rows(opened, start, stop, asked.device)))
+        yield opened, rows, scope, window
+
+
+def _window(connection: Connection, asked: Asked) -> tuple[int, int]:
+    """The window of the gaps: what is asked for, else all of the capture.
+
+    Raises:
+        WrongUsage: It ends before it starts.
+    """
+    from tensorboard_plugin_dlprof.queries.tracks import all_tracks
+
+    tracks = [track for track in all_tracks(connection) if track.items]
+    first = min((track.first_ns for track in tracks), default=0)
+    last = max((track.last_ns for track in tracks), default=1)
+    start, stop = (whole if given is None else given for whole, given in zip((first, last), asked.window, strict=True))
+    if not -_FARTHEST_NS <= start < stop <= _FARTHEST_NS:
+        raise WrongUsage(f"--from {start} --to {stop}: the window is empty; the capture is from {first} to {last} ns.")
+    return start, stop
+
+
+def _silent(_stage: str, _fraction: float) -> None:
+    """No progress: what is computed is small."""
+
+
+def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+    """The columns that pages show without being asked, as text."""
+    columns = [column for column in found["columns"] if not column["hidden"]]
+    right = [column["type"] in ("integer", "number", "duration_ns", "fraction", "bytes") for column in columns]
+    cells = [[column["key"] for column in columns]]
+    cells += [[_cell(row[column["key"]]) for column in columns] for row in found["rows"]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        placed = zip(row, widths, right, strict=True)
+        yield "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in placed
+        ).rstrip()
+    last = found["offset"] + len(found["rows"])
+    yield f"rows {min(found['offset'] + 1, last):,} to {last:,} of {found['filtered']:,}"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"

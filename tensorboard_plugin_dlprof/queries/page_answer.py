@@ -1,0 +1,59 @@
+"""A page of a table as plain data: rows, columns, how many there are, and their sums."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import MutableMapping
+from functools import cache
+from typing import Any
+
+from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table_query import CountKey
+from tensorboard_plugin_dlprof.queries.totals import totals
+
+MAX_LIMIT = 1_000
+"""Most rows of a page."""
+MAX_OFFSET = 10**12
+
+
+def page_of(
+    connection: sqlite3.Connection,
+    found: Table,
+    scope: Scope,
+    request: Request,
+    counts: MutableMapping[CountKey, int] | None = None,
+) -> dict[str, Any]:
+    """One page with its columns and totals."""
+    answer = page(connection, found, scope, request, counts)
+    return {
+        "table": found.name,
+        "columns": _columns(found.columns),
+        "rows": answer.rows,
+        "key": found.key,
+        "offset": request.offset,
+        "total": answer.total,
+        "filtered": answer.filtered,
+        "sort": answer.sort,
+        "totals": totals(connection, found, scope, request),
+    }
+
+
+@cache
+def _columns(columns: tuple[Column, ...]) -> list[dict[str, str | bool | int]]:
+    """The descriptions of a table's columns."""
+    return [
+        {
+            "key": column.key,
+            "label": column.label,
+            "type": column.type,
+            "description": column.description,
+            "sortable": column.sortable,
+            "filterable": column.filterable,
+            "searchable": column.searchable,
+            "hidden": column.hidden,
+            "tier": column.tier,
+        }
+        for column in columns
+    ]
