@@ -1,11 +1,13 @@
 """Finds op instances in captures without DLProf's markers: PyTorch traces, and NVTX ranges of any program.
 
-Device work belongs to the innermost op instance around its launch. Work outside instances:
+Device work belongs to the innermost op instance around its launch; a launch on a thread without ranges, to the range
+that the thread which drives it is in (``other_threads``). Work outside instances:
 
 * Each launch directly inside a wrapper, mostly a compiled region, is a call of an op named after its kernel, such as
   ``/Torch-Compiled Region/triton_poi_fused_add``, without running numbers. A single op per region would hide which
   kernels matter. The CPU time of such an op is that of its launches, so that nothing is counted twice. A replayed graph
   has one launch for all of its kernels, which therefore share an op named after the call.
+* Each launch directly inside a user's range that contains ops is a call of the op of that range.
 * All other work gets ops named ``unassociated_<name>``: see ``unassociated``.
 """
 
@@ -19,11 +21,12 @@ from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
-from tensorboard_plugin_dlprof.events.instances import Chosen, choose, roles
+from tensorboard_plugin_dlprof.events.instances import USER, Chosen, choose, has_role, roles
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
+from tensorboard_plugin_dlprof.events.other_threads import with_launches_of_other_threads
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.events.trees import Flags
 
@@ -39,18 +42,25 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     """
     # Each step reads other columns, of up to ten million ranges.
     release_pages()
+    role = roles(capture, nesting)
+    links = with_launches_of_other_threads(capture, nesting, links, role)
     launching = links.call_place[links.work_call[links.work_call >= 0]]
-    chosen = choose(nesting, roles(capture, nesting), launching)
+    chosen = choose(nesting, role, launching)
     release_pages()
     namer = Namer(capture, nesting, chosen, counters, launching)
     release_pages()
     places = np.flatnonzero(chosen.instance)
     of_call, launches = _owners(chosen, places, links)
-    of_call[launches] = len(places) + np.arange(len(launches))
     release_pages()
-    drafts = _range_drafts(capture, nesting, chosen, namer, places)
+    holder = chosen.holder[links.call_place[launches]]
+    by_user = has_role(chosen.role[holder], *USER)
+    # Launches in users' ranges first, whose keys are those of the ranges.
+    order = np.argsort(~by_user, kind="stable")
+    launches, of_ranges = launches[order], holder[by_user]
+    of_call[launches] = len(places) + np.arange(len(launches))
+    drafts = _range_drafts(capture, nesting, chosen, namer, places, of_ranges)
     if len(launches):
-        drafts = _with_launches(drafts, capture, chosen, namer, links, launches)
+        drafts = _with_launches(drafts, capture, chosen, namer, links, launches, len(of_ranges))
     launched = links.work_call >= 0
     of_work = np.full(len(launched), -1, np.int64)
     of_work[launched] = of_call[links.work_call[launched]]
@@ -73,7 +83,7 @@ def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64
     wrapped = np.zeros(len(owner), np.bool_)
     in_range = np.flatnonzero(links.call_place >= 0)
     place = links.call_place[in_range]
-    wrapped[in_range] = chosen.named_wrapper[place] >= 0
+    wrapped[in_range] = chosen.holder[place] >= 0
     around = chosen.owner[place]
     owner[in_range[around >= 0]] = np.searchsorted(places, around[around >= 0])
     launches = np.zeros(len(owner), np.bool_)
@@ -81,11 +91,14 @@ def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64
     return owner, np.flatnonzero((owner < 0) & launches & wrapped)
 
 
-def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Namer, places: Int64s) -> Drafts:
+def _range_drafts(
+    capture: Capture, nesting: Nesting, chosen: Chosen, namer: Namer, places: Int64s, holders: Int32s
+) -> Drafts:
+    """The instances that are ranges; ``key`` goes on with those of the launches in ``holders``."""
     rows = nesting.row[places]
     ranges = capture.ranges
     thread = ranges.thread[rows]
-    keys, key = namer.range_keys(places)
+    keys, key = namer.range_keys(np.append(places, holders))
     forward = namer.forward_instance(places)
     own_stack = (nesting.inherit(chosen.role == Role.FRAME)[places] >= 0) | (ranges.stack[rows] > 0)
     return Drafts(
@@ -103,19 +116,21 @@ def _range_drafts(capture: Capture, nesting: Nesting, chosen: Chosen, namer: Nam
 
 
 def _with_launches(
-    drafts: Drafts, capture: Capture, chosen: Chosen, namer: Namer, links: Links, launches: Int64s
+    drafts: Drafts, capture: Capture, chosen: Chosen, namer: Namer, links: Links, launches: Int64s, known: int
 ) -> Drafts:
-    """``drafts`` with one more instance per launch; ``launches`` are rows of ``capture.calls``."""
+    """``drafts`` with one more instance per launch: rows of ``capture.calls``, of which the first ``known`` have their
+    keys."""
     calls, work = capture.calls, capture.work
-    place = links.call_place[launches]
+    wrapped = launches[known:]
+    place = links.call_place[wrapped]
     first_work = np.full(len(calls.name), -1, np.int64)
     linked = np.flatnonzero(links.work_call >= 0)[::-1]
     first_work[links.work_call[linked]] = linked
-    launched = first_work[launches]
-    graph = np.array(["GraphLaunch" in text for text in capture.strings.texts()], np.bool_)[calls.name[launches]]
+    launched = first_work[wrapped]
+    graph = np.array(["GraphLaunch" in text for text in capture.strings.texts()], np.bool_)[calls.name[wrapped]]
     kernel = (work.kind[launched] == WorkKind.KERNEL) & ~graph
-    label = np.where(kernel, work.short_name[launched], calls.name[launches])
-    keys, key = namer.launch_keys(place, chosen.named_wrapper[place], label)
+    label = np.where(kernel, work.short_name[launched], calls.name[wrapped])
+    keys, key = namer.launch_keys(place, chosen.holder[place], label)
     thread = calls.thread[launches]
     nowhere = np.full(len(launches), -1, np.int64)
     return Drafts(
@@ -126,7 +141,7 @@ def _with_launches(
         key=np.append(drafts.key, key + len(drafts.keys)),
         place=np.append(drafts.place, nowhere),
         described_by=np.append(drafts.described_by, nowhere),
-        stack_of=np.append(drafts.stack_of, place),
+        stack_of=np.append(drafts.stack_of, links.call_place[launches]),
         keys=drafts.keys + keys,
     )
 

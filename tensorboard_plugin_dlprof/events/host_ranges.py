@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.calls import LIBRARY_DOMAIN
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.profile.tables import HostRanges
 
 LEVELS = 3
-
-_LIBRARIES = ("NCCL", "CCCL", "CUB", "cuBLAS", "cuDNN", "cuFFT", "cuSPARSE", "cuSOLVER", "NVSHMEM", "UCX")
-"""NVTX domains of libraries, whose ranges are not the user's."""
 
 
 def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
@@ -21,9 +19,8 @@ def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
     kind = ranges.kind[nesting.row]
     own = (kind == RangeKind.MODULE) | (kind == RangeKind.ANNOTATION)
     if own.any():
-        libraries = {name.lower() for name in _LIBRARIES}
         domains = [
-            text for text in distinct_values(ranges.domain).tolist() if capture.strings[text].lower() in libraries
+            text for text in distinct_values(ranges.domain).tolist() if LIBRARY_DOMAIN.match(capture.strings[text])
         ]
         own &= ~are_among(ranges.domain[nesting.row], domains)
     places, levels = list[Int64s](), list[Int64s]()

@@ -9,8 +9,9 @@
 * A wrapper that contains no instance is one itself (the inner of two), except for compiled regions: their kernels have
   informative names, so each launch becomes an instance of an op named after its kernel. The same applies to launches
   directly inside a wrapper that contains instances.
-* In a capture without op ranges (a program with NVTX ranges of its own), annotations and modules are treated as
-  wrappers: those that contain work, but no other range that does, become ops.
+* A range of the user's, or a module, owns what is launched in it and in no op. It is an instance itself if it contains
+  no other; else each such launch is one, of an op named after the range, so that no CPU time is counted twice.
+* Ranges of libraries (NCCL, CCCL, cuDNN) own nothing: they never stand in place of the user's.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.calls import LIBRARY_DOMAIN
 from tensorboard_plugin_dlprof.events import many_names
 from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Rows
 from tensorboard_plugin_dlprof.events.trees import Flags, around
+
+USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
+"""Roles of the ranges that own the work launched in them and in no op."""
 
 
 class Chosen(msgspec.Struct):
@@ -35,9 +40,9 @@ class Chosen(msgspec.Struct):
     """Whether the range is an op instance."""
     owner: Int32s
     """Place of the innermost instance around the place, itself included; -1 for none."""
-    named_wrapper: Int32s
-    """Place of the innermost wrapper around the place, after which ops of its launches are named; -1 for none. It
-    matters only for places without an owner."""
+    holder: Int32s
+    """Place of the innermost wrapper, user's range or module around the place, after which ops of its launches are
+    named; -1 for none. It matters only for places without an owner."""
 
 
 def roles(capture: Capture, nesting: Nesting) -> Int8s:
@@ -51,6 +56,10 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
         of_name = np.zeros(len(strings), np.int8)
         of_name[texts] = many_names.roles(kind, ManyNames(strings.some(texts)))
         of_row[rows] = of_name[name]
+    domains = distinct_values(ranges.domain).tolist()
+    libraries = [text for text in domains if LIBRARY_DOMAIN.match(strings[text])]
+    if libraries:
+        of_row[are_among(ranges.domain, libraries) & (of_row == Role.ANNOTATION)] = Role.HIDDEN
     return of_row[nesting.row]
 
 
@@ -68,10 +77,6 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
         launching: Place of the innermost range around each call that launched device work, -1 for none.
     """
     wrapper = has_role(role, Role.WRAPPER, Role.EVALUATE, Role.COMPILED)
-    described = role == Role.GRAPH_OP
-    if not (described | (role == Role.OP)).any():
-        named = wrapper | has_role(role, Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE, Role.COLLECTIVE)
-        return _choose_by_work(nesting, role, named, launching)
     # Ops are instances again inside modules and autograd nodes, so only the nearest of these ranges matters.
     scope = nesting.above(nesting.inherit(has_role(role, Role.OP, Role.COLLECTIVE, Role.MODULE, Role.EVALUATE)))
     open_scope = (scope < 0) | has_role(role[scope], Role.MODULE, Role.EVALUATE)
@@ -81,14 +86,12 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
     instance |= collective & (nesting.above(nesting.inherit(collective)) < 0)
     leaf = wrapper & (role != Role.COMPILED) & open_scope & ~around(instance, nesting.stop)
     instance |= leaf & ~around(leaf, nesting.stop)
-    instance |= described
-    return Chosen(role, instance, nesting.inherit(instance), nesting.inherit(wrapper))
-
-
-def _choose_by_work(nesting: Nesting, role: Int8s, named: Flags, launching: Rows) -> Chosen:
-    holder = nesting.inherit(named)
-    holds = np.zeros(len(named), np.bool_)
-    direct = holder[launching[launching >= 0]]
-    holds[direct[direct >= 0]] = True
-    instance = holds & ~around(holds, nesting.stop) & (role != Role.COMPILED)
+    instance |= role == Role.GRAPH_OP
+    by_user = has_role(role, *USER)
+    holder = nesting.inherit(wrapper | by_user)
+    launching = launching[launching >= 0]
+    outside = holder[launching[nesting.inherit(instance)[launching] < 0]]
+    holds = np.zeros(len(role), np.bool_)
+    holds[outside[outside >= 0]] = True
+    instance |= holds & by_user & ~around(holds | instance, nesting.stop)
     return Chosen(role, instance, nesting.inherit(instance), holder)

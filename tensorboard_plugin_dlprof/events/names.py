@@ -35,7 +35,7 @@ class Role(enum.IntEnum):
     MODULE = 7
     FRAME = 8
     HIDDEN = 9
-    """Neither an op nor part of a path: iterations, DLProf's markers, the recorder itself."""
+    """Neither an op nor part of a path: iterations, DLProf's markers, libraries' ranges, the recorder itself."""
     GRAPH_OP = 10
     """Always an op of its own, which the source describes."""
 
@@ -52,11 +52,9 @@ _COLLECTIVE = Expression(
     r"p?nccl(?:All|Reduce|Broadcast|Bcast|Send|Recv|Group|Gather|Scatter)|"
     r"FSDP::(?:all_gather|reduce_scatter|post_backward_reduce|all_reduce)|(?:aten::)?_?symm_mem::)"
 )
-_NOT_COLLECTIVE = Expression(
-    r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)|nccl(?:CommInit|CommDest|GetUniq)"
-)
+_NOT_COLLECTIVE = Expression(r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)")
 _OPTIMIZER = Expression(r"Optimizer\.(?:step|zero_grad)\b")
-_HIDDEN = Expression(r"ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
+_HIDDEN = Expression(r"p?nccl[A-Z]|ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
 _SCRIPT = Expression(r"forward|fallback_function|<(?:forward|backward) op>")
 """Ranges of TorchScript's executor around the ops of a module, and around its differentiable and fallback parts."""

@@ -9,7 +9,7 @@
 * The name of a TensorRT layer lists the nodes it fuses: ``/conv1/Conv + /relu/Relu`` has the type ``Conv + Relu`` and
   is in ``/conv1``.
 * A node of TensorFlow's graph, ``MatMul: dense/MatMul``, is one op of that name, however often it runs.
-* Ranges named by users, and launches named after their kernels, are one op per name.
+* Ranges named by users with the launches in them, and launches named after their kernels, are one op per name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.directions import backward_ranges, forward_of
 from tensorboard_plugin_dlprof.events.drafts import BACKWARD, FORWARD, OpKey
-from tensorboard_plugin_dlprof.events.instances import Chosen, has_role
+from tensorboard_plugin_dlprof.events.instances import USER, Chosen
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
@@ -33,8 +33,6 @@ from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Row
 from tensorboard_plugin_dlprof.events.trees import Flags
 
 _DIRECTIONS = ("", FORWARD, BACKWARD)
-
-_NAMED_BY_USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
 
 
 class Namer:
@@ -52,6 +50,7 @@ class Namer:
         self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Rows
     ) -> None:
         self._strings = capture.strings
+        self._counters = counters
         self._graph_ops = capture.graph_ops
         self._role, self._owner = chosen.role, chosen.owner
         wanted = np.append(np.flatnonzero(chosen.instance), launching[launching >= 0])
@@ -130,10 +129,8 @@ class Namer:
                 kind = f"{backend}_{kind}"
             process_group = self._strings[group].strip("/ ")
             return OpKey("/".join(filter(None, ("/collectives", process_group, kind))), kind, "")
-        if role in _NAMED_BY_USER:
-            kind = names.module_class(name) if role == Role.MODULE else names.without_counters(name).strip("# /")
-            own = role == Role.MODULE or around.endswith(f"/{kind}")
-            return OpKey(around if own else f"{around}/{kind}", kind, "", by_name=True)
+        if role in USER:
+            return self._user_key(role, name, around)
         if names.is_layer_domain(self._strings[domain]):
             folder, kind = names.layer(name)
             return OpKey(f"{around}{folder}/{kind}", kind, _DIRECTIONS[direction])
@@ -144,23 +141,33 @@ class Namer:
             node, kind = kind, names.bare_name(self._strings[forward_name])
         return OpKey(f"{around}/{kind}", kind, _DIRECTIONS[direction], node=node)
 
+    def _user_key(self, role: int, name: str, around: str) -> OpKey:
+        """The key of a user's range or module, whose path has its name unless that only numbers the iterations."""
+        if role == Role.MODULE:
+            return OpKey(around, names.module_class(name), "", by_name=True)
+        kind = names.without_counters(name).strip("# /")
+        for shown in (kind, names.template(kind)):
+            if around.endswith(f"/{shown}"):
+                return OpKey(around, shown, "", by_name=True)
+        base = names.split_number(kind)[0]
+        kind = base if base in self._counters else kind
+        return OpKey(f"{around}/{kind}", kind, "", by_name=True)
+
     def launch_keys(self, places: Rows, wrapper: Int32s, label: Int64s) -> tuple[list[OpKey], Int64s]:
-        """Keys of instances that are launches: the distinct keys, and the index of each launch's key.
+        """Keys of instances that are launches in wrappers: the distinct keys, and the index of each launch's key.
 
         Args:
             places: Place of the innermost range around each launch.
             wrapper: Place of the wrapper that each launch belongs to.
             label: Text id of the kernel or call that each launch is named after.
         """
-        user = has_role(self._role[wrapper], *_NAMED_BY_USER)
-        direction = np.where(user, 0, self._direction(places))
         path = self._path(places, self.forward_instance(places))
-        return _distinct((path, self._names(wrapper), label, direction, ~user), self._launch_key)
+        return _distinct((path, self._names(wrapper), label, self._direction(places)), self._launch_key)
 
-    def _launch_key(self, path: int, wrapper: int, label: int, direction: int, shown: int) -> OpKey:
+    def _launch_key(self, path: int, wrapper: int, label: int, direction: int) -> OpKey:
         kind = names.kernel_type(self._strings[label])
-        region = f"/{names.region(self._strings[wrapper])}" if shown else ""
-        return OpKey(f"{self._paths.texts[path]}{region}/{kind}", kind, _DIRECTIONS[direction], by_name=True)
+        region = names.region(self._strings[wrapper])
+        return OpKey(f"{self._paths.texts[path]}/{region}/{kind}", kind, _DIRECTIONS[direction], by_name=True)
 
     def _path(self, places: Int64s, forward: Int64s) -> Int64s:
         paths = self._paths

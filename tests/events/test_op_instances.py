@@ -239,7 +239,7 @@ def test_replayed_graph_belongs_to_the_op_around_its_launch() -> None:
 
 
 def test_users_ranges_are_the_ops_of_a_program_without_a_framework() -> None:
-    """Ranges that hold work, and no other that does; launches beside them are named for their kernels."""
+    """Each owns what is launched in it and in no range inside it."""
     profile = build(
         """
         main annotation 0-1000  benchmark
@@ -260,10 +260,57 @@ def test_users_ranges_are_the_ops_of_a_program_without_a_framework() -> None:
     )
     assert {name: count for (name, _), count in zip(ops(profile).values(), calls(profile).values(), strict=True)} == {
         "/benchmark/attention/softmax": 2,
-        "/benchmark/attention/ampere_sgemm_128x64_tn": 1,
+        "/benchmark/attention": 1,
         "unassociated_exp": 1,
     }
-    assert op(profile, "AMPERE_SGEMM_128X64_TN_1").eligibility == 0
+    assert op(profile, "ATTENTION_1").eligibility == 0
+
+
+def test_users_ranges_own_what_no_op_owns() -> None:
+    """Beside the ops of a framework, whatever libraries mark inside, and whichever thread launches meanwhile."""
+    profile = build(
+        """
+        main iteration  0-900   ProfilerStep#3
+        main annotation 100-300 forward
+        main op         110-150 aten::mm
+        main call       120-125 cudaLaunchKernel ; corr=1
+        main annotation 200-220 cub::DeviceReduce ; domain=CCCL
+        main call       205-210 cudaLaunchKernel ; corr=2
+        main annotation 230-240 ncclCommInitRank ; domain=NCCL
+        main call       250-260 cudaLaunchKernel ; corr=3
+        main annotation 400-500 backward
+        bw   call       410-420 cudaLaunchKernel ; corr=4
+        bw   call       430-440 cudaLaunchKernel ; corr=5
+        bw   op         450-480 AddBackward0
+        bw   call       460-470 cudaLaunchKernel ; corr=6
+        bw   call       550-560 cudaLaunchKernel ; corr=7
+        main annotation 600-700 Optimizer.step#Adam.step
+        main call       610-620 cudaLaunchKernel ; corr=8
+        rank1/main annotation 0-900 other process
+        rank1/bw call   410-420 cudaLaunchKernel ; corr=4
+        gpu0 kernel 910-911 gemm ; corr=1 ; process=
+        gpu0 kernel 912-913 reduce ; corr=2 ; process=
+        gpu0 kernel 914-915 scale ; corr=3 ; process=
+        gpu0 kernel 916-917 gemm_nt ; corr=4 ; process=
+        gpu0 kernel 918-919 gemm_tn ; corr=5 ; process=
+        gpu0 kernel 920-921 add ; corr=6 ; process=
+        gpu0 kernel 922-923 late ; corr=7 ; process=
+        gpu0 kernel 924-925 adam ; corr=8 ; process=
+        gpu1 kernel 916-917 theirs ; corr=4 ; process=rank1
+        """
+    )
+    found = kernels(profile)
+    assert {op(profile, op_id).name: sorted(names) for op_id, names in found.items()} == {
+        "/forward/mm": ["gemm"],
+        "/forward": ["reduce", "scale"],
+        "/backward": ["gemm_nt", "gemm_tn"],
+        "/AddBackward0": ["add"],
+        "unassociated_late": ["late"],
+        "/Optimizer.step#Adam.step": ["adam"],
+        "/other process": ["theirs"],
+    }
+    assert calls(profile)["FORWARD_1"] == 2, "each launch, as the op inside has its own time"
+    assert calls(profile)["BACKWARD_1"] == 1
 
 
 def test_fused_layers_of_tensorrt() -> None:

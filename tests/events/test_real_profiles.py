@@ -85,7 +85,7 @@ def test_manifest_is_understood() -> None:
 
 @every_profile
 def test_facts_of_the_manifest(known: Facts) -> None:
-    """Kernels, their time, how many have a call, and how many a range around it."""
+    """Kernels, their time, how many have a call, and at least how many an op or a range of the user's around it."""
     profile = read_profile(known.name)
     kernels = profile.kernels
     assert len(kernels.op) == known.kernels
@@ -94,7 +94,7 @@ def test_facts_of_the_manifest(known: Facts) -> None:
         assert int(kernels.launched.sum()) == known.launched
     if known.inside is not None:
         outside = np.array([op.eligibility == Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
-        assert int(np.count_nonzero(~outside[kernels.op])) == known.inside
+        assert int(np.count_nonzero(~outside[kernels.op])) >= known.inside
 
 
 @of_profiles(lambda known: bool(known.steps))

@@ -87,7 +87,6 @@ def test_calls_outside_ops_are_unassociated() -> None:
     """One op for each name; kernels by their short name, copies and other calls by the API's."""
     profile = build(
         """
-        main annotation 0-1000 setup
         main op   0-5 aten::relu
         main call 10-15 cudaLaunchKernel ; corr=1
         main call 20-25 cudaLaunchKernel ; corr=2
