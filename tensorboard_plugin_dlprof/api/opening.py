@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.database.currency import database_at_hand
 from tensorboard_plugin_dlprof.database.naming import database_name, is_candidate_name, is_database_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnsafeFile, reason_of
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 
 def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None) -> Profile:
@@ -73,7 +73,7 @@ def _imported(source: Path, cleanup: ExitStack) -> Path:
     try:
         work = cache.make_work_folder()
     except OutputNotWritable:
-        work = Path(cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True)))
+        work = cleanup.enter_context(temporary_folder())
         return import_source(source, work / target.name, options, _silent).database
     try:
         made = import_source(source, work / target.name, options, _silent).database

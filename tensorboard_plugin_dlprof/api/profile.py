@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -27,6 +26,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
 from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict
@@ -302,7 +302,7 @@ class Profile:
 
         self._require_open()
         with ExitStack() as cleanup:
-            folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True))
+            folder = cleanup.enter_context(temporary_folder())
             target = Path(folder, "dlprof_dldb.sqlite")
             choice = Choice(iter_start, iter_stop, key_op)
             made = aggregate_database(self._database, target, choice, lambda _stage, _fraction: None)
@@ -400,7 +400,7 @@ class Profile:
             if is_measured(connection) or is_of_another_version(connection):
                 return
             choice = Choice(*aggregated(connection, self._scope))
-        folder = self._cleanup.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-", ignore_cleanup_errors=True))
+        folder = self._cleanup.enter_context(temporary_folder())
         measured = Path(folder, "measured.sqlite")
         measure_database(self._database, measured, self.aggregation, choice, lambda _stage, _fraction: None)
         connection = open_database(self._database, measured=measured.resolve())

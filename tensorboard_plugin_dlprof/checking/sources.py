@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.checking.databases import check_database
@@ -14,6 +13,7 @@ from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.kineto.reader import CUT_SHORT
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
 
@@ -35,7 +35,7 @@ def check_file(path: Path, progress: Progress) -> Report:
     report.kind = "source"
     report.note("Format")
     report.holds["format"] = importer.title
-    with tempfile.TemporaryDirectory(prefix="dlprof-check-") as folder:
+    with temporary_folder() as folder:
         database = Path(folder, f"check{DATABASE_SUFFIX}")
         try:
             warnings = import_source(path, database, ImportOptions(), progress).warnings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 
 @contextmanager
@@ -23,7 +23,7 @@ def database_of(profile: Path) -> Iterator[Path]:
     if database is not None:
         yield database
     else:
-        with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
+        with temporary_folder() as folder:
             options = ImportOptions(kernel_rules=chosen_rules(""))
             progress = ProgressBar(profile.name)
             try:

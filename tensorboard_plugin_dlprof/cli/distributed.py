@@ -10,7 +10,6 @@ import argparse
 import csv
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from tensorboard_plugin_dlprof.cli.job import say_unusable
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.ranks.job_step import Made
@@ -106,7 +106,7 @@ def _jobs(folder: Path, keeps: bool) -> Iterator[Sequence[Made]]:
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
     from tensorboard_plugin_dlprof.ranks.members import databases_below
 
-    with tempfile.TemporaryDirectory(prefix="dlprof-") as temporary:
+    with temporary_folder() as temporary:
         if not databases_below(folder):
             from tensorboard_plugin_dlprof.cli.scale_out import import_ranks
 

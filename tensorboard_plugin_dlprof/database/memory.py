@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 
 Value = str | int | float | None
 
@@ -32,3 +34,14 @@ def copied(connection: sqlite3.Connection) -> sqlite3.Connection:
     copy = sqlite3.connect(":memory:", check_same_thread=False)
     connection.backup(copy)
     return copy
+
+
+def saved(connection: sqlite3.Connection, path: Path) -> None:
+    """Write a database in memory to a new file, for another process."""
+    with closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
+
+
+def opened(path: Path) -> sqlite3.Connection:
+    """A connection to a file of ``saved``."""
+    return sqlite3.connect(path)

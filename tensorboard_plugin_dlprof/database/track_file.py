@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
 from tensorboard_plugin_dlprof.diagnosis.from_profile import idle_causes
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.timeline.build import build_tracks
 
 _BYTES_A_KERNEL = 20
@@ -58,7 +58,7 @@ def opened_with_tracks(path: Path, name: str) -> Iterator[UntrustedConnection]:
         if has_extensions(con):
             yield con
             return
-        beside = Path(stack.enter_context(TemporaryDirectory(prefix="dlprof-")), "tracks.sqlite")
+        beside = stack.enter_context(temporary_folder()) / "tracks.sqlite"
         write_track_file(beside, con)
         con = stack.enter_context(closing(open_database(path, tracks=beside)))
         with reading(name, UnfitDatabase):

@@ -45,15 +45,16 @@ class Child:
     Args:
         job: The job for ``worker``: kind, source, database, memory_bytes, and further fields for some kinds.
         folder: The working directory, which must be one of our own.
+        worker: The module that does the job.
 
     Raises:
         ProfileError: The system cannot start the process.
     """
 
-    def __init__(self, job: Mapping[str, Any], folder: Path) -> None:
+    def __init__(self, job: Mapping[str, Any], folder: Path, worker: str = WORKER) -> None:
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", WORKER],
+                [sys.executable, "-m", worker],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,

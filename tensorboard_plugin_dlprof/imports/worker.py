@@ -12,7 +12,8 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,12 @@ EXIT_FAILED = 3
 EXIT_ORPHANED = 4
 
 
-def main() -> int:
+Progress = Callable[[str, float], None]
+Does = Mapping[str, Callable[[dict[str, Any], Progress], dict[str, Any]]]
+"""What does the jobs of each kind; returns the result."""
+
+
+def main(does: Does) -> int:
     """Do the job from standard input; returns the exit code."""
     line = sys.stdin.readline()
     if not line:
@@ -35,7 +41,7 @@ def main() -> int:
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     _be_modest(job["memory_bytes"])
     try:
-        _say(report, {"result": _do(job, report)})
+        _say(report, {"result": _do(does, job, report)})
     except _Failed as failed:
         _say(report, {"error": str(failed), "of_source": failed.of_source})
         return EXIT_FAILED
@@ -50,7 +56,7 @@ class _Failed(Exception):
         self.of_source = of_source
 
 
-def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
+def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported here, so that the memory limit and the redirection of standard output are in effect.
     from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat, reason_of
 
@@ -63,9 +69,9 @@ def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
             last = now
             _say(report, {"stage": stage, "fraction": round(min(max(fraction, 0.0), 1.0), 4)})
 
-    what = "import" if job["kind"] == "import" else "aggregation"
+    what = job["kind"] if job["kind"] in ("import", "export") else "aggregation"
     try:
-        return _DO[job["kind"]](job, progress)
+        return does[job["kind"]](job, progress)
     except ProfileError as error:
         raise _Failed(str(error), isinstance(error, (BrokenSource, UnknownFormat))) from error
     except MemoryError:
@@ -79,9 +85,6 @@ def _do(job: dict[str, Any], report: Any) -> dict[str, Any]:
         # A bug would occur again, so it is reported as an error and not as a crash, which would be tried again.
         traceback.print_exc()
         raise _Failed(f"The {what} failed through an error of the plugin; the log has the details.") from error
-
-
-Progress = Callable[[str, float], None]
 
 
 def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -139,7 +142,7 @@ def _tracks(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
     return {}
 
 
-_DO: dict[str, Callable[[dict[str, Any], Progress], dict[str, Any]]] = {
+_DOES: Does = {
     "import": _import,
     "aggregate": _aggregate,
     "delete": _delete,
@@ -187,4 +190,4 @@ def _be_modest(memory_bytes: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(run_and_end(main))
+    sys.exit(run_and_end(partial(main, _DOES)))

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
@@ -20,13 +18,11 @@ from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.pages import count, stream
-from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
 from tensorboard_plugin_dlprof.routes.table import asked
-from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -52,22 +48,57 @@ _CONTENT_TYPES = {
 
 
 class Export(msgspec.Struct, frozen=True):
-    """A file to send; its first piece is ready."""
+    """What a file holds, checked."""
 
-    pieces: Iterator[bytes]
-    content_type: str
-    file_name: str
+    kind: str
+    table: Table
+    scope: Scope
+    request: Request
+    columns: Sequence[Column]
+    name: str
+    heading: str
+    is_headed: bool
+    """Whether the heading stands above the heads of the columns."""
+
+    @property
+    def file_name(self) -> str:
+        """The name for the browser."""
+        return f"{'-'.join([self.name, self.table.name, *map(str, self.request.links.values())])}.{self.kind}"
+
+    @property
+    def is_laid_out(self) -> bool:
+        """Whether the file takes long to write, and so a process of its own."""
+        return self.kind in ("xlsx", "pdf")
+
+    def pieces(self, connection: Connection) -> Iterator[bytes]:
+        """The CSV or JSON; errors of the request occur before the first piece."""
+        rows = stream(connection, self.table, self.scope, self.request)
+        if self.kind == "csv":
+            return csv_chunks(self._title, self.columns, rows)
+        return json_chunks(self.name, self.table.name, self.columns, rows)
+
+    def write(self, connection: Connection, path: Path) -> None:
+        """Write the workbook or PDF."""
+        rows = stream(connection, self.table, self.scope, self.request)
+        if self.kind == "xlsx":
+            write_xlsx(path, self._title, _words(self.table.name), self.columns, rows)
+            return
+        with path.open("wb") as file:
+            file.writelines(pdf_chunks(self.heading, self.columns, rows))
+
+    @property
+    def _title(self) -> str:
+        return self.heading if self.is_headed else ""
 
 
-def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_name: str, resources: ExitStack) -> Export:
-    """Convert a table to a file.
+def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_name: str) -> Export:
+    """What a request for a file asks for.
 
     Args:
-        borrowed: The connection, which must stay usable until the last piece was sent.
+        borrowed: A connection to what the rows are paged from.
         scope: Aggregation and domain.
         parameters: Those of ``./table``, and ``format``, ``columns``, ``heading``.
         profile_name: Used in the heading if the profile was not given a name.
-        resources: Gets callbacks to call after the last piece was sent, such as deleting temporary files.
 
     Raises:
         BadRequest: The format, a column or a filter is unknown.
@@ -75,75 +106,54 @@ def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_nam
     """
     table, request = asked(borrowed.connection, parameters)
     name = profile_title(borrowed.connection) or profile_name
-    rows = resources.enter_context(with_gaps(borrowed, parameters))
-    return file_of(rows.connection, table, scope, request, parameters, name, resources, rows.counts)
+    return export_of(table, scope, request, parameters, name)
 
 
-def file_of(
-    connection: Connection,
-    table: Table,
-    scope: Scope,
-    request: Request,
-    parameters: Parameters,
-    name: str,
-    resources: ExitStack,
-    counts: MutableMapping[CountKey, int],
-) -> Export:
-    """Convert the rows of a table that pass to a file; arguments and errors are as for ``export``."""
+def export_of(table: Table, scope: Scope, request: Request, parameters: Parameters, name: str) -> Export:
+    """As ``export``, of a table that is known."""
     kind = parameters.text("format", "csv")
     if kind not in _CONTENT_TYPES:
         raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
-    columns = _columns(table, parameters)
-    heading = f"{name}: {_subject(table, request)}"
     # Programs that read CSV take the first line for the heads of the columns.
-    titled = "no" if kind == "csv" else "yes"
-    title = "" if parameters.text("heading", titled) in ("no", "0") else heading
-    noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(kind, ("", None))
-    if most is not None and count(connection, table, scope, request, counts) > most:
+    is_headed = parameters.text("heading", "no" if kind == "csv" else "yes") not in ("no", "0")
+    heading = f"{name}: {_subject(table, request)}"
+    return Export(kind, table, scope, request, _columns(table, parameters), name, heading, is_headed)
+
+
+def checked(found: Export, connection: Connection, counts: MutableMapping[CountKey, int]) -> Export:
+    """Refuse more rows than a workbook or a PDF can have."""
+    noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(found.kind, ("", None))
+    if most is not None and count(connection, found.table, found.scope, found.request, counts) > most:
         raise TooLarge(f"A {noun} cannot have more than {most:,} rows; filter the table or take CSV.")
-    rows = stream(connection, table, scope, request)
-    if kind == "xlsx":
-        pieces = _workbook(title, table, columns, rows, resources)
-    elif kind == "pdf":
-        pieces = pdf_chunks(title or heading, columns, rows)
-    elif kind == "csv":
-        pieces = csv_chunks(title, columns, rows)
-    else:
-        pieces = json_chunks(name, table.name, columns, rows)
-    # Errors in the request occur with the first piece, before the status of the response is sent.
-    first = next(pieces, b"")
-    file_name = "-".join([name, table.name, *map(str, request.links.values())])
-    return Export(chain([first], pieces), _CONTENT_TYPES[kind], f"{file_name}.{kind}")
+    return found
 
 
-def streamed(found: Export, resources: ExitStack) -> Response:
+def streamed(found: Export, pieces: Iterator[bytes], resources: ExitStack) -> Response:
     """The response with a file. ``resources`` are closed after the last piece, or when the browser disconnects."""
     from werkzeug.wrappers import Response
 
-    response = Response(_until_sent(found.pieces, resources), content_type=found.content_type)
+    # Errors in the request occur with the first piece, before the status of the response is sent.
+    first = next(pieces, b"")
+    kept = resources.pop_all()
+    response = Response(_until_sent(chain([first], pieces), kept), content_type=_CONTENT_TYPES[found.kind])
     response.headers["Content-Disposition"] = _disposition(found.file_name)
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
     # Also closes resources if the response is never read, such as that to HEAD.
-    response.call_on_close(resources.close)
+    response.call_on_close(kept.close)
     return response
+
+
+def pieces_of(path: Path) -> Iterator[bytes]:
+    """A finished file."""
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            yield piece
 
 
 def _columns(table: Table, parameters: Parameters) -> Sequence[Column]:
     keys = [key for key in parameters.text("columns").split(",") if key]
     return [table.column(key) for key in keys] or [column for column in table.columns if not column.hidden]
-
-
-def _workbook(
-    title: str, table: Table, columns: Sequence[Column], rows: Iterator[Row], resources: ExitStack
-) -> Iterator[bytes]:
-    folder = Path(tempfile.mkdtemp(prefix="dlprof-export-"))
-    resources.callback(shutil.rmtree, folder, ignore_errors=True)
-    path = folder / "export.xlsx"
-    write_xlsx(path, title, _words(table.name), columns, rows)
-    with path.open("rb") as file:
-        while piece := file.read(_PIECE_BYTES):
-            yield piece
 
 
 def _until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tensorboard_plugin_dlprof.database.memory import saved
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
@@ -21,6 +22,7 @@ from tensorboard_plugin_dlprof.routes import export, measuring, responses, timel
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
+from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
 from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
@@ -86,6 +88,7 @@ class Questions:
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByQuestion(SAME_SECONDS)
         self.advisor = Advisor(imports.cache, imports.memory_bytes)
+        self._exporter = Exporter(imports.cache, imports.memory_bytes)
 
     def close(self) -> None:
         """Close all open databases."""
@@ -294,7 +297,7 @@ class Questions:
         """Respond with a download. Only its start takes a turn, because the rest is sent at the browser's pace."""
         parameters = Parameters(request)
         if parameters.text("table") in TABLES:
-            return self._compared_download(parameters)
+            return self._compared_download(request, parameters)
         profile = self._catalog.find(parameters.profile())
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
@@ -302,26 +305,46 @@ class Questions:
             wanted = unmeasured(borrowed.connection, parameters, measuring.by_table)
         measured = wanted and self.advisor.measured(path, *wanted)
         tracks = self._tracks(path, name) if timeline.of_gaps(parameters) else None
+        label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
         with ExitStack() as resources:
-            with self._heavy_place():
-                lent = self._databases.borrow(path, name, export.SECONDS, measured, tracks)
-                borrowed = resources.enter_context(lent)
+            with self._heavy_place(), ExitStack() as lent:
+                borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS, measured, tracks))
                 scope = asked_scope(borrowed.connection, parameters)
-                label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
-                found = export.export(borrowed, scope, parameters, label, resources)
-            return export.streamed(found, resources.pop_all())
+                rows = lent.enter_context(timeline.with_gaps(borrowed, parameters))
+                found = export.export(borrowed, scope, parameters, label)
+                export.checked(found, rows.connection, rows.counts)
+                if not found.is_laid_out:
+                    resources.push(lent.pop_all())
+                    return export.streamed(found, found.pieces(rows.connection), resources)
+            folder = resources.enter_context(self._exporter.place())
+            files = {"source": str(path), "measured": str(measured or ""), "tracks": str(tracks or "")}
+            job = {"name": label, "file_name": name, "is_comparison": False, **files}
+            return self._laid_out(request, found, folder, job, resources)
 
-    def _compared_download(self, parameters: Parameters) -> Response:
+    def _laid_out(
+        self, request: Request, found: export.Export, folder: Path, job: dict[str, Any], resources: ExitStack
+    ) -> Response:
+        """The response with a workbook or PDF, which a process of its own writes into the folder."""
+        query = request.query_string.decode("latin-1")
+        written = self._exporter.write(folder, {**job, "query": query}, request.environ)
+        return export.streamed(found, export.pieces_of(written), resources)
+
+    def _compared_download(self, request: Request, parameters: Parameters) -> Response:
         key, read = self._pair(parameters)
         with ExitStack() as resources:
             with self._heavy_place():
                 kept = self._comparisons.get(key, read)
                 # Few rows in memory: a connection of its own, so that others need not wait for the browser.
                 connection = resources.enter_context(copy_of(kept))
-                table, asked = asked_of_comparison(parameters)
-                name = f"{kept.found.a.name} - {kept.found.b.name}"
-                found = export.file_of(connection, table, SCOPE, asked, parameters, name, resources, {})
-            return export.streamed(found, resources.pop_all())
+            table, asked = asked_of_comparison(parameters)
+            name = f"{kept.found.a.name} - {kept.found.b.name}"
+            found = export.checked(export.export_of(table, SCOPE, asked, parameters, name), connection, {})
+            if not found.is_laid_out:
+                return export.streamed(found, found.pieces(connection), resources)
+            folder = resources.enter_context(self._exporter.place())
+            saved(connection, folder / "tables")
+            job = {"name": name, "is_comparison": True, "source": str(folder / "tables")}
+            return self._laid_out(request, found, folder, job, resources)
 
     def trace(self, request: Request) -> Response:
         """Respond with trace events of a window. Only its start takes a turn, as that of a download."""

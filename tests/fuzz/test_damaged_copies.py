@@ -1,4 +1,4 @@
-"""A hundred damaged copies of each format, always the same: each is read, or refused with a sentence.
+"""Forty damaged copies of each format, always the same: each is read, or refused with a sentence.
 
 ``DLPROF_FUZZ_COPIES`` makes it more of each, ``DLPROF_FUZZ_FIRST`` others; ``make fuzz`` does both.
 """
@@ -17,7 +17,7 @@ from tests.fuzz.mutations import damage
 from tests.fuzz.seeds import SEEDS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-COPIES = int(os.environ.get("DLPROF_FUZZ_COPIES", "100"))
+COPIES = int(os.environ.get("DLPROF_FUZZ_COPIES", "40"))
 FIRST = int(os.environ.get("DLPROF_FUZZ_FIRST", "0"))
 BATCHES = 2
 

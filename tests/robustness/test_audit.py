@@ -131,4 +131,4 @@ def is_scratch(path: Path, temporary: Path) -> bool:
         first, *below = path.relative_to(temporary).parts
     except ValueError:
         return False
-    return first.startswith(("dlprof-check-", "dlprof-doctor-")) or (not below and len(first) == 8)
+    return first.startswith("dlprof-") or (not below and len(first) == 8)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import socket
 import zipfile
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.queries.tables import TABLES
-from tensorboard_plugin_dlprof.routes import export
+from tensorboard_plugin_dlprof.routes import export, responses
+from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tests.routes.serving import LINKS, Server
 
 DATABASE = "made.dlprof_dldb.sqlite"
@@ -104,10 +108,28 @@ def test_a_download_that_is_given_up_gives_its_connection_back(server: Server) -
     assert server.get(f"/table?profile={profile}&table=ops").status_code == 200
 
 
-def test_temporary_workbooks_are_removed(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When they were sent."""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "t"))
-    (tmp_path / "t").mkdir()
+def test_workbooks_are_removed_when_they_were_sent(server: Server) -> None:
+    """And their folders: given up or not."""
     profile = server.profile(DATABASE)["id"]
-    assert server.get(f"/export?profile={profile}&table=ops&format=xlsx").data
-    assert list((tmp_path / "t").iterdir()) == []
+    address = f"/export?profile={profile}&table=ops&format=xlsx"
+    cache = server.services.imports.cache.folder
+    with closing(server.get(address, buffered=False)):
+        assert list(cache.glob("work-*"))
+    assert server.get(address).data
+    assert not list(cache.glob("work-*"))
+
+
+def test_few_workbooks_are_written_at_once(tmp_path: Path) -> None:
+    """Others are refused instead of slowing the machine; whoever gave up ends the process and frees the place."""
+    exporter = Exporter(Cache(tmp_path / "cache"), 1 << 30)
+    ours, browser = socket.socketpair()
+    with ours, exporter.place() as folder, exporter.place():
+        with pytest.raises(responses.Busy, match="2 workbooks"), exporter.place():
+            pass
+        browser.close()
+        job = {"source": str(tmp_path / "nothing"), "is_comparison": False, "query": "", "name": "", "file_name": ""}
+        with pytest.raises(ProfileError, match="took too long"):
+            exporter.write(folder, job, {"werkzeug.socket": ours})
+    with exporter.place():
+        pass
+    assert not list((tmp_path / "cache").glob("work-*"))
