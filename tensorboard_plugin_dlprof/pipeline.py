@@ -51,6 +51,7 @@ from tensorboard_plugin_dlprof.memory.from_events import histories
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.ranks.rank_step import rank_tables
+from tensorboard_plugin_dlprof.throughput.find import find_batches
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -76,6 +77,9 @@ class ImportOptions(msgspec.Struct, frozen=True):
     kernels. They take precedence over kernel names."""
     simple: bool = False
     """DLProf's simple mode: one op stands for the whole program."""
+    samples_per_iteration: int | None = None
+    tokens_per_iteration: int | None = None
+    """What an iteration works on; by default what shapes tell."""
     read: ReadOptions = msgspec.field(default_factory=ReadOptions)
 
 
@@ -142,6 +146,9 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     profile = build_profile(capture, simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(capture, profile)
     profile.memory_histories = capture.memory_histories or histories(profile)
+    profile.batches = find_batches(profile)
+    profile.batches.samples_per_iteration = options.samples_per_iteration
+    profile.batches.tokens_per_iteration = options.tokens_per_iteration
     return profile
 
 

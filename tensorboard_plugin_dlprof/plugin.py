@@ -34,6 +34,7 @@ ROUTES = (
     "/memory",
     "/memory_curve",
     "/memory_at",
+    "/throughput",
     "/timeline",
     "/timeline_item",
     "/trace",

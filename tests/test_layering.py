@@ -31,6 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "classify": set(),
     "importers": {"events", "memory", "opening", "classify"},
     "memory": {"events", "opening", "profile"},
+    "throughput": {"events", "profile"},
     "diagnosis": {"classify", "events", "profile"},
     "events": {"classify", "diagnosis", "profile"},
     "profile": {"classify", "diagnosis", "events"},
@@ -56,7 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "queries": {"classify", "diagnosis", "events", "memory", "timeline"},
     "ranks": {"aggregation", "database", "events", "opening", "profile"},
     "comparing": {"diagnosis", "opening", "queries"},
-    "pipeline": PIPELINE_PARTS | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks"},
+    "pipeline": PIPELINE_PARTS
+    | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks", "throughput"},
     "run_metadata": {"database", "opening", "queries"},
     "reports": {"exports", "opening", "queries"},
     "running": {"opening"},

@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.api.short_tables import (
     MEMORY_CURVE,
     NOTES,
     SHORT_TABLES,
+    THROUGHPUT,
 )
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
@@ -34,6 +35,7 @@ from tensorboard_plugin_dlprof.queries.memory import block_rows, histories_of, m
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -223,6 +225,20 @@ class Profile:
             for number, (low, high, held) in enumerate(columns)
         ]
         return plain_frame(rows, MEMORY_CURVE)
+
+    def throughput(
+        self, *, samples_per_iteration: int | None = None, tokens_per_iteration: int | None = None
+    ) -> pd.DataFrame:
+        """Samples and tokens a second of each aggregated iteration, of all GPUs: ``iteration``, ``duration_ns``,
+        ``samples``, ``tokens``, ``samples_per_s``, ``tokens_per_s``; ``<NA>`` where it cannot be told.
+
+        Args:
+            samples_per_iteration: What an iteration works on, where the shapes of its first layer do not tell.
+            tokens_per_iteration: The same in tokens.
+        """
+        with self._asking() as connection:
+            found = throughput(connection, self._scope, Given(samples_per_iteration, tokens_per_iteration))
+        return plain_frame([{**row, "iteration": row["number"]} for row in found["iterations"]], THROUGHPUT)
 
     def efficiency(self) -> pd.DataFrame:
         """One row per op with kernels, largest possible gain first. ``columns_of`` describes the columns.

@@ -75,6 +75,15 @@ MEMORY_CURVE = (
     ShortColumn("reserved_max_bytes", "bytes", "most reserved by the allocator"),
 )
 
+THROUGHPUT = (
+    ShortColumn("iteration", "integer", "number of the iteration"),
+    ShortColumn("duration_ns", "duration_ns", "how long it took"),
+    ShortColumn("samples", "integer", "samples that it works on; unknown where neither shapes nor the user tell"),
+    ShortColumn("tokens", "integer", "tokens that it works on; likewise"),
+    ShortColumn("samples_per_s", "number", "samples a second, of all GPUs"),
+    ShortColumn("tokens_per_s", "number", "tokens a second, of all GPUs"),
+)
+
 SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
     {
         "findings": FINDINGS,
@@ -82,5 +91,6 @@ SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
         "aggregations": AGGREGATIONS,
         "memory": MEMORY,
         "memory_blocks": MEMORY_BLOCKS,
+        "throughput": THROUGHPUT,
     }
 )

@@ -7,8 +7,10 @@ from dataclasses import dataclass, fields
 from html import escape
 
 from tensorboard_plugin_dlprof.queries import summary as queries
+from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit, system_facts
+from tensorboard_plugin_dlprof.queries.throughput import throughput
 
 
 @dataclass(slots=True, frozen=True)
@@ -61,6 +63,13 @@ class Summary:
     """Number of eligible ops that may use them."""
     op_gpu_time_ns: int | None
     """Sum of the GPU times of all ops."""
+    samples_per_s: float | None
+    tokens_per_s: float | None
+    """Of all GPUs, from what the shapes of the first layer tell, or what was given when the source was imported."""
+    throughput_from: str
+    """What tells them (``batch 64 taken from shapes``), or what would."""
+    memory_peak_bytes: int | None
+    """Of the GPU that holds most; ``None`` if no memory was recorded."""
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -75,6 +84,7 @@ def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
     times = queries.performance(connection, scope)
     used = queries.gpu_utilization(connection, scope)
     model = queries.model_summary(connection, scope)
+    rates, peak = throughput(connection, scope), highest_peak(connection)
     return Summary(
         gpu_names=gpu_names(connection),
         system={fact["label"]: fact["value"] for fact in system_facts(connection)},
@@ -96,6 +106,10 @@ def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
         eligible_ops_using_tensor_cores=model["eligible_ops_using_tensor_cores"],
         eligible_ops_unknown=model["eligible_ops_unknown"],
         op_gpu_time_ns=model["gpu_time_ns"],
+        samples_per_s=rates["samples_per_s"],
+        tokens_per_s=rates["tokens_per_s"],
+        throughput_from=rates["told"],
+        memory_peak_bytes=peak["peak_bytes"] if peak else None,
     )
 
 

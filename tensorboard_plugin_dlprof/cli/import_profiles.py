@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
 from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
@@ -47,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scalars", action="store_true", help="also write numbers per iteration for the SCALARS tab")
     parser.add_argument("--key-op", metavar="NAME", help="name or id of the op that ends each iteration")
     add_aggregated(parser)
+    add_given_batch(parser)
     parser.add_argument("--profile-name", metavar="NAME", default="", help="title of the profile")
     parser.add_argument(
         "--memory-limit",
@@ -126,6 +128,8 @@ def run(arguments: argparse.Namespace) -> int:
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         kernel_rules=chosen_rules(arguments.kernel_rules),
         counters=arguments.counters,
+        samples_per_iteration=arguments.samples_per_iteration,
+        tokens_per_iteration=arguments.tokens_per_iteration,
         read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
     )
     sources, errors = find_sources(arguments.sources)
@@ -258,4 +262,5 @@ def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:
 def _chosen(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
     named = options.key_op or options.profile_name or options.kernel_rules or options.counters
-    return bool(named or not options.typical or (options.iter_start, options.iter_stop) != (None, None))
+    given = options.samples_per_iteration or options.tokens_per_iteration
+    return bool(named or given or not options.typical or (options.iter_start, options.iter_stop) != (None, None))

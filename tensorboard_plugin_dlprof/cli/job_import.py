@@ -60,7 +60,8 @@ def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: 
 def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
     """The words of the command line that hold for each source alone."""
     words = ["--memory-limit", str(arguments.memory_limit)]
-    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules"):
+    given = ("samples_per_iteration", "tokens_per_iteration")
+    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules", *given):
         value = getattr(arguments, name)
         if value not in (None, ""):
             words.append(f"--{name.replace('_', '-')}={value}")

@@ -51,6 +51,8 @@ def renew(source: Path, database: Path, choices: Choices, options: ImportOptions
         iter_stop=first.iter_stop,
         profile_name=choices.profile_name,
         original_command=choices.original_command,
+        samples_per_iteration=options.samples_per_iteration or choices.samples_per_iteration,
+        tokens_per_iteration=options.tokens_per_iteration or choices.tokens_per_iteration,
         lenient=True,
     )
     warnings = import_source(source, database, options, progress).warnings

@@ -11,6 +11,7 @@ import sys
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 
@@ -19,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
     )
+    add_given_batch(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
 
 
@@ -26,11 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the report on stdout."""
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
+    from tensorboard_plugin_dlprof.queries.throughput import Given
     from tensorboard_plugin_dlprof.reports.as_json import write_json
     from tensorboard_plugin_dlprof.reports.as_text import write_text
-    from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+    from tensorboard_plugin_dlprof.reports.summary import summary_blocks
 
     write = {"text": write_text, "json": write_json}[arguments.format]
+    given = Given(arguments.samples_per_iteration, arguments.tokens_per_iteration)
     with database_of(arguments.profile) as database, opened_database(database, str(arguments.profile)) as connection:
-        write(REPORTS["summary"].blocks(connection, find_scope(connection)), sys.stdout)
+        write(summary_blocks(connection, find_scope(connection), given), sys.stdout)
     return exit_codes.SUCCESS

@@ -151,10 +151,24 @@ def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
     found.append(Measure("gpu_utilization", _utilization(a), _utilization(b)))
     found.append(_tensor_core_share(a, b))
     found.append(Measure("memory_peak", _peak(a), _peak(b)))
+    found += [Measure(name, _rate(a, name), _rate(b, name)) for name in ("samples_per_s", "tokens_per_s")]
     for measure in found:
         if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
             measure.estimate = estimate(a.samples(measure.name, over_runs), b.samples(measure.name, over_runs))
+    time = found[0]
+    for measure in found[-2:]:
+        measure.estimate = _rate_estimate(measure, time)
     return found
+
+
+def _rate_estimate(rate: Measure, time: Measure) -> Estimate | None:
+    """The ratio of rates is that of the work of an iteration over that of its times: only the times are noisy."""
+    of = time.estimate
+    if not (rate.a and rate.b and time.a and time.b and of):
+        return None
+    work = (rate.b * time.b) / (rate.a * time.a)
+    low, high = (None if bound is None else work / bound for bound in (of.high, of.low))
+    return Estimate(work / of.ratio, low, high, of.a_samples, of.b_samples)
 
 
 _SAMPLED = frozenset({"iteration_time", "idle_time", "kernel_time", "gpu_utilization", "tensor_core_share"})
@@ -175,6 +189,13 @@ def _peak(side: Side) -> float | None:
     peaks = [recording.memory_peak_bytes for recording in side.recordings]
     known = [peak for peak in peaks if peak is not None]
     return float(max(known)) if known and len(known) == len(peaks) else None
+
+
+def _rate(side: Side, name: str) -> float | None:
+    """The mean of the recordings; None if one does not tell."""
+    rates: list[float | None] = [getattr(recording, name) for recording in side.recordings]
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) / len(known) if known and len(known) == len(rates) else None
 
 
 def _tensor_core_share(a: Side, b: Side) -> Measure:

@@ -21,13 +21,13 @@ from tensorboard_plugin_dlprof.errors import BadRequest
 
 MEASURES = (
     *("iteration_time", "kernel_time", "idle_time", "gpu_utilization", "tensor_core_share", "memory_peak", "kernels"),
-    *("op:", "op_type:"),
+    *("samples_per_s", "tokens_per_s", "op:", "op_type:"),
 )
 """What can be limited; ``op:`` and ``op_type:`` with a path or a type behind them: the kernel time of these ops."""
 
 _SHARES = frozenset({"gpu_utilization", "tensor_core_share"})
 
-_KINDS = {"memory_peak": "bytes", "kernels": "number"}
+_KINDS = {"memory_peak": "bytes", "kernels": "number", "samples_per_s": "number", "tokens_per_s": "number"}
 """Kinds of limits on the value of a measure; of shares ``fraction`` or ``number``, of the others ``ns``."""
 
 _EXACT = frozenset({"memory_peak", "kernels"})
@@ -120,7 +120,7 @@ def _shown(one: Measure, value: float) -> str:
         return share(value)
     if one.name == "memory_peak":
         return size(value)
-    return f"{value:,.4g}" if one.name == "kernels" else duration(value)
+    return f"{value:,.4g}" if one.name in _KINDS else duration(value)
 
 
 def _measure(found: Comparison, name: str) -> Measure | None:

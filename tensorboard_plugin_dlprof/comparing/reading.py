@@ -27,6 +27,7 @@ from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import extension_tables, info, is_extended, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
+from tensorboard_plugin_dlprof.queries.memory import memory
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.summary import (
@@ -36,6 +37,7 @@ from tensorboard_plugin_dlprof.queries.summary import (
     tensor_core_efficiency,
 )
 from tensorboard_plugin_dlprof.queries.system import system_facts
+from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
 _MOST_LETTERS = 2_000
@@ -78,6 +80,7 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
     source = facts["source_name"] and told.get("source_fingerprint", "")
     values, samples = _samples(connection, scope)
     ops, beyond = _ops(connection, scope, ours)
+    rates = throughput(connection, scope)
     return Recording(
         name=name,
         fingerprint=f"{source} {label} {first} {last}" if source else "",
@@ -107,6 +110,8 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
         eligible_unknown_ns=eligible["unknown_ns"],
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
         memory_peak_bytes=_memory_peak(connection),
+        samples_per_s=rates["samples_per_s"],
+        tokens_per_s=rates["tokens_per_s"],
         iteration_values=values,
         iteration_time=samples["iteration_time"],
         idle_time=samples["idle_time"],
@@ -168,6 +173,9 @@ def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tup
 
 
 def _memory_peak(connection: sqlite3.Connection) -> int | None:
+    peaks = [device["peak_bytes"] for device in memory(connection)["devices"].values() if not device["relative"]]
+    if peaks:
+        return whole(max(peaks))
     if "ext_memory_events" not in extension_tables(connection):
         return None
     (peak,) = connection.execute("SELECT max(allocated_bytes) FROM ext_memory_events WHERE device_id >= 0").fetchone()

@@ -110,6 +110,9 @@ class Recording(msgspec.Struct):
     eligible_unknown_ns: int | None
     gpu_utilization_fraction: float | None
     memory_peak_bytes: int | None
+    samples_per_s: float | None
+    tokens_per_s: float | None
+    """Of all GPUs in use."""
     iteration_values: list[int]
     """Numbers of the iterations that the samples are from, in order."""
     iteration_time: list[int]

@@ -227,3 +227,7 @@ def _measured(found: Comparison) -> Iterator[str]:
         if measure.a is not None and measure.b is not None:
             shown = size if name == "memory_peak" else share
             yield f"{label} {shown(measure.a)} -> {shown(measure.b)}"
+    for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
+        measure = found.measures[name]
+        if measure.a is not None and measure.b is not None:
+            yield f"{measure.a:,.4g} -> {measure.b:,.4g} {label}"

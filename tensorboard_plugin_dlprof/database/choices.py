@@ -37,6 +37,9 @@ class Choices(msgspec.Struct, frozen=True):
     """Whether a rule of the user's classified at least one kernel."""
     has_counters: bool
     """Whether the import was given hardware counters (``--counters``)."""
+    samples_per_iteration: int | None = None
+    tokens_per_iteration: int | None = None
+    """What the user said that an iteration works on."""
 
 
 def choices_in(database: Path) -> Choices:
@@ -49,12 +52,17 @@ def choices_in(database: Path) -> Choices:
         config = connection.execute("SELECT profile_name, original_command FROM view_system_config")
         name, command = config.fetchone() or ("", "")
         tables = real_tables(connection)
+        given = "SELECT samples_per_iteration, tokens_per_iteration FROM throughput_source"
+        row = connection.execute(given).fetchone() if "throughput_source" in tables else None
+        samples, tokens = (each if isinstance(each, int) and each > 0 else None for each in row or (None, None))
         return Choices(
             profile_name=str(name or ""),
             original_command=str(command or ""),
             aggregations=_aggregations(connection, tables),
             has_user_rules="ext_kernel_names" in tables and _has_user_rules(connection),
             has_counters=" --counters" in str(command or ""),
+            samples_per_iteration=samples,
+            tokens_per_iteration=tokens,
         )
 
 

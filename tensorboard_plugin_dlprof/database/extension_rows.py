@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
+from tensorboard_plugin_dlprof.database.throughput_rows import write_batches
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
@@ -57,6 +58,7 @@ def write_raw_extensions(
     write_op_ranges(con, profile)
     write_ranks(con, profile.ranks)
     write_memory(con, profile)
+    write_batches(con, profile.batches)
     memory = profile.memory
     insert_integers(
         con,

@@ -7,7 +7,7 @@ import sqlite3
 from functools import cache
 from pathlib import Path
 
-CAPABILITIES = {"extensions": ("diagnosis", "memory", "ranks", "timeline")}
+CAPABILITIES = {"extensions": ("diagnosis", "memory", "ranks", "throughput", "timeline")}
 """Scripts with more tables of ours, one for each capability; they count as parts of ``extensions.sql``."""
 
 TABLE_SCRIPTS = ("schema", "work", "extensions")

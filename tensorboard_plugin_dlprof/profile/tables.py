@@ -271,6 +271,27 @@ class IterationCandidate(msgspec.Struct):
     """Disjoint, ascending."""
 
 
+class Batches(msgspec.Struct):
+    """The batches that the program works on: one row each, by time."""
+
+    time_ns: Int64s
+    """When its first layer is called."""
+    samples: Int64s
+    """-1 if unknown; so are tokens."""
+    tokens: Int64s
+    layer: str = ""
+    """Type of the first layer and the shapes of its inputs, which told the batches."""
+    samples_per_iteration: int | None = None
+    """Given by the user; then the rows do not count. So are tokens."""
+    tokens_per_iteration: int | None = None
+
+
+def no_batches() -> Batches:
+    """A table of batches without rows."""
+    no_numbers = np.zeros(0, np.int64)
+    return Batches(no_numbers, no_numbers, no_numbers)
+
+
 class ModelConfig(msgspec.Struct):
     """DLProf's ``read_only_model_config``; the defaults are the values that DLProf stores without markers."""
 
@@ -345,3 +366,5 @@ class Profile(msgspec.Struct):
     host_ranges: HostRanges = msgspec.field(default_factory=no_host_ranges)
     memory_histories: list[History] = msgspec.field(default_factory=list)
     """The memory of each GPU whose allocator was recorded."""
+    batches: Batches = msgspec.field(default_factory=no_batches)
+    """They are not read back from a database: copies of it take them over as they are."""

@@ -35,6 +35,23 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     }
 
 
+def highest_peak(connection: sqlite3.Connection) -> dict[str, Any] | None:
+    """The peak of the GPU that holds most: ``device``, ``peak_bytes``, ``peak_of``, ``peak_reserved_bytes``,
+    ``capacity_bytes`` and the ``shares`` (%) of its largest categories; None if no memory was recorded."""
+    devices = memory(connection)["devices"]
+    if not devices:
+        return None
+    device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
+    found = devices[device]
+    whole = max(found["peak_bytes"], 1)
+    keys = ("peak_bytes", "peak_of", "peak_reserved_bytes", "capacity_bytes", "relative")
+    return {
+        "device": device,
+        **{key: found[key] for key in keys},
+        "shares": [(row["category"], round(100 * row["bytes"] / whole, 1)) for row in found["at_peak"][:3]],
+    }
+
+
 def memory_curve(
     connection: sqlite3.Connection, device: int, start: int | None, stop: int | None, bins: int
 ) -> dict[str, Any]:

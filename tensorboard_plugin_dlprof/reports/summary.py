@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 
+from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import (
@@ -19,6 +20,7 @@ from tensorboard_plugin_dlprof.queries.summary import (
     tensor_core_efficiency,
 )
 from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Ours, Unknown, Value, fit
 
 _SYSTEM = (
@@ -58,11 +60,18 @@ _ITERATIONS: _Names = (
 )
 
 
-def summary_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
-    """The five blocks of the summary report."""
+def summary_blocks(connection: sqlite3.Connection, scope: Scope, given: Given | None = None) -> Iterator[Block]:
+    """The five blocks of the summary report.
+
+    Args:
+        connection: The database.
+        scope: The aggregation.
+        given: What the user says that an iteration works on.
+    """
     yield Block("System Config", (), _system(connection))
-    yield Block("Summary Report", (), _times(connection, scope))
-    yield Block("Iterations", (), _model_values(connection, scope, _ITERATIONS))
+    yield Block("Summary Report", (), [*_times(connection, scope), *_memory(connection)])
+    values = _model_values(connection, scope, _ITERATIONS)
+    yield Block("Iterations", (), [*values, *_throughput(connection, scope, given)])
     yield Block("All Ops", _category_columns("# Ops"), _ops(connection, scope))
     yield Block("All Kernels", _category_columns("# Kernels"), _kernels(connection, scope))
 
@@ -108,6 +117,28 @@ def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ..
         if column == "non_tc_duration_pct" and parts["unknown_kernel"]:
             rows.append(Ours(("Of It, Not Known Whether Tensor Core %", 100 * parts["unknown_kernel"])))
     return rows
+
+
+def _memory(connection: sqlite3.Connection) -> Iterator[tuple[Value, ...]]:
+    """The GPU that holds most, at its peak; nothing if no memory was recorded."""
+    peak = highest_peak(connection)
+    if peak is not None:
+        yield Ours((f"Peak Memory of GPU {peak['device']} (bytes)", peak["peak_bytes"]))
+        yield Ours(("Peak Reserved Memory (bytes)", peak["peak_reserved_bytes"]))
+        yield Ours(("At the Peak", ", ".join(f"{share} % {name}" for name, share in peak["shares"])))
+
+
+def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None) -> Iterator[tuple[Value, ...]]:
+    """Samples and tokens a second, where they are known."""
+    found = throughput(connection, scope, given)
+    for name in ("samples", "tokens"):
+        if found[f"{name}_per_s"] is not None:
+            yield Ours((f"{name.title()} Per Iteration", found[f"{name}_per_iteration"]))
+            yield Ours((f"{name.title()} Per Second", found[f"{name}_per_s"]))
+            if found["gpus"] > 1:
+                yield Ours((f"{name.title()} Per Second and GPU", found[f"{name}_per_s_per_gpu"]))
+    if found["samples_per_s"] is not None or found["tokens_per_s"] is not None:
+        yield Ours(("Throughput From", found["told"]))
 
 
 def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:

@@ -107,6 +107,7 @@ class App:
             "/memory": self._application(self._scoped(memory.answer), _READS),
             "/memory_curve": self._application(self._scoped(memory.curve), _READS),
             "/memory_at": self._application(self._scoped(memory.moment), _READS),
+            "/throughput": self._application(self._scoped(views.throughput), _READS),
             "/timeline": self._application(self._tracked(timeline.window), _READS),
             "/timeline_item": self._application(self._tracked(timeline.item), _READS),
             "/trace": self._application(self._questions.trace, _READS),

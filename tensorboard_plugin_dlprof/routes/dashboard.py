@@ -8,7 +8,9 @@ from typing import Any
 from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import recorded
+from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, domains
+from tensorboard_plugin_dlprof.queries.throughput import throughput
 
 
 def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
@@ -35,6 +37,8 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
             "source": iterations.iteration_source(connection, scope),
             "proposal": iterations.proposal(connection, scope),
         },
+        "throughput": {key: value for key, value in throughput(connection, scope).items() if key != "iterations"},
+        "memory": highest_peak(connection),
         "top_ops": ops.top_ops(connection, scope),
         "system": system.system_facts(connection),
         "recommendations": summary.recommendations(connection, scope),

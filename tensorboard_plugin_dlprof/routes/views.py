@@ -15,6 +15,8 @@ from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_B
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
+from tensorboard_plugin_dlprof.queries.throughput import MOST_PER_ITERATION, Given
+from tensorboard_plugin_dlprof.queries.throughput import throughput as all_throughput
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
 
 
@@ -27,6 +29,12 @@ def groups(connection: sqlite3.Connection, scope: Scope, parameters: Parameters)
 def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
     """The body of ``./op``."""
     return op_detail(connection, scope, parameters.required("op"))
+
+
+def throughput(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
+    """The body of ``./throughput``."""
+    given = (parameters.integer(name, None, 1, MOST_PER_ITERATION) for name in ("samples", "tokens"))
+    return all_throughput(connection, scope, Given(*given))
 
 
 def findings(connection: sqlite3.Connection, scope: Scope) -> Any:

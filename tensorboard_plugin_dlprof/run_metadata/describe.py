@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.queries.extension import info, is_extended
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import tensor_core_efficiency
+from tensorboard_plugin_dlprof.queries.throughput import rates_by_iteration
 from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.event_file import ScalarSeries
 from tensorboard_plugin_dlprof.units import NS_PER_MS
@@ -60,7 +61,7 @@ def iteration_scalars(connection: sqlite3.Connection, suffix: str = "") -> list[
         suffix: Appended to the tags, to distinguish the profiles of a run.
 
     Returns:
-        Iteration time, and, if the profile has GPU work, utilisations.
+        Iteration time; if the profile has GPU work, utilisations; samples and tokens a second where they are known.
     """
     from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 
@@ -85,6 +86,10 @@ def iteration_scalars(connection: sqlite3.Connection, suffix: str = "") -> list[
                 _known([(row.iteration, row.tensor_core_fraction) for row in rows]),
             ),
         ]
+    for name in ("samples", "tokens"):
+        points = rates_by_iteration(connection, find_scope(connection), name)
+        if points:
+            series.append(ScalarSeries(f"{PLUGIN_NAME}/{name}_per_s{suffix}", f"{name.title()} a second.", points))
     return series
 
 

@@ -64,6 +64,8 @@ def recording(ops: Sequence[Op], name: str = "run", iterations: Sequence[int] = 
         "eligible_unknown_ns": None,
         "gpu_utilization_fraction": kernel_ns / max(wall_ns, 1),
         "memory_peak_bytes": None,
+        "samples_per_s": None,
+        "tokens_per_s": None,
         "iteration_values": list(range(count)),
         "iteration_time": list(iterations) or [wall_ns],
         "idle_time": [0] * count,

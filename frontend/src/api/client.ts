@@ -24,6 +24,7 @@ import type {
   SeriesResponse,
   TableRequest,
   TableResponse,
+  Throughput,
 } from "./types";
 import type { TimelineGap, TimelineItem, TimelineOverview, TimelineWindow, View } from "../model/timeline";
 
@@ -286,6 +287,19 @@ export async function fetchTrace(profile: string, view: View): Promise<ArrayBuff
   const body: unknown = await response.json().catch(() => null);
   if (isErrorBody(body)) throw new ApiError(body.error.code, body.error.message, body.error.hint);
   throw new ApiError("unexpected", `The server answered with status ${response.status}.`, "");
+}
+
+/** Rates with what the user says that an iteration works on; empty: what shapes tell. */
+export async function fetchThroughput(
+  scope: ProfileScope,
+  samples: string,
+  tokens: string,
+  signal: AbortSignal,
+): Promise<Throughput> {
+  const query = scopeQuery(scope);
+  if (samples !== "") query.set("samples", samples);
+  if (tokens !== "") query.set("tokens", tokens);
+  return (await get(`./throughput?${query.toString()}`, signal)) as Throughput;
 }
 
 export async function fetchMemory(scope: ProfileScope, signal: AbortSignal): Promise<MemoryResponse> {

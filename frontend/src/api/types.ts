@@ -186,10 +186,41 @@ export interface DashboardResponse {
     source: (IterationSource & { candidates: (IterationSource & { count: number })[] }) | null;
     proposal: { iter_start: number; iter_stop: number; reason: string } | null;
   };
+  throughput: Throughput;
+  /** The GPU that holds most, at its peak; `null` where no memory was recorded. */
+  memory: MemoryPeak | null;
   top_ops: TopOp[];
   system: { key: string; label: string; value: string }[];
   recommendations: { problem: string; recommendation: string }[];
   coverage: { notes: { severity: Severity; message: string; hint: string | null }[] };
+}
+
+/** Samples and tokens of all GPUs; `null` where neither shapes nor the user tell. */
+export interface Throughput {
+  gpus: number;
+  samples_per_iteration: number | null;
+  samples_per_s: number | null;
+  samples_per_s_per_gpu: number | null;
+  samples_from: "given" | "shapes" | null;
+  tokens_per_iteration: number | null;
+  tokens_per_s: number | null;
+  tokens_per_s_per_gpu: number | null;
+  tokens_from: "given" | "shapes" | null;
+  /** Where the numbers come from, or what would tell them. */
+  told: string;
+}
+
+export interface MemoryPeak {
+  device: string;
+  peak_bytes: number;
+  /** `allocated`, or `requested` where a snapshot tells only that. */
+  peak_of: string;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  /** Whether bytes count from the start of the recording. */
+  relative: boolean;
+  /** The largest categories, in percent. */
+  shares: [string, number][];
 }
 
 export type ColumnType =

@@ -3,6 +3,7 @@ import { fetchCompare } from "../api/client";
 import type { CompareMeasure, CompareResponse } from "../api/types";
 import { ViewLink } from "../components/view_link";
 import { formatBytes } from "../format/bytes";
+import { significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../model/comparison";
@@ -18,6 +19,8 @@ const MEASURES = [
   ["gpu_utilization", "GPU in use", formatShare],
   ["tensor_core_share", "Tensor Cores", formatShare],
   ["memory_peak", "Peak memory", formatBytes],
+  ["samples_per_s", "Samples/s", significant],
+  ["tokens_per_s", "Tokens/s", significant],
 ] as const;
 
 export function BaselineStrip() {

@@ -89,6 +89,19 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
     system: [],
     recommendations: [],
     coverage: { notes: [] },
+    throughput: {
+      gpus: 1,
+      samples_per_iteration: null,
+      samples_per_s: null,
+      samples_per_s_per_gpu: null,
+      samples_from: null,
+      tokens_per_iteration: null,
+      tokens_per_s: null,
+      tokens_per_s_per_gpu: null,
+      tokens_from: null,
+      told: "",
+    },
+    memory: null,
     ...changes,
   };
 }

@@ -9,6 +9,7 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
 import { computeOf, mainDevice } from "../../model/parts";
 import type { Step } from "../../model/step";
+import { ThroughputTile } from "./throughput_tile";
 
 interface TilesProps {
   data: DashboardResponse;
@@ -108,6 +109,7 @@ export function Tiles(props: TilesProps) {
           <span class="muted">{about}</span>
         </li>
       ))}
+      <ThroughputTile told={props.data.throughput} />
     </ul>
   );
 }

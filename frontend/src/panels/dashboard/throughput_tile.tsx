@@ -1,0 +1,91 @@
+/** Samples and tokens a second; where shapes do not tell what an iteration works on, the user says it. */
+import { useState } from "preact/hooks";
+
+import { fetchThroughput } from "../../api/client";
+import type { Throughput } from "../../api/types";
+import { Dialog } from "../../components/dialog";
+import { exactNumber, significant } from "../../format/number";
+import { scopeKey, useScope } from "../../frame/scope";
+import { navigate, useUrl } from "../../frame/url";
+import { useQuery } from "../../frame/use_query";
+
+const UNITS = ["samples", "tokens"] as const;
+
+export function ThroughputTile({ told }: { told: Throughput }) {
+  const scope = useScope();
+  const { samples = "", tokens = "" } = useUrl();
+  const [asking, setAsking] = useState(false);
+  const isGiven = samples !== "" || tokens !== "";
+  const query = useQuery<Throughput>(isGiven ? scopeKey(scope, "throughput", samples, tokens) : null, (signal) =>
+    fetchThroughput(scope, samples, tokens, signal),
+  );
+  const found = (isGiven ? query.data : null) ?? told;
+  const known = UNITS.filter((unit) => found[`${unit}_per_s`] !== null);
+  const of = (unit: (typeof UNITS)[number], key: "per_s" | "per_s_per_gpu"): string =>
+    significant(found[`${unit}_${key}`] ?? 0);
+  const [first = "samples", second] = known;
+  const tip = `${query.error?.message ?? found.told}. ${known
+    .map(
+      (unit) => `${of(unit, "per_s")} ${unit}/s${found.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
+    )
+    .join(" ")} Higher is better.`;
+  return (
+    <li class="panel" data-tip={tip}>
+      <span class="tile-value number">
+        {known.length === 0 ? "–" : of(first, "per_s")} <small>{first}/s</small>
+      </span>
+      <span class="muted">
+        {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
+        {known.length === 0
+          ? "batch not known"
+          : `${exactNumber(Math.round(found[`${first}_per_iteration`] ?? 0))} in a step, ${found[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
+        <button type="button" class="link-button" onClick={() => setAsking(true)}>
+          {known.length === 0 ? "Say it" : "Change"}
+        </button>
+      </span>
+      {asking && <Given samples={samples} tokens={tokens} onClose={() => setAsking(false)} />}
+    </li>
+  );
+}
+
+interface GivenProps {
+  samples: string;
+  tokens: string;
+  onClose: () => void;
+}
+
+function Given({ samples, tokens, onClose }: GivenProps) {
+  const [values, setValues] = useState({ samples, tokens });
+  return (
+    <Dialog title="What does an iteration work on?" onClose={onClose}>
+      <form
+        class="given-batch"
+        onSubmit={(event) => {
+          event.preventDefault();
+          navigate(values);
+          onClose();
+        }}
+      >
+        {UNITS.map((unit) => (
+          <label key={unit}>
+            <span>{unit === "samples" ? "Samples" : "Tokens"} of all GPUs in an iteration</span>
+            <input
+              type="number"
+              min="1"
+              max="1000000000000"
+              value={values[unit]}
+              placeholder="what shapes tell"
+              onInput={({ currentTarget }) => setValues({ ...values, [unit]: currentTarget.value })}
+            />
+          </label>
+        ))}
+        <p class="muted">
+          dlprof import --samples-per-iteration N --tokens-per-iteration N keeps them with the profile.
+        </p>
+        <button type="submit" class="button">
+          Apply
+        </button>
+      </form>
+    </Dialog>
+  );
+}

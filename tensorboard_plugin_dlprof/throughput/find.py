@@ -1,0 +1,148 @@
+"""Finds the batches that a program works on, by the first layer of each iteration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.tables import Batches, Instances, Profile, no_batches
+from tensorboard_plugin_dlprof.throughput.layers import (
+    ATTENTION,
+    FIRST_LAYERS,
+    Batch,
+    Sequences,
+    batch_of,
+    sequences,
+    shapes_of,
+)
+
+_BACKWARD = "bprop"
+_MOST_ITERATIONS = 100_000
+_REPEATS = frozenset({"embedding", "conv1d", "conv2d", "conv3d"})
+"""First layers of which one iteration without a backward pass would need only one call."""
+
+
+def find_batches(profile: Profile) -> Batches:
+    """The batches of a profile; none where it cannot be told.
+
+    In each iteration, the first layer tells the batch. It counts again if a backward pass began since, because then
+    gradients are accumulated over several batches, and on other threads, because then several GPUs share the batch. In
+    an iteration without a backward pass a first layer that is called again cannot be told from a loop over the same
+    sample, so that nothing is known. Nothing is known either where no iterations are marked.
+    """
+    candidate = profile.iterations[0]
+    if candidate.source == "whole_capture":
+        return no_batches()
+    finder = _Finder(profile)
+    times: list[int] = []
+    found: list[Batch] = []
+    for start, stop in zip(
+        candidate.start_ns[:_MOST_ITERATIONS].tolist(), candidate.stop_ns[:_MOST_ITERATIONS].tolist(), strict=True
+    ):
+        for time, batch in finder.of_iteration(start, stop):
+            times.append(time)
+            found.append(batch)
+    return Batches(
+        np.array(times, np.int64),
+        np.array([-1 if batch.samples is None else batch.samples for batch in found], np.int64),
+        np.array([-1 if batch.tokens is None else batch.tokens for batch in found], np.int64),
+        finder.layer,
+    )
+
+
+class _Finder:
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        instances = profile.instances
+        ops = profile.ops
+        layers = _rows(instances, [row for row, op in enumerate(ops) if _is_first_layer(op.op_type, op.direction)])
+        backward = _rows(instances, [row for row, op in enumerate(ops) if op.direction == _BACKWARD])
+        self._backward_ns = np.sort(instances.cpu_start[backward])
+        # What backward passes compute again (checkpointing) is no new batch.
+        self._layers = layers[~_within(instances, layers, backward)]
+        self._layers = self._layers[np.argsort(instances.cpu_start[self._layers], kind="stable")]
+        self._start_ns = instances.cpu_start[self._layers]
+        attention = _rows(instances, [row for row, op in enumerate(ops) if op.op_type in ATTENTION])
+        self._attention = attention[np.argsort(instances.cpu_start[attention], kind="stable")]
+        self._attention_ns = instances.cpu_start[self._attention]
+        # Calls of one place in the model may be several ops, by their occurrence in the iteration.
+        places: dict[tuple[str, str], int] = {}
+        of_op = [places.setdefault((op.name, op.op_type), len(places)) for op in ops]
+        self._place = np.array(of_op, np.int64)[instances.op[self._layers]]
+        self._known: dict[tuple[int, int, int, Sequences | None], Batch] = {}
+        self.layer = ""
+        """Type and input of the first layer that told a batch."""
+
+    def of_iteration(self, start_ns: int, stop_ns: int) -> list[tuple[int, Batch]]:
+        """The batches that begin in a window, with their times."""
+        first, last = np.searchsorted(self._start_ns, (start_ns, stop_ns)).tolist()
+        if first == last:
+            return []
+        instances = self._profile.instances
+        row = int(self._layers[first])
+        attended = self._attended(start_ns, stop_ns)
+        batch = self._batch(row, attended[0] if attended else None)
+        if batch.tokens is not None and any(each.batch * each.length != batch.tokens for each in attended):
+            # Most of the work is on other tokens than those of the first layer, such as parts of a picture.
+            batch = Batch(batch.samples, None)
+        if batch.samples is None and batch.tokens is None:
+            return []
+        same = self._layers[first:last]
+        is_same = instances.input_shapes[same] == instances.input_shapes[row]
+        same = same[is_same & (self._place[first:last] == self._place[first])]
+        # Which backward passes have begun, and the thread: each pair of them is a batch of its own.
+        begun = np.searchsorted(self._backward_ns, instances.cpu_start[same])
+        backward = np.searchsorted(self._backward_ns, stop_ns) > np.searchsorted(self._backward_ns, start_ns)
+        if not backward and len(same) > 1 and self._profile.ops[instances.op[row]].op_type in _REPEATS:
+            return []
+        _, own = np.unique(np.stack([begun, instances.thread_id[same]]), axis=1, return_index=True)
+        return [(int(instances.cpu_start[same[place]]), batch) for place in sorted(own.tolist())]
+
+    def _batch(self, row: int, attends: Sequences | None) -> Batch:
+        instances, strings = self._profile.instances, self._profile.strings
+        op = self._profile.ops[instances.op[row]]
+        key = int(instances.op[row]), int(instances.input_shapes[row]), int(instances.parameters[row]), attends
+        if key not in self._known:
+            text = strings[key[1]]
+            batch_first = _last_of(strings[key[2]])
+            self._known[key] = batch_of(op.op_type, shapes_of(text), batch_first, attends)
+            if not self.layer and any(self._known[key]):
+                self.layer = f"{op.op_type} {text.strip()}"[:200]
+        return self._known[key]
+
+    def _attended(self, start_ns: int, stop_ns: int) -> list[Sequences]:
+        """The different sequences that attention gets in a window, the first one first."""
+        first, last = np.searchsorted(self._attention_ns, (start_ns, stop_ns))
+        texts = self._profile.instances.input_shapes[self._attention[first:last]]
+        found = (sequences(shapes_of(self._profile.strings[text])) for text in dict.fromkeys(texts.tolist()))
+        return [each for each in found if each is not None]
+
+
+def _is_first_layer(op_type: str, direction: str) -> bool:
+    return op_type in FIRST_LAYERS and direction != _BACKWARD
+
+
+def _rows(instances: Instances, ops: list[int]) -> Int64s:
+    return np.flatnonzero(are_among(instances.op, ops)) if ops else np.zeros(0, np.int64)
+
+
+def _within(instances: Instances, rows: Int64s, others: Int64s) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which rows run inside one of the others, on the same thread."""
+    found = np.zeros(len(rows), np.bool_)
+    for thread in distinct_values(instances.thread_id[rows]).tolist():
+        around = others[instances.thread_id[others] == thread]
+        if not len(around):
+            continue
+        around = around[np.argsort(instances.cpu_start[around], kind="stable")]
+        until = np.append(np.int64(-1), np.maximum.accumulate(instances.cpu_stop[around]))
+        own = instances.thread_id[rows] == thread
+        time = instances.cpu_start[rows]
+        found |= own & (time < until[np.searchsorted(instances.cpu_start[around], time, side="right")])
+    return found
+
+
+def _last_of(parameters: str) -> bool | None:
+    """The last parameter of a recurrent layer: whether the batch comes first."""
+    text = parameters.strip().rstrip("]}").rstrip().rstrip('"').lower()
+    return True if text.endswith("true") else False if text.endswith("false") else None
