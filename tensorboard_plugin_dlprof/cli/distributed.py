@@ -29,6 +29,8 @@ EPILOG = (
     "Exit codes: 0 answered, 1 nothing done, 2 wrong usage, 4 a limit of --fail-on is broken, 5 one cannot be decided."
 )
 
+_MOST_NAMED = 20
+
 MEASURES = ("own_delay", "exposed_wait", "exposed_communication")
 
 _CSV = (
@@ -194,10 +196,9 @@ def _collective(row: Mapping[str, Any]) -> tuple[str, ...]:
 def _present(found: Mapping[str, Any]) -> str:
     text = f"{found['ranks_present']:,} of {found['world_size']:,} ranks"
     if found["missing"]["count"]:
-        numbers = ", ".join(map(str, found["missing"]["ranks"]))
-        text += f"; missing {numbers}" + (
-            " and more" if found["missing"]["count"] > len(found["missing"]["ranks"]) else ""
-        )
+        numbers = found["missing"]["ranks"][:_MOST_NAMED]
+        more = " and more" if found["missing"]["count"] > len(numbers) else ""
+        text += f"; missing {', '.join(map(str, numbers))}{more}"
     shape = " x ".join(f"{each['kind'].upper()} {each['size']}" for each in found["dimensions"])
     return text + (f", {shape}" if shape else "") + f", {found['iterations']:,} iterations"
 

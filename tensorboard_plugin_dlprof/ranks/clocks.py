@@ -23,8 +23,9 @@ from tensorboard_plugin_dlprof.ranks.members import Job
 _MOST_POINTS = 101
 """Samples of which the drift is computed, pair by pair."""
 
-_MEASURED, _SAME_HOST, _PAIRED = range(3)
-"""Why a pair is believed, best first: operations that synchronise; one clock; sends and receives."""
+_MEASURED, _STREAM, _SAME_HOST, _PAIRED, _DOUBTFUL = range(5)
+"""Why a pair is believed, best first: operations that synchronise; what shares a stream, where groups are not recorded;
+one clock; sends and receives; operations that scatter, or that contradict the clock of a host."""
 
 
 class Clocks(msgspec.Struct):
@@ -72,7 +73,7 @@ def align(job: Job, sequences: Sequence[Operations]) -> Clocks:
     """Align the clocks of a job's ranks."""
     count = len(job.members)
     origin = min((int(each.end_ns.min()) for each in sequences), default=0)
-    edges = [*_measured(sequences, origin), *_same_host(job)]
+    edges = [*_measured(job, sequences, origin), *_same_host(job)]
     parent = np.arange(count)
 
     def root(place: int) -> int:
@@ -104,19 +105,21 @@ def align(job: Job, sequences: Sequence[Operations]) -> Clocks:
                     offset[other], drift[other] = offset[place] + apart, drift[place] + faster
                     todo.append(other)
         islands += 1
-    pairs = sum(edge.kind == _MEASURED for edge in edges)
+    pairs = sum(edge.kind in (_MEASURED, _STREAM) for edge in edges)
     clocks = Clocks(offset, drift, origin, island, pairs, samples, [])
     _check_hosts(job, clocks)
     return clocks
 
 
-def _measured(sequences: Sequence[Operations], origin: int) -> list[_Edge]:
+def _measured(job: Job, sequences: Sequence[Operations], origin: int) -> list[_Edge]:
     """An edge for each pair of the first member of a group and another that share operations."""
     samples: dict[tuple[int, int, int], list[tuple[Int64s, Int64s]]] = defaultdict(list)
     for each in sequences:
-        chosen = np.ones(len(each.kind), np.bool_) if not each.grouped else each.synchronises
-        kind = _MEASURED
-        if not chosen.any():
+        kind, chosen = _MEASURED, each.synchronises
+        if not each.grouped:
+            kind = _DOUBTFUL if _contradicts_hosts(job, each) else _STREAM
+            chosen = np.ones(len(each.kind), np.bool_)
+        elif not chosen.any():
             if not (each.kind == Collective.SEND_RECV).all():
                 continue
             kind, chosen = _PAIRED, np.ones(len(each.kind), np.bool_)
@@ -135,8 +138,23 @@ def _measured(sequences: Sequence[Operations], origin: int) -> list[_Edge]:
             level = apart - (time - origin) * drift
             middle = float(np.median(level))
             spread = float(np.median(np.abs(level - middle)))
+        if spread > thresholds.BELIEVED_NS:
+            kind = _DOUBTFUL
         edges.append(_Edge(kind, spread, -len(apart), first, second, int(middle), drift))
     return edges
+
+
+def _contradicts_hosts(job: Job, each: Operations) -> bool:
+    """Whether ends of a group are too far apart for members of one host: then these are not the same operations.
+
+    Stages of a pipeline are apart by as much in each iteration, so that their ends do not scatter.
+    """
+    apart = np.median(each.end_ns - each.end_ns[0], axis=1)
+    of_host: dict[str, list[float]] = defaultdict(list)
+    for place, offset in zip(each.members.tolist(), apart.tolist(), strict=True):
+        if job.members[place].host:
+            of_host[job.members[place].host].append(offset)
+    return any(max(found) - min(found) > thresholds.SAME_HOST_NS for found in of_host.values())
 
 
 def _drift(time: Int64s, apart: Int64s, spread: float) -> float:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows
 from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.alignment import by_ids, by_order
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -28,11 +29,6 @@ SYNCHRONISING = (
     Collective.BARRIER,
 )
 """No rank can end before all have begun."""
-
-_SHIFTS = 512
-"""How many operations a rank may have begun to record later than another."""
-
-_TOGETHER_NS = 100_000
 
 _FEWEST, _MOST = 4, 512
 """Ranks on one stream that may be divided into groups."""
@@ -225,10 +221,14 @@ def _clusters(of_members: Sequence[_Of], members: Sequence[Member]) -> list[list
         ]
     )
     apart = np.zeros((count, count))
+    hosts = np.array([members[each.place].host for each in of_members])
     for row in range(count):
         offset = _without_drift(ends - ends[row], ends[row])
-        offset = offset - np.median(offset, axis=1, keepdims=True)
-        apart[row] = np.percentile(np.abs(offset), 90, axis=1)
+        middle = np.median(offset, axis=1, keepdims=True)
+        apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1)
+        if hosts[row]:
+            told = np.maximum(np.abs(np.median(ends - ends[row], axis=1)) - thresholds.SAME_HOST_NS, 0)
+            apart[row] += np.where(hosts == hosts[row], told, 0)
     if apart.max() <= _AGREED_NS:
         return []
     best: list[list[int]] = []
@@ -319,10 +319,10 @@ def _sequence(
     chosen = [each.rows for each in of_members]
     ids = [_ids(table, rows, pair) for table, rows in zip(tables, chosen, strict=True)]
     if all(each is not None for each in ids):
-        aligned = _by_ids([each for each in ids if each is not None])
+        aligned = by_ids([each for each in ids if each is not None])
     else:
         bases = [members[each.place].base_ns for each in of_members]
-        aligned = _by_order(tables, chosen, bases)
+        aligned = by_order(tables, chosen, bases)
     if aligned is None:
         left_out.of_groups[key] = "the order of its operations differs between ranks"
         left_out.incomplete += max(map(len, chosen))
@@ -389,62 +389,3 @@ def _unique(ids: Int64s) -> Int64s:
     found = np.empty(len(ids), np.int64)
     found[order] = ordered * np.int64(0x1_0000_0001B3) + position
     return found
-
-
-def _by_ids(ids: Sequence[Int64s]) -> Int64s | None:
-    """For each member, the places of the ids that all members have, in the first member's order."""
-    common = ids[0]
-    for each in ids[1:]:
-        common = common[np.isin(common, each)]
-    if not len(common):
-        return None
-    found = []
-    for each in ids:
-        order = np.argsort(each, kind="stable")
-        found.append(order[np.searchsorted(each, common, sorter=order)])
-    return np.stack(found)
-
-
-def _by_order(tables: Sequence[CommunicationRows], rows: Sequence[Int64s], bases: Sequence[int]) -> Int64s | None:
-    """For each member, the places of the operations that all members have, if they began to record at different times.
-
-    The pattern of kinds and sizes tells how many operations a member lacks; the smallest shift at which it fits counts,
-    and of those that fit, the first whose ends agree.
-    """
-    patterns = [_pattern(table, some) for table, some in zip(tables, rows, strict=True)]
-    ends = [table.end_ns[some] + base for table, some, base in zip(tables, rows, bases, strict=True)]
-    first = min(range(len(rows)), key=lambda member: len(rows[member]))
-    shifts = []
-    for pattern, end in zip(patterns, ends, strict=True):
-        shift = _shift(patterns[first], pattern, ends[first], end)
-        if shift is None:
-            return None
-        shifts.append(shift)
-    begin = max(0, *(-shift for shift in shifts))
-    length = min(len(pattern) - shift - begin for pattern, shift in zip(patterns, shifts, strict=True))
-    if length <= 0:
-        return None
-    return np.stack([np.arange(begin + shift, begin + shift + length) for shift in shifts])
-
-
-def _pattern(table: CommunicationRows, rows: Int64s) -> Int64s:
-    """Kind and size of each operation as one number; ranks may exchange parts of different sizes."""
-    kind = table.kind[rows]
-    sized = kind ^ (table.in_elements[rows] << 8) ^ (table.element_bytes[rows] << 4)
-    return np.where(kind == Collective.ALL_TO_ALL, kind, sized)
-
-
-def _shift(pattern: Int64s, other: Int64s, end: Int64s, other_end: Int64s) -> int | None:
-    """How many operations ``other`` has before the first of ``pattern``; negative if it lacks some."""
-    fitting = []
-    for size in range(min(max(len(pattern), len(other)), _SHIFTS)):
-        for shift in (size, -size) if size else (0,):
-            one, two = pattern[max(0, -shift) :], other[max(0, shift) :]
-            common = min(len(one), len(two))
-            if common < max(1, min(len(pattern), len(other)) // 2) or (one[:common] != two[:common]).any():
-                continue
-            apart = other_end[max(0, shift) :][:common] - end[max(0, -shift) :][:common]
-            if np.median(np.abs(apart - np.median(apart))) <= _TOGETHER_NS:
-                return shift
-            fitting.append(shift)
-    return fitting[0] if fitting else None

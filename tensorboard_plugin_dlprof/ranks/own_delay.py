@@ -34,6 +34,8 @@ class Delays(msgspec.Struct, frozen=True):
     member: Int64s
     """Place of the late member."""
     own_delay_ns: Int64s
+    fresh_ns: Int64s
+    """Its part that is not a lag carried over: peers that compute while they wait are ahead when they are released."""
     excess_ns: Int64s
     """Shape (rows, parts): how much longer than its peers it spent on each of ``PARTS``; may be negative."""
     same_kernels: Flags
@@ -41,11 +43,17 @@ class Delays(msgspec.Struct, frozen=True):
     kernel_ns: Int64s
     """Duration of its kernels, and the median of those of its peers."""
     peer_kernel_ns: Int64s
+    asked: int = 0
+    """Operations that have a late member whose time before is known, and those of them at which it has peers."""
+    compared: int = 0
+
+
+_COLUMNS = tuple(name for name in Delays.__struct_fields__ if name not in ("asked", "compared"))
 
 
 def _no_delays() -> Delays:
     rows = np.zeros(0, np.int64)
-    return Delays(rows, rows, rows, rows, np.zeros((0, len(PARTS)), np.int64), np.zeros(0, np.bool_), rows, rows)
+    return Delays(rows, rows, rows, rows, rows, np.zeros((0, len(PARTS)), np.int64), np.zeros(0, np.bool_), rows, rows)
 
 
 class _Own(msgspec.Struct):
@@ -59,6 +67,8 @@ class _Own(msgspec.Struct):
     kernels: Int64s
     kernel_ns: Int64s
     work: Int64s
+    ahead_ns: Int64s
+    """What was computed in the operation that released, before the release."""
 
 
 def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Delays:
@@ -67,6 +77,7 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
     siblings = _Siblings(sequences, owns)
     no_roles = np.zeros((0, 0), np.int64)
     found = [_no_delays()]
+    operations = compared = 0
     for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
         if own is None:
             continue
@@ -80,10 +91,16 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
         alone = ~peers.any(0)
         asked = each.used & (spent >= 0)
         with_peers = np.flatnonzero(asked & ~alone)
+        operations += int(np.count_nonzero(asked))
+        compared += len(with_peers)
         delay = np.zeros(len(columns), np.int64)
         # Twice the median is a whole number; the difference is rounded towards 0.
         twice = _twice_median(own.spent_ns[:, with_peers], peers[:, with_peers])
         delay[with_peers] = (2 * spent[with_peers] - twice) // 2
+        whole = own.spent_ns + own.ahead_ns
+        twice = _twice_median(whole[:, with_peers], peers[:, with_peers])
+        fresh = np.zeros(len(columns), np.int64)
+        fresh[with_peers] = (2 * whole[late, columns][with_peers] - twice) // 2
         count = len(PARTS)
         parts, excess = own.parts, np.zeros((len(columns), count), np.int64)
         kernels = np.zeros((3, len(columns)), np.int64)
@@ -99,7 +116,9 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
         for column in np.flatnonzero(asked & alone).tolist():
             row = int(late[column])
             told = siblings.compare(each, own, row, column, int(roles[row, column]))
-            delay[column], excess[column], kernels[:, column] = told
+            if told is not None:
+                compared += 1
+                delay[column], fresh[column], excess[column], kernels[:, column] = told
         rows = np.flatnonzero(delay > 0)
         found.append(
             Delays(
@@ -107,14 +126,15 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
                 column=rows,
                 member=each.members[late[rows]],
                 own_delay_ns=delay[rows],
+                fresh_ns=np.clip(fresh[rows], 0, delay[rows]),
                 excess_ns=excess[rows],
                 same_kernels=kernels[0, rows] > 0,
                 kernel_ns=kernels[1, rows],
                 peer_kernel_ns=kernels[2, rows],
             )
         )
-    columns_of = Delays.__struct_fields__
-    return Delays(**{name: np.concatenate([getattr(each, name) for each in found]) for name in columns_of})
+    joined = {name: np.concatenate([getattr(each, name) for each in found]) for name in _COLUMNS}
+    return Delays(**joined, asked=operations, compared=compared)
 
 
 def _twice_median(values: Int64s, chosen: Flags) -> Int64s:
@@ -173,7 +193,7 @@ def _own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
             np.full(shape, -1, np.int64),
             np.full(shape, -1, np.int64),
             np.zeros((len(PARTS), *shape), np.int64),
-            *(np.zeros(shape, np.int64) for _ in range(3)),
+            *(np.zeros(shape, np.int64) for _ in range(4)),
         )
         for row, place in enumerate(each.members.tolist()):
             of = releases[place]
@@ -198,7 +218,7 @@ def _fill(
     own.spent_ns[row, known] = spent = each.start_ns[row, known] - release
     own.before[row, known] = of.before[at]
     since = release - member.base_ns
-    inside = covered(overlap, table.start_ns[then], since)
+    own.ahead_ns[row, known] = inside = covered(overlap, table.start_ns[then], since)
     held = since - table.start_ns[then]
 
     def grown(name: str) -> Int64s:
@@ -221,36 +241,41 @@ class _Siblings:
     """The ranks in the same place of sibling groups: peers of those that have none in their own group."""
 
     def __init__(self, sequences: Sequence[Operations], owns: Sequence[_Own | None]) -> None:
-        gathered: list[tuple[Int64s, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(6 + len(PARTS)))]
+        gathered: list[tuple[Int64s, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(7 + len(PARTS)))]
         for each, own in zip(sequences, owns, strict=True):
             if own is not None:
                 row, column = np.nonzero(own.spent_ns >= 0)
-                columns = (own.spent_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
+                columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
                 told = (values[row, column] for values in columns)
                 gathered.append((_roles(each, own)[row, column], each.members[row], *told))
         columns_of = [np.concatenate(column) for column in zip(*gathered, strict=True)]
         order = np.argsort(columns_of[0], kind="stable")
-        self._role, self._member, self._spent, *rest = (column[order] for column in columns_of)
+        self._role, self._member, self._spent, self._ahead, *rest = (column[order] for column in columns_of)
         self._kernels, self._work, self._kernel_ns, *self._parts = rest
 
     def compare(
         self, each: Operations, own: _Own, row: int, column: int, role: int
-    ) -> tuple[int, list[int], tuple[int, int, int]]:
-        """Delay, excess of each part, and kernels (whether the same, own and peers' duration); 0 without peers."""
+    ) -> tuple[int, int, list[int], tuple[int, int, int]] | None:
+        """Delay, its fresh part, excess of each part, and kernels (whether the same, own and peers' duration).
+
+        None without peers.
+        """
         begin, end = self._role.searchsorted(role), self._role.searchsorted(role, side="right")
         others = np.arange(begin, end)[self._member[begin:end] != each.members[row]]
         if not len(others):
-            return 0, [0] * len(PARTS), (0, 0, 0)
+            return None
         delay = (2 * int(own.spent_ns[row, column]) - _twice_middle(self._spent[others])) // 2
         if delay <= 0:
-            return 0, [0] * len(PARTS), (0, 0, 0)
+            return 0, 0, [0] * len(PARTS), (0, 0, 0)
+        whole = int(own.spent_ns[row, column] + own.ahead_ns[row, column])
+        fresh = (2 * whole - _twice_middle(self._spent[others] + self._ahead[others])) // 2
         parts = [
             int(mine) - _twice_middle(theirs[others]) // 2
             for mine, theirs in zip(own.parts[:, row, column], self._parts, strict=True)
         ]
         same = (self._kernels[others] == own.kernels[row, column]) & (self._work[others] == own.work[row, column])
         typical = _twice_middle(self._kernel_ns[others]) // 2
-        return delay, parts, (int(same.all()), int(own.kernel_ns[row, column]), typical)
+        return delay, fresh, parts, (int(same.all()), int(own.kernel_ns[row, column]), typical)
 
 
 def _twice_middle(values: Int64s) -> int:

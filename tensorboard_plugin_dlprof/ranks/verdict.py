@@ -65,6 +65,8 @@ class Facts(msgspec.Struct, frozen=True):
     median_iteration_ns: int
     wait_fraction: float | None
     """Mean exposed wait of ranks as a fraction of their time."""
+    unmatched_fraction: float | None
+    """Likewise, of communication that could not be matched."""
     dimensions: Sequence[Dimension]
     coordinates: dict[int, tuple[int, ...]]
 
@@ -86,7 +88,14 @@ def _nothing_matched(facts: Facts) -> str:
 
 def _nobody(facts: Facts) -> str:
     wait = f"waiting is {100 * facts.wait_fraction:.1f} % of the time" if facts.wait_fraction is not None else ""
-    total = int(facts.delays.own_delay_ns.sum())
+    if 2 * facts.delays.compared < facts.delays.asked:
+        # The stages of one pipeline, say: each does work of its own.
+        return (
+            f"Stragglers cannot be judged: most ranks have no peers that do the same; {wait or 'waiting is unknown'}."
+        )
+    if facts.unmatched_fraction is not None and facts.unmatched_fraction >= thresholds.NAMED_FRACTION:
+        wait += f", but {100 * facts.unmatched_fraction:.1f} % is communication that could not be matched"
+    total = int(facts.delays.fresh_ns.sum())
     per_iteration = total / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)
@@ -96,11 +105,11 @@ def _nobody(facts: Facts) -> str:
 
 
 def _per_iteration(facts: Facts) -> Int64s:
-    """Own delay of each rank in each iteration, by place."""
+    """Own delay of each rank in each iteration, by place; a lag that is only carried over is not counted again."""
     found = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
     delays = facts.delays
     # Time in communication that could not be matched may be waiting for others, so nobody is named for it.
-    own = delays.own_delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
+    own = delays.fresh_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.fresh_ns)
     inside = facts.iteration >= 0
     np.add.at(found, (delays.member[inside], facts.iteration[inside]), own[inside])
     return found
@@ -139,7 +148,7 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
     # What it spent less on than its peers does not count as a cause; the rest is made to add up to the own delay.
     more = np.maximum(delays.excess_ns[rows], 0)
-    excess = (more * (delays.own_delay_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
+    excess = (more * (delays.fresh_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
     parts = dict(zip(PARTS, excess.tolist(), strict=True))
     total = max(sum(parts.values()) - parts["communication_ns"], 1)
     idle = parts["input_ns"] + parts["host_ns"]
@@ -161,7 +170,7 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
 
 def _of_kernels(delays: Delays, rows: Int64s) -> tuple[str, float | None]:
     """Whether the same kernels take longer, or there are more or larger ones."""
-    weights = delays.own_delay_ns[rows]
+    weights = delays.fresh_ns[rows]
     same = delays.same_kernels[rows]
     own, peers = int(delays.kernel_ns[rows][same].sum()), int(delays.peer_kernel_ns[rows][same].sum())
     if 2 * int(weights[same].sum()) >= int(weights.sum()) and own >= thresholds.SLOWER_KERNELS * peers > 0:
@@ -185,9 +194,14 @@ def _sentence(facts: Facts, suspect: Suspect) -> str:
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (
-        f"{rank_name(facts.job, suspect.rank)} costs about {_time(suspect.own_delay_ns)} of each "
-        f"{_time(facts.median_iteration_ns)} iteration ({100 * suspect.share:.0f} %): {reason}."
+        f"{rank_name(facts.job, suspect.rank)} costs about {_time(suspect.own_delay_ns)} of "
+        f"{_iteration(facts)} ({100 * suspect.share:.0f} %): {reason}."
     )
+
+
+def _iteration(facts: Facts) -> str:
+    time = _time(facts.median_iteration_ns)
+    return f"each {time} iteration" if facts.iterations > 1 else f"the {time} recorded"
 
 
 def rank_name(job: Job, rank: int) -> str:
@@ -272,7 +286,8 @@ def _slow_link(facts: Facts) -> Verdict | None:
     concerned = {place for each in slow for place in each.members} - normal
     hosts = {facts.job.members[place].host for place in concerned}
     ranks, host = sorted(in_all), ""
-    if len(ranks) != 1 and len(hosts) == 1 and "" not in hosts and len(concerned) > 2:
+    apart = len({member.host for member in facts.job.members}) > 1
+    if len(ranks) != 1 and apart and len(hosts) == 1 and "" not in hosts and len(concerned) > 2:
         ranks, host = sorted(concerned), hosts.pop()
     if not ranks:
         return None
@@ -296,7 +311,7 @@ def _slow_link(facts: Facts) -> Verdict | None:
         name = name[0].lower() + name[1:]
     sentence = (
         f"The link of {name} is slow: its collectives take {ratio:.2g} times as long as those of other groups, about "
-        f"{_time(mean)} of each {_time(facts.median_iteration_ns)} iteration ({100 * share:.0f} %)."
+        f"{_time(mean)} of {_iteration(facts)} ({100 * share:.0f} %)."
     )
     return Verdict(sentence, suspects, host=host)
 

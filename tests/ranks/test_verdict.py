@@ -37,20 +37,18 @@ def kernels(trace: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("groups", [True, False], ids=["groups", "no groups"])
 @pytest.mark.parametrize("cause", ["compute", "host", "input", "link"])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, seed: int, groups: bool, tmp_path: Path) -> None:
+def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bool, tmp_path: Path) -> None:
     """Also across hosts with other clocks, and where the trace has no process groups."""
-    plan = Plan(cause=cause, seed=seed, straggler=seed + 1, clock_ns=3 * 3_600_000_000_000, groups=groups)
+    plan = Plan(cause=cause, straggler=2, clock_ns=3 * 3_600_000_000_000, groups=groups, iterations=3)
     found = answer(made_in(imported(tmp_path, plan)))
-    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (seed + 1, cause)
+    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (2, cause)
     assert found["clocks"]["aligned"]
     assert found["clocks"]["islands"] == 1
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_nobody_is_named_where_nobody_costs_time(seed: int, tmp_path: Path) -> None:
+def test_nobody_is_named_where_nobody_costs_time(tmp_path: Path) -> None:
     """Noise of two per cent delays every rank now and then."""
-    verdict = answer(made_in(imported(tmp_path, Plan(straggler=None, seed=seed))))["verdict"]
+    verdict = answer(made_in(imported(tmp_path, Plan(straggler=None))))["verdict"]
     assert verdict["judged"]
     assert verdict["rank"] is None
     assert verdict["cause"] is None

@@ -10,6 +10,8 @@ import { HeatMap } from "./heat_map";
 import { RankBars } from "./rank_bars";
 import { RankLink } from "./rank_link";
 
+const MOST_MISSING = 20;
+
 export function Ranks({ job }: { job: RankJob }) {
   return (
     <>
@@ -30,7 +32,7 @@ function Verdict({ job }: { job: RankJob }) {
   const missing =
     job.missing.count === 0
       ? ""
-      : `; missing ${job.missing.ranks.join(", ")}${job.missing.count > job.missing.ranks.length ? " and more" : ""}`;
+      : `; missing ${job.missing.ranks.slice(0, MOST_MISSING).join(", ")}${job.missing.count > MOST_MISSING ? " and more" : ""}`;
   const facts = [
     `${formatCount(job.ranks_present)} of ${formatCounted(job.world_size, "rank")}${missing}`,
     job.hosts === null ? "" : formatCounted(job.hosts, "host"),
