@@ -332,6 +332,7 @@ class Profile:
         formats: str | Sequence[str] = "csv",
         profile_name: str = "",
         force: bool = False,
+        safe_csv: bool = False,
     ) -> list[Path]:
         """Write DLProf's reports, as ``dlprof reports`` does, and return the paths of the files.
 
@@ -341,6 +342,7 @@ class Profile:
             formats: ``csv``, ``json``, ``xlsx``, ``md``, ``html``; likewise.
             profile_name: Prefix of the file names; by default ``dlprof``.
             force: Whether to replace existing files; otherwise new files are numbered.
+            safe_csv: Whether to put an apostrophe before texts that spreadsheet programs would take for formulas.
 
         Raises:
             BadRequest: There is no such report or format.
@@ -351,7 +353,7 @@ class Profile:
 
         wanted = chosen_reports(words(reports) if isinstance(reports, str) else reports)
         kinds = chosen_formats(words(formats) if isinstance(formats, str) else formats)
-        target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force)
+        target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
         paths = []
         with self._asking() as connection:
             for path in write_reports(connection, self._scope, wanted, kinds, target):

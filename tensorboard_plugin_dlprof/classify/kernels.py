@@ -13,11 +13,14 @@ from tensorboard_plugin_dlprof.classify.kernel_names import KernelName, library_
 from tensorboard_plugin_dlprof.classify.precision import DECODERS
 from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
+from tensorboard_plugin_dlprof.classify.time_limit import TookTooLong, time_limit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless, is_helper
+from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.expressions import Expression
 
 _LAZY: Final = tuple(LazyRule(rule) for rule in RULES)
+_RULES_SECONDS: Final = 5.0
 _TYPED_NUMBER: Final = Expression(r"\)[0-9]+", words=frozenset((")",)))
 
 
@@ -32,7 +35,7 @@ class Classifier:
         self.user_rules: Final = tuple(user_rules)
         self._rules: Final = RulesByWord((*(LazyRule(rule).compile_now() for rule in user_rules), *_LAZY))
         # Profiles repeat their names a million times, and many long names share one function name.
-        self._class_of = lru_cache(maxsize=65_536)(self._decide)
+        self._class_of = lru_cache(maxsize=65_536)(self._decide_in_time if user_rules else self._decide)
         self._candidates = lru_cache(maxsize=65_536)(self._possible)
 
     def classify(self, long_name: str, short_name: str = "") -> KernelClass:
@@ -52,6 +55,17 @@ class Classifier:
     def explanation(self, rule_name: str) -> str:
         """The reason behind a rule's result; empty if the rule has no note or does not exist."""
         return next((rule.note for rule in (*self.user_rules, *RULES) if rule.name == rule_name), "")
+
+    def _decide_in_time(self, text: str) -> KernelClass:
+        """As ``_decide``, with the expressions of users, some of which take longer than the universe is old."""
+        try:
+            with time_limit(_RULES_SECONDS):
+                return self._decide(text)
+        except TookTooLong:
+            raise BadRequest(
+                f"The kernel rules take more than {_RULES_SECONDS:.0f} s for the kernel {text[:80]!r}; simplify their "
+                "regular expressions: no repetition within a repetition, such as (a+)+."
+            ) from None
 
     def _decide(self, text: str) -> KernelClass:
         name = parse(text)

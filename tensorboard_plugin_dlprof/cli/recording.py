@@ -22,6 +22,8 @@ NO_NSYS = (
     "PyTorch programs, in the first steps after the warm-up."
 )
 
+SAFE_CSV_HELP = "in CSV, put ' before texts that spreadsheets would take for formulas"
+
 
 class Part(NamedTuple):
     """Selects results of a database; ``None`` selects the first."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
-from tensorboard_plugin_dlprof.cli.recording import Part, report_files
+from tensorboard_plugin_dlprof.cli.recording import SAFE_CSV_HELP, Part, report_files
 from tensorboard_plugin_dlprof.cli.usage import checking_options
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.opening.option_values import named_path, words
@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--aggregation", metavar="N", type=int, help="number of the aggregation (default: the first)")
     parser.add_argument("--domain", metavar="NAME", help="NVTX domain, in databases before 1.7 (default: the first)")
+    parser.add_argument("--safe-csv", action="store_true", help=SAFE_CSV_HELP)
     parser.add_argument("--force", action="store_true", help="replace files of the same names instead of numbering")
 
 
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             if not chosen:  # for example an unset variable of a shell
                 raise BadRequest(f"{option} is empty; leave it out, or name some.")
         prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
-    target = Target(arguments.output_path, prefix, arguments.force)
+    target = Target(arguments.output_path, prefix, arguments.force, arguments.safe_csv)
     part = Part(arguments.aggregation, arguments.domain)
     with database_of(arguments.profile) as database:
         for path in report_files(database, reports, formats, target, part, str(arguments.profile)):

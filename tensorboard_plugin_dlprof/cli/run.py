@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job, import_all
 from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import say, tell
-from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, rank_prefix, report_files
+from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, SAFE_CSV_HELP, rank_prefix, report_files
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument("--reports", metavar="LIST", default="", help="reports to write, or all (default: none)")
     parser.add_argument("--formats", metavar="LIST", default="csv", help="formats of the reports (default: csv)")
+    parser.add_argument("--safe-csv", action="store_true", help=SAFE_CSV_HELP)
     nsys = parser.add_argument_group("with Nsight Systems")
     nsys.add_argument(
         "--delay", metavar="SECONDS", type=_seconds, default=0, help="start recording after this many seconds"
@@ -210,8 +211,9 @@ def _import(
     for job in jobs:
         if job.database.exists() and reports:
             prefix = rank_prefix(arguments.profile_name or DEFAULT_PREFIX, job.source, len(jobs) == 1)
+            target = Target(folder, prefix, arguments.force, arguments.safe_csv)
             try:
-                for path in report_files(job.database, reports, formats, Target(folder, prefix, arguments.force)):
+                for path in report_files(job.database, reports, formats, target):
                     tell(str(path))
             except ProfileError as error:
                 say(f"error: {error}")

@@ -10,7 +10,7 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 import msgspec
 
@@ -22,6 +22,8 @@ MAXIMUM_HEADER_LINES: Final = 100_000
 """The program's own output, which may be long, comes before that of Nsight Compute."""
 
 _MAXIMUM_CELL: Final = 1 << 20
+_MAXIMUM_LINE: Final = 1 << 24
+"""Letters; the raw page of all metrics has some 100,000."""
 _HOW: Final = "write it with `ncu --csv --page raw -i report.ncu-rep > report.csv`"
 _TRIPLE: Final = re.compile(r"\(?\s*(\d+)\s*[,x]\s*(\d+)\s*[,x]\s*(\d+)\s*\)?\Z")
 
@@ -62,7 +64,7 @@ def read_counters(path: Path) -> Report:
         raise no_file(path, "counters")
     try:
         with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-            report = _read(csv.reader(_without_zeros(file)), str(path))
+            report = _read(csv.reader(_lines(file)), str(path))
     except OSError as error:
         raise BrokenSource(f"{path}: the counters cannot be read: {reason_of(error)}.") from None
     except csv.Error:
@@ -72,9 +74,11 @@ def read_counters(path: Path) -> Report:
     return report
 
 
-def _without_zeros(lines: Iterator[str]) -> Iterator[str]:
-    """Python's reader before 3.11 refuses zero bytes, which a binary report is full of."""
-    for line in lines:
+def _lines(file: TextIO) -> Iterator[str]:
+    """The lines, without zero bytes: Python's reader before 3.11 refuses them, and a binary report is full of them."""
+    while line := file.readline(_MAXIMUM_LINE):
+        if len(line) == _MAXIMUM_LINE:
+            raise csv.Error
         yield line.replace("\0", "\ufffd")
 
 

@@ -3,7 +3,7 @@
 A block is a line with the title, a line with the headings, and the rows; between blocks is an empty line. Lines end in
 LF, and there is no byte order mark. Only columns of texts are in double quotes, averages and percentages have one
 decimal, booleans are ``yes`` and ``no``. Scripts depend on these bytes, so texts that spreadsheet programs interpret as
-formulas are not changed: open files of untrusted profiles as text, or use the workbook.
+formulas are only changed on request: then they get an apostrophe in front.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TextIO
 
+from tensorboard_plugin_dlprof.exports.cells import harmless
 from tensorboard_plugin_dlprof.reports.blocks import Block, Kind, Ours, Unknown, Value, known
 
 _SPECIAL = frozenset(',"\r\n')
 
 
-def write_csv(blocks: Iterable[Block], stream: TextIO) -> None:
-    """Write the blocks. The stream must not translate line endings."""
+def write_csv(blocks: Iterable[Block], stream: TextIO, safe: bool = False) -> None:
+    """Write the blocks. The stream must not translate line endings. ``safe`` keeps texts from being formulas."""
     for position, block in enumerate(blocks):
         if position:
             stream.write("\n")
@@ -26,15 +27,22 @@ def write_csv(blocks: Iterable[Block], stream: TextIO) -> None:
             stream.write(",".join(column.heading for column in block.columns) + "\n")
             kinds = [column.kind for column in block.columns]
             for row in _of_dlprof(block.rows):
-                stream.write(",".join(map(_cell, row, kinds)) + "\n")
+                stream.write(",".join(map(_cell, map(_safe, row) if safe else row, kinds)) + "\n")
         else:
             for name, value in _of_dlprof(block.rows):
                 # DLProf does not quote these values: four names of GPUs add three commas.
-                stream.write(f"{name},{' '.join(_plain(value).splitlines())}\n")
+                text = " ".join(_plain(_safe(value) if safe else value).splitlines())
+                stream.write(f"{name},{text}\n")
 
 
 def _of_dlprof(rows: Iterable[tuple[Value, ...]]) -> Iterator[tuple[Value, ...]]:
     return (row for row in rows if not isinstance(row, Ours))
+
+
+def _safe(value: Value) -> Value:
+    if isinstance(value, list):
+        value = _plain(value)
+    return harmless(value) if isinstance(value, str) else value
 
 
 def _cell(value: Value, kind: Kind) -> str:

@@ -30,7 +30,9 @@ DEFAULT_PREFIX = "dlprof"
 MAX_PREFIX_BYTES = 220
 """File systems allow 255 bytes for a name; this leaves room for ``_expert_systems_12345678.json``."""
 
-EACH: dict[str, Callable[[Iterable[Block], TextIO], None]] = {
+Writer = Callable[[Iterable[Block], TextIO], None]
+
+EACH: dict[str, Writer] = {
     "csv": write_csv,
     "json": write_json,
     "md": write_markdown,
@@ -48,6 +50,8 @@ class Target(msgspec.Struct, frozen=True):
     prefix: str = DEFAULT_PREFIX
     replace: bool = False
     """Whether existing files are replaced; otherwise ``_1``, ``_2`` and so on is appended to the name."""
+    safe_csv: bool = False
+    """Whether texts in CSV get an apostrophe in front where a spreadsheet program would take them for formulas."""
 
 
 def chosen_formats(words: Iterable[str]) -> list[str]:
@@ -91,16 +95,17 @@ def write_reports(
     make_folder(target.folder)
     for name in formats:
         if name in EACH:
+            write = partial(write_csv, safe=target.safe_csv) if name == "csv" else EACH[name]
             for report in reports:
-                yield _publish(target, report.file_stem, name, partial(_write_each, name, report, connection, scope))
+                yield _publish(target, report.file_stem, name, partial(_write_each, write, report, connection, scope))
         else:
-            write = _write_workbook if name == "xlsx" else _write_page
-            yield _publish(target, "reports", name, partial(write, reports, connection, scope))
+            write_all = _write_workbook if name == "xlsx" else _write_page
+            yield _publish(target, "reports", name, partial(write_all, reports, connection, scope))
 
 
-def _write_each(name: str, report: Report, connection: sqlite3.Connection, scope: Scope, path: Path) -> None:
+def _write_each(write: Writer, report: Report, connection: sqlite3.Connection, scope: Scope, path: Path) -> None:
     with _text_file(path) as stream:
-        EACH[name](report.blocks(connection, scope), stream)
+        write(report.blocks(connection, scope), stream)
 
 
 def _write_workbook(reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, path: Path) -> None:

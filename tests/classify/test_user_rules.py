@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.classify import kernels
 from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, content_of, digest_of
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify
@@ -117,3 +118,12 @@ def test_digest_tells_rules_apart() -> None:
     assert digest_of(rules) == digest_of(parse_user_rules(b" " + _content(GOOD), "other"))
     assert digest_of(rules) != digest_of(parse_user_rules(_content({**GOOD, "matrix_unit": "no"}), "r"))
     assert digest_of(()) == ""
+
+
+def test_an_expression_without_an_end_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would take longer than anyone waits."""
+    monkeypatch.setattr(kernels, "_RULES_SECONDS", 0.2)
+    rule = {**GOOD, "full_name": "(a+)+$"}
+    del rule["function"]
+    with pytest.raises(BadRequest, match="simplify their regular expressions"):
+        Classifier(parse_user_rules(_content(rule), "r")).classify("a" * 60 + "!")

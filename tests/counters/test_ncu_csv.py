@@ -112,3 +112,12 @@ def test_empty_and_missing_files(tmp_path: Path) -> None:
         read_counters(tmp_path / "none.csv")
     with pytest.raises(NotFound, match="is a folder; name the file of counters in it"):
         read_counters(tmp_path)
+
+
+def test_a_line_of_gigabytes_is_not_read(tmp_path: Path) -> None:
+    """Its end is never looked for."""
+    path = tmp_path / "report.csv"
+    with path.open("wb") as file:
+        file.truncate(1 << 34)
+    with pytest.raises(UnknownFormat, match="is not a CSV of Nsight Compute"):
+        read_counters(path)

@@ -74,10 +74,10 @@ def test_a_report_that_fails_leaves_nothing(
     """No half file, no temporary one, and what was there before stays."""
     (tmp_path / "dlprof_kernel.csv").write_text("mine")
 
-    def fails(blocks: object, stream: object) -> None:
+    def fails(blocks: object, stream: object, safe: bool) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(files.EACH, "csv", fails)
+    monkeypatch.setattr(files, "write_csv", fails)
     with pytest.raises(OutputNotWritable, match="No space left on device"):
         names(connection, Target(tmp_path, replace=True), "kernel")
     assert [path.name for path in tmp_path.iterdir()] == ["dlprof_kernel.csv"]

@@ -6,6 +6,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -184,3 +185,10 @@ def test_the_colours_of_the_page_are_those_of_the_tab() -> None:
     source = (REPOSITORY / "frontend" / "src" / "model" / "resources.ts").read_text(encoding="utf-8")
     found = re.findall(r'(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}', source)
     assert {name: (light, dark) for name, light, dark in found if name in COLOURS} == COLOURS
+
+
+def test_safe_csv_has_no_formulas() -> None:
+    """An apostrophe keeps spreadsheet programs from running a text; numbers stay numbers."""
+    facts = [Block("Facts", (), [("Host", "@SUM(1)"), ("GPU Name(s)", ["-A", "B"]), ("Time", -3)])]
+    assert text_of(facts, partial(write_csv, safe=True)) == "Facts\nHost,'@SUM(1)\nGPU Name(s),'-A, B\nTime,-3\n"
+    assert '"\'=1+1"' in text_of(table(), partial(write_csv, safe=True))

@@ -39,7 +39,7 @@ def middle_of(starts: Iterable[Microseconds]) -> float:
     """The median start (us) of a sample from the largest table; 0 without events."""
     largest = max(starts, key=len)
     sample = largest[:: max(1, len(largest) // 100_000)]
-    sample = sample[np.isfinite(sample)]
+    sample = sample[np.isfinite(sample) & (np.abs(sample) < MAX_US)]
     middle = len(sample) // 2  # numpy.median would import numpy.ma
     return float(np.partition(sample, middle)[middle]) if len(sample) else 0.0
 

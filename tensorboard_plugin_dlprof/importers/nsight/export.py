@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
+from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.nsight.read_columns import Source, batches
@@ -86,10 +87,21 @@ class Export:
         self.store = store
         self._progress = progress
         self._versions = _versions(real_tables(con))
+        self._refuse_code()
         self._columns = {table: columns(con, table) for tables in self._versions.values() for table in tables}
         seal(con, functions=("typeof",))
         self._expected_rows = sum(map(self.rows_at_most, filter(None, map(self.table, _EVENT_TABLES))))
         self._read_rows = 0
+
+    def _refuse_code(self) -> None:
+        """Raises ``BrokenSource`` if what should be a table is a view or virtual: its rows are made by code."""
+        rows = self.con.execute("SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')")
+        others = {name for (name,) in rows if isinstance(name, str)} - real_tables(self.con)
+        for names in _versions(others).values():
+            raise BrokenSource(
+                f"{self.con.shown_name}: {names[0]} is not an ordinary table, so nobody recorded its rows; export the "
+                "recording again with nsys export --type sqlite."
+            )
 
     def table(self, base: str, needed: Collection[str] = ()) -> str | None:
         """The name of the latest version of a table that has rows; ``None`` if there is none.
