@@ -54,9 +54,13 @@ def measure(databases: Sequence[Path], rounds: int = ROUNDS, views: Sequence[str
 
 
 def _pages(server: Server, views: Sequence[View], *, everywhere: bool) -> list[tuple[str, list[Click]]]:
-    pages = [(view.label, [Click("page opened", to_view(view.label)), *view.clicks, *ELSEWHERE]) for view in views]
+    pages = [
+        (view.label, [Click("page opened", to_view(view.page or view.label)), *view.clicks, *ELSEWHERE])
+        for view in views
+    ]
     if everywhere:
-        pages.append(("From page to page", [Click(f"to {view.label}", to_view(view.label)) for view in views]))
+        turns = [Click(f"to {view.label}", to_view(view.label)) for view in views if not view.page]
+        pages.append(("From page to page", turns))
     return pages
 
 

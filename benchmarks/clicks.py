@@ -22,10 +22,11 @@ class Click:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A page of the menu, and the interactions on it, in this order."""
+    """A page of the menu, and the interactions on it, in this order; ``page``: the page that it is a part of."""
 
     label: str
     clicks: Sequence[Click]
+    page: str = ""
 
 
 def _press(selector: str, text: str = "", nth: int = 0, count: int = 1) -> Act:
@@ -262,6 +263,7 @@ def _table(title: str, *, of_page: bool = False) -> list[Click]:
 
 
 _GROUPS, _GRAPH, _BARS = ".tree-scroll", ".graph-body svg[role=application]", ".iteration-bars"
+_TRACKS, _CHOICE = ".timeline-canvas", ".choice :is(a, button)"
 
 
 def _levels(panel: str) -> list[Click]:
@@ -307,18 +309,7 @@ VIEWS = (
         [Click("evidence", _press(".finding-evidence summary", nth=1)), *_WINDOW],
     ),
     View(
-        "Efficiency",
-        [
-            Click("pointer over dots", _hover(".roofline-plot")),
-            Click("dot", _press(".roofline-plot circle.dot", nth=0)),
-            Click("precision hidden", _press(".dot-legend .legend-entry")),
-            Click("precision shown", _press(".dot-legend .legend-entry")),
-            *_table("Ops", of_page=True),
-        ],
-    ),
-    View("Op Types", _table("Op Type Summary", of_page=True)),
-    View(
-        "Group Ops",
+        "Modules",
         [
             *_levels(".tree-panel"),
             Click("order", _press(f"{_GROUPS} th.right button", nth=-1)),
@@ -332,13 +323,55 @@ VIEWS = (
             Click("box of the icicle", _press(".icicle-box", nth=3)),
             Click("icicle zoomed", _press(".icicle-box", nth=2, count=2)),
             Click("whole model", _press(".tree-panel .table-tools button", "Whole model")),
+            Click("another colour", _press(".icicle-head .choice :is(a, button)", "Could gain")),
+            Click("treemap", _press(_CHOICE, "Treemap")),
+            Click("icicle", _press(_CHOICE, "Icicle")),
             *_WINDOW,
+            *_table("Ops of"),
             *_table("Kernels"),
         ],
     ),
-    View("Ops and Kernels", [*_table("Ops", of_page=True), *_table("Kernels")]),
-    View("Kernels by Iteration", [*_table("Iteration Summary", of_page=True), *_table("Kernels")]),
-    View("Kernels by Op", [*_table("Iteration Summary", of_page=True), *_table("Ops"), *_table("Kernels")]),
+    View(
+        "Graph",
+        [
+            Click("graph", _press(_CHOICE, "Graph")),
+            *_levels(".graph-panel"),
+            Click("wheel in", _wheel(_GRAPH, -100)),
+            Click("graph moved", _drag(_GRAPH, 0.3, 0.3)),
+            Click("wheel out", _wheel(_GRAPH, 100, 12)),
+            Click("fit", _press(".graph-zoom button[aria-label='Fit']")),
+            Click("pointer over nodes", _hover(_GRAPH)),
+            Click("node", _press(".graph-node .node-box", nth=0)),
+            Click("node closed", _press(".graph-node .node-toggle", nth=0)),
+            Click("node opened", _press(".graph-node .node-toggle", nth=0)),
+            Click("keys over nodes", _keys(_GRAPH, "ArrowDown", "ArrowRight", "0")),
+            *_WINDOW,
+        ],
+        page="Modules",
+    ),
+    View(
+        "Ops",
+        [
+            *_table("Ops by", of_page=True),
+            *_table("Ops of"),
+            Click("by type", _press(_CHOICE, "Type")),
+            *_table("Op Type Summary"),
+            Click("by kernel", _press(_CHOICE, "Kernel")),
+            Click("op by op", _press(_CHOICE, "None")),
+            *_table("Ops"),
+            *_table("Kernels"),
+        ],
+    ),
+    View(
+        "Efficiency",
+        [
+            Click("pointer over dots", _hover(".roofline-plot")),
+            Click("dot", _press(".roofline-plot circle.dot", nth=0)),
+            Click("precision hidden", _press(".dot-legend .legend-entry")),
+            Click("precision shown", _press(".dot-legend .legend-entry")),
+            *_table("Ops", of_page=True),
+        ],
+    ),
     View(
         "Iterations",
         [
@@ -360,24 +393,35 @@ VIEWS = (
             Click("op in the dialog", _press("dialog tbody tr.selectable td.right", nth=2)),
             Click("op chosen", _press("dialog .dialog-buttons .button-primary")),
             *_WINDOW,
+            *_table("Iteration Summary", of_page=True),
+            *_table("Kernels"),
+            Click("by op", _press(_CHOICE, "Op")),
+            *_table("Ops"),
         ],
     ),
-    View("GPUs", _table("GPUs", of_page=True)),
     View(
-        "Graph",
+        "Timeline",
         [
-            *_levels(".graph-panel"),
-            Click("wheel in", _wheel(_GRAPH, -100)),
-            Click("graph moved", _drag(_GRAPH, 0.3, 0.3)),
-            Click("wheel out", _wheel(_GRAPH, 100, 12)),
-            Click("fit", _press(".graph-zoom button[aria-label='Fit']")),
-            Click("pointer over nodes", _hover(_GRAPH)),
-            Click("node", _press(".graph-node .node-box", nth=0)),
-            Click("node closed", _press(".graph-node .node-toggle", nth=0)),
-            Click("node opened", _press(".graph-node .node-toggle", nth=0)),
-            Click("keys over nodes", _keys(_GRAPH, "ArrowDown", "ArrowRight", "0")),
+            Click("pointer over tracks", _hover(_TRACKS)),
+            Click("closer", _press("button[aria-label='Closer']")),
+            Click("tracks moved", _drag(_TRACKS, 0.3)),
+            Click("wheel over tracks", _wheel(_TRACKS, -100)),
+            Click("further away", _press("button[aria-label='Further away']")),
+            Click("next gap", _press(".timeline-bar button", "gap")),
+            *_WINDOW,
+        ],
+    ),
+    View("Memory", [Click("pointer over the curve", _hover(".memory-curve")), *_WINDOW]),
+    View("GPUs and Ranks", _table("GPUs", of_page=True)),
+    View(
+        "Compare",
+        [
+            Click("baseline", _listed(".versus .picker-button", ".picker-option", 1)),
+            *_table("Changes by Op"),
+            Click("swap", _press("button", "Swap A and B")),
+            Click("no baseline", _press("button[aria-label='No baseline']")),
             *_WINDOW,
         ],
     ),
 )
-"""The pages in the order of their menu."""
+"""The pages in the order of their menu; "Graph" is a view of Modules."""

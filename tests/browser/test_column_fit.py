@@ -32,7 +32,7 @@ def _labels(grid: Locator) -> list[str]:
 
 
 FITS = """(width) => innerWidth === width &&
-    [...document.querySelectorAll("html, .table-scroll, .top-ops-scroll, .tree-scroll")]
+    [...document.querySelectorAll("html, .table-scroll, .top-scroll, .tree-scroll")]
     .every((element) => element.scrollWidth <= element.clientWidth) &&
     [...document.querySelectorAll(".sort-label")].every((label) => label.scrollWidth <= label.clientWidth)"""
 
@@ -41,7 +41,7 @@ FITS = """(width) => innerWidth === width &&
 def test_no_table_is_wider_than_the_page(page: Page, tensorboard: TensorBoard, shown: str) -> None:
     """At first no table needs to be scrolled sideways, nor does the page, at any width; and no column's name is cut."""
     page.goto(tensorboard.page(run="amp", **SHOWN[shown]))
-    expect(page.locator(".table-scroll tbody tr, .top-ops tbody tr").first).to_be_visible()
+    expect(page.locator(".table-scroll tbody tr, .top-groups tbody tr").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     for width in (1920, 1440, 1280, 900, 480, 320):
         page.set_viewport_size({"width": width, "height": 900})
@@ -49,16 +49,17 @@ def test_no_table_is_wider_than_the_page(page: Page, tensorboard: TensorBoard, s
 
 
 def test_the_tree_keeps_what_it_is_read_for(page: Page, tensorboard: TensorBoard) -> None:
-    """On a narrow page names, Tensor Core use and GPU time stay, and the column of the order; the others are named."""
+    """On a narrow page stay name, share, GPU time, gain, what limits it, Tensor Core use, and the column of the order;
+    the others are named."""
     page.set_viewport_size({"width": 800, "height": 900})
     page.goto(tensorboard.page(run="amp", view="modules", groups__sort="-gpu_idle_ns"))
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
-    kept = r"Module.*TC Eligible.*Using TC.*GPU Time.*GPU Idle"
+    kept = r"Module.*Share.*GPU Time.*Could Gain.*Bound by.*Share of Eligible.*GPU Idle"
     expect(heads.first).to_be_visible()
     assert re.search(kept, re.sub(r"\s+", " ", " ".join(heads.all_inner_texts())))
     expect(page.locator(".tree-narrow")).to_contain_text("CPU Overhead")
-    page.set_viewport_size({"width": 1280, "height": 900})
-    expect(heads).to_have_count(10)
+    page.set_viewport_size({"width": 1920, "height": 900})
+    expect(heads).to_have_count(13)
     expect(page.locator(".tree-narrow")).to_have_count(0)
 
 
@@ -88,7 +89,7 @@ def test_tensor_cores_are_in_sight_on_half_a_screen(
 ) -> None:
     """At 800 pixels: whether ops use Tensor Cores and why not, before what identifies or describes them otherwise."""
     page.set_viewport_size({"width": 800, "height": 900})
-    page.goto(tensorboard.page(run="amp", view=view))
+    page.goto(tensorboard.page(run="amp", view=view, ops__by="none"))
     grid = page.get_by_role("grid", name=table)
     expect(grid.locator("tbody tr").first).to_be_visible()
     shown = set(_labels(grid))

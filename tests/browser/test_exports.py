@@ -128,7 +128,7 @@ def test_a_page_is_printed_in_full_on_white(page: Page, tensorboard: TensorBoard
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size({"width": 794, "height": 700})
     page.goto(tensorboard.page(run="amp"))
-    expect(page.locator(".top-ops tbody tr").first).to_be_visible()
+    expect(page.locator(".top-groups tbody tr").first).to_be_visible()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.emulate_media(media="print")
     expect(page.locator("html")).to_have_attribute("data-theme", "light")

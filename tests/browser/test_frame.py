@@ -145,7 +145,7 @@ def test_in_a_small_window_the_views_share_a_line(
 ) -> None:
     """As at a zoom of 200 % and more: most of the window is the view's, and the current one stands in the line."""
     page.set_viewport_size({"width": width, "height": height})
-    page.goto(tensorboard.page(run="amp", view="gpus"))
+    page.goto(tensorboard.page(run="amp", view="compare"))
     links = page.get_by_role("navigation", name="Pages").get_by_role("link")
     expect(links.last).to_be_in_viewport(ratio=0.9)
     assert len({box["y"] for link in links.all() if (box := link.bounding_box()) is not None}) == 1
@@ -271,7 +271,7 @@ def test_a_link_has_what_was_moved_just_now(page: Page, tensorboard: TensorBoard
         ("dashboard", ".more-menu a", "Ops"),
         ("dashboard", ".top-groups a", "Ops"),
         ("dashboard", "a.more-button:has-text('Iterations')", "Iterations"),
-        ("recommendations", "a.evidence-key", "Iterations"),
+        ("recommendations", "a.evidence-key", "Ops"),
     ],
 )
 def test_a_jump_opens_in_a_tab_of_its_own(
@@ -326,7 +326,7 @@ def test_nothing_is_cut_off(page: Page, tensorboard: TensorBoard, width: int, vi
     """
     page.set_viewport_size({"width": width, "height": 800})
     page.goto(tensorboard.page(run="amp", view=view))
-    expect(page.locator(".panel, .data-table").first).to_be_visible()
+    expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     page.wait_for_function(
         "[...document.querySelectorAll('html, body, .frame-main, .panel-body, .legend, .fact, .properties')]"

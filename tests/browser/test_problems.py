@@ -63,7 +63,7 @@ def test_a_view_that_does_not_exist(page: Page, tensorboard: TensorBoard) -> Non
     """A misspelt view is explained, and the Dashboard is one click away."""
     page.goto(tensorboard.page(run="amp", view="kernles"))
     alert = page.get_by_role("alert")
-    expect(alert).to_contain_text('no view "kernles"')
+    expect(alert).to_contain_text('no page "kernles"')
     alert.get_by_role("link", name="Open the Dashboard").click()
     expect(page.get_by_role("region", name="Performance Summary")).to_be_visible()
 

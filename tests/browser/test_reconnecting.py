@@ -60,7 +60,8 @@ def test_the_page_comes_back_with_the_server(page: Page, logdir: Path, tmp_path:
 
 def test_a_press_asks_at_once(page: Page, logdir: Path, tmp_path: Path, port: int) -> None:
     """Also a page that showed nothing yet, behind a proxy that answers for a server that is not there."""
-    page.route(re.compile(r"/(profiles|dashboard)\b"), lambda route: route.fulfill(status=502, body="<h1>Bad Gateway"))
+    asked = re.compile(r"/(profiles|dashboard)(\?|$)")
+    page.route(asked, lambda route: route.fulfill(status=502, body="<h1>Bad Gateway"))
     with served(logdir, tmp_path, port) as server:
         page.goto(server.page(view="ops", ops__by="type"))
         lost = page.get_by_role("region", name="Connection")

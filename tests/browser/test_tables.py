@@ -99,6 +99,7 @@ def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> Non
     expect_all(few)
     section.get_by_role("button", name="Columns").click()
     section.get_by_role("button", name="All", exact=True).click()
+    opened.keyboard.press("Escape")
     expect_all(18)
     section.locator(".table-scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
     section.get_by_role("button", name="Next page").click()

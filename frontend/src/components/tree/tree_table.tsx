@@ -118,8 +118,8 @@ const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
-const OWN_WIDTH: Readonly<Record<string, number>> = { name: 220, share: 86, limited: 170, gpu_share: 78, bound: 86 };
-const TIME_WIDTH = 120;
+const OWN_WIDTH: Readonly<Record<string, number>> = { name: 200, share: 86, limited: 160, gpu_share: 78, bound: 86 };
+const TIME_WIDTH = 104;
 function widthOf(key: TreeColumn["key"], available: number): number {
   const width = OWN_WIDTH[key] ?? (isTime(key) ? TIME_WIDTH : 72);
   return key === "name" ? Math.min(width, available - TIME_WIDTH) : width;

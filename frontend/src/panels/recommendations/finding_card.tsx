@@ -40,7 +40,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
       <Gain gain={gain} />
       <div class="finding-text">
         <h2>{unbroken(title)}</h2>
-        <p class="finding-advice">
+        <p class="finding-action">
           <span>
             <Linked text={unbroken(action)} />{" "}
             {link !== "" && !action.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
@@ -137,7 +137,9 @@ function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus:
 
 function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
   const counted = rows.some(({ count }) => count !== null);
-  const detailed = rows.some(({ detail }) => (detail ?? "") !== "");
+  // What stands in the first column already says nothing more.
+  const detailOf = ({ detail, path }: DiagnosedEvidence): string => (detail === path ? "" : (detail ?? ""));
+  const detailed = rows.some((row) => detailOf(row) !== "");
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
   return (
@@ -167,7 +169,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                 <Where row={row} to={target(row, firstIteration, manyGpus)} />
               </td>
               {called && <td>{row.call ?? ""}</td>}
-              {detailed && <td>{row.detail ?? ""}</td>}
+              {detailed && <td>{detailOf(row)}</td>}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
               {timed && <td class="right">{row.time_ns === null ? "" : <Duration ns={row.time_ns} />}</td>}
             </tr>
