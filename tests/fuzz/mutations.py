@@ -211,4 +211,5 @@ _WAYS: dict[str, tuple[Callable[[Path, random.Random], None], ...]] = {
     "gzip_trace": (*_BYTES, *(_inside_gzip(way) for way in _JSON)),
     "nsight": _SQLITE,
     "dlprof": _SQLITE,
+    "job": _SQLITE,
 }

@@ -5,6 +5,7 @@ A process of its own: a crash or a hang ends it, and the last line that it wrote
 
 from __future__ import annotations
 
+import gzip
 import json
 import resource
 import shutil
@@ -18,6 +19,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.api.job import open_job
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.tables import TABLES
@@ -62,7 +64,8 @@ def main(kind: str, first: int, count: int, folder: Path) -> None:
 def _one(kind: str, original: Path, seed: int, logs: Path) -> dict[str, Any]:
     logs.mkdir()
     path = logs / original.name
-    shutil.copy(original, path)
+    for each in original.parent.iterdir() if kind == "job" else [original]:
+        shutil.copy(each, logs)
     how = damage(path, kind, seed)
     try:
         return {"how": how, "end": _open(kind, path)}
@@ -75,6 +78,8 @@ def _one(kind: str, original: Path, seed: int, logs: Path) -> dict[str, Any]:
 
 
 def _open(kind: str, path: Path) -> str:
+    if kind == "job":
+        return "refused" if "refused" in list(_serve_job(path)) else "served"
     database = path
     if kind != "dlprof":
         database = path.with_name("result.dlprof_dldb.sqlite")
@@ -107,7 +112,8 @@ def _serve(database: Path) -> Iterable[str]:
         profile = server.profiles()[0]
         query = f"profile={profile['id']}"
         rows = strict(server.get(f"/table?{query}&table=ops&limit=1").text).get("rows") or [{}]
-        addresses = [f"{route}?{query}" for route in server.app.routes() if "*" not in route]
+        window = "from=0&to=1000000000&device=0&at=1000&id=1&time=1000"
+        addresses = [f"{route}?{query}&{window}" for route in server.app.routes() if "*" not in route]
         for name, make in TABLES.items():
             for link in (rows[0].get("op_id"), 1):
                 links = urllib.parse.urlencode(dict.fromkeys(make(True).links, link))
@@ -122,18 +128,36 @@ def _serve(database: Path) -> Iterable[str]:
         server.app.close()
 
 
+def _serve_job(job: Path) -> Iterable[str]:
+    """What the pages of a rank ask of its job."""
+    server = Server(job.parent, job.parent.parent / "cache")
+    try:
+        profile = server.profiles()[0]["id"]
+        for route in ("job", "job_rank", "job_cells", "job_collectives", "job_collective"):
+            yield _page(server, f"/{route}?profile={profile}&id=1", job)
+        try:
+            open_job(job).ranks()
+        except ProfileError as error:
+            check_message(str(error), job)
+            yield "refused"
+    finally:
+        server.app.close()
+
+
 def _page(server: Server, address: str, database: Path) -> str:
     answer = server.get(address)
-    body = strict(answer.text) if answer.mimetype == "application/json" else {}
-    if str(database.parent) in answer.text:
-        raise Wrong(f"the place of the file is told: {answer.text[:300]}")
+    content = gzip.decompress(answer.data) if answer.headers.get("Content-Encoding") == "gzip" else answer.data
+    text = content.decode("utf-8", "replace")
+    body = strict(text) if answer.mimetype == "application/json" else {}
+    if str(database.parent) in text:
+        raise Wrong(f"the place of the file is told: {text[:300]}")
     if answer.status_code == 200:
         return "served"
     if answer.status_code == 422:
         check_message(body["error"]["message"], database)
         return "refused"
     if answer.status_code not in (400, 404, 405):
-        raise Wrong(f"{address.partition('?')[0]}: status {answer.status_code}: {answer.text[:300]}")
+        raise Wrong(f"{address.partition('?')[0]}: status {answer.status_code}: {text[:300]}")
     return "not asked for like this"
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 from tensorboard_plugin_dlprof.samples import DATA
 from tests.imports.traces import write_trace
 from tests.shared_data import shared_data_or_none
@@ -62,8 +63,17 @@ def dlprof(folder: Path) -> list[Path]:
     return [database, *_copies("dlprof-golden/dlprof_dldb.sqlite", folder)]
 
 
+def job(folder: Path) -> list[Path]:
+    """The database of a job of two ranks, whose own are beside it."""
+    for name in ("rank0", "rank1"):
+        source = next(DATA.glob(f"*-{name}.pt.trace.json.gz"))
+        import_source(source, folder / database_name(source.name), ImportOptions(), lambda _stage, _fraction: None)
+    made, _ = make_jobs(folder)
+    return [made[0].database]
+
+
 SEEDS: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
-    {"trace": trace, "gzip_trace": gzip_trace, "nsight": nsight, "dlprof": dlprof}
+    {"trace": trace, "gzip_trace": gzip_trace, "nsight": nsight, "dlprof": dlprof, "job": job}
 )
 """Format -> writes its valid inputs into a folder."""
 
