@@ -7,10 +7,11 @@ from collections import Counter
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Calls, Frames, Int64s, MemoryEvents, RangeKind, Strings, Thread
-from tensorboard_plugin_dlprof.importers.xplane.planes import EventReader, Events, Lookup, Plane
+from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
+from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
+from tensorboard_plugin_dlprof.importers.xplane.planes import Lookup, Plane
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
 from tensorboard_plugin_dlprof.importers.xplane.work import ColumnParts, named
 
@@ -26,7 +27,12 @@ _FRAME = re.compile(r"\$(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)\Z", re.DO
 _GPU_ALLOCATOR = re.compile(r"GPU_(\d{1,5})_bfc")
 
 
-Flags = npt.NDArray[np.bool_]
+_WANTED = frozenset(
+    (
+        *("correlation_id", "device_id", "allocator_name", "allocation_bytes", "bytes_allocated", "bytes_reserved"),
+        *("step_num", "_r", "group_id", "module_name"),
+    )
+)
 
 
 class Host(msgspec.Struct):
@@ -56,7 +62,7 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
         names = Lookup({key: strings.intern(_name(each.name)) for key, each in plane.metadata.items()}, -1)
         frames = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith("$")}, 0)
         runs = Lookup({key: 1 for key, each in plane.metadata.items() if "ExecuteThunks" in each.name}, 0)
-        reader = EventReader(source, plane, strings)
+        reader = EventReader(source, plane, strings, _WANTED)
         for line in plane.lines:
             thread = reading.thread(line.id, line.name)
             for events in reader.read(line, frames):

@@ -11,23 +11,24 @@ from typing import BinaryIO, NoReturn
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.importers.xplane.lanes import Octets, UInt64s, varints, walk, words
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 """Wire types."""
 
 _WINDOW_BYTES = 1 << 18
-_CHUNK_BYTES = 4 << 20
+_CHUNK_BYTES = 2 << 20
+_MOST_HEAD_BYTES = 30
+"""Longest tag and value of a field, but for the content of ``BYTES``."""
+_FEW = 16
+"""Fields of a line before its events, and events, that are read one by one."""
 _MOST_FIELDS = 4_096
 """Most fields of one event or stat. Real ones have about 20."""
-_PADDING = bytes(16)
+_PADDING = bytes(32)
 """Behind decoded data, so that a varint at its end can be read before it is found to be too long."""
-
-Octets = npt.NDArray[np.uint8]
-UInt64s = npt.NDArray[np.uint64]
 
 
 class Source:
@@ -70,24 +71,40 @@ class Source:
 
         The value of ``BYTES`` is their length; they end where the field ends. Fixed values are returned as integers.
         """
-        at = begin
+        at, base, window, safe = begin, 0, b"", -1
         while at < end:
-            head = self.data(at, min(at + 30, end))
-            tag, used = self._varint(head, 0, at)
+            if not base <= at < safe:
+                base, window = self._around(at, min(at + _MOST_HEAD_BYTES, end))
+                covered = base + len(window)
+                safe = end if covered >= end else covered - _MOST_HEAD_BYTES + 1
+            low = at - base
+            tag, used = (window[low], low + 1) if window[low] < 128 else self._varint(window, low, at)
             number, wire = tag >> 3, tag & 7
             if wire in (VARINT, BYTES):
-                value, used = self._varint(head, used, at)
-                stop = at + used + (value if wire == BYTES else 0)
+                if used < len(window) and window[used] < 128:
+                    value, used = window[used], used + 1
+                else:
+                    value, used = self._varint(window, used, at)
+                stop = base + used + (value if wire == BYTES else 0)
             elif wire in (FIXED64, FIXED32):
                 size = 8 if wire == FIXED64 else 4
-                value = int.from_bytes(head[used : used + size], "little")
-                stop = at + used + size
+                value = int.from_bytes(window[used : used + size], "little")
+                stop = base + used + size
             else:
                 self.damaged(at)
             if stop > end or not number:
                 self.damaged(at)
             yield number, wire, value, stop
             at = stop
+
+    def _around(self, begin: int, end: int) -> tuple[int, bytes]:
+        """A window of the file, and its offset, that holds the bytes between two offsets near each other."""
+        if begin < self._begin or end > self._begin + len(self._window):
+            self._file.seek(begin)
+            self._begin, self._window = begin, self._file.read(_WINDOW_BYTES)
+            if len(self._window) < end - begin:
+                self.damaged(begin + len(self._window))
+        return self._begin, self._window
 
     def _varint(self, data: bytes, at: int, base: int) -> tuple[int, int]:
         value = 0
@@ -110,78 +127,71 @@ class Source:
         tag = number << 3 | BYTES
         at, size = begin, _CHUNK_BYTES
         while at < end:
-            chunk = self.data(at, min(at + size, end))
-            last = at + len(chunk) >= end
-            tags, used = self._boundaries(chunk, tag, at, last)
+            length = min(size, end - at)
+            padded = self.data(at, at + length) + _PADDING
+            last = at + length >= end
+            starts, stops, used = self._boundaries(padded, length, tag, at, last)
             if not used:  # One field is longer than the chunk.
                 if last:
                     self.damaged(at)
                 size *= 4
                 continue
-            if tags[0]:
-                padded = chunk + _PADDING
-                yield padded, *_payloads(padded, *tags), at
+            if len(starts):
+                yield padded, starts, stops, at
             at, size = at + used, _CHUNK_BYTES
 
-    def _boundaries(self, chunk: bytes, tag: int, base: int, last: bool) -> tuple[tuple[list[int], list[int]], int]:
-        """Where the fields with a tag begin and end that lie wholly in a chunk, and how much of it was used.
+    def behind(self, begin: int, end: int, number: int) -> int:
+        """The place behind the messages in field ``number`` (below 16) that follow one another from ``begin``."""
+        at = begin
+        while at < end:
+            length = min(_CHUNK_BYTES, end - at)
+            padded = np.frombuffer(self.data(at, at + length) + _PADDING, np.uint8)
+            *_, used = walk(padded, number << 3 | BYTES, 0, length)
+            if not used:
+                break
+            at += used
+        return at
 
-        An event takes a microsecond in all, so this loop, the only one over events, does as little as possible.
-        """
-        starts: list[int] = []
-        stops: list[int] = []
-        add, end = starts.append, stops.append
-        at, size = 0, len(chunk)
-        safe = size - 3
-        while at < size:
-            if at < safe and chunk[at] == tag:
-                length = chunk[at + 1]
-                if length < 128:
-                    stop = at + 2 + length
-                elif chunk[at + 2] < 128:
-                    stop = at + length + (chunk[at + 2] << 7) - 125
-                else:
-                    length, first = self._varint(chunk, at + 1, base + at)
-                    stop = first + length
-                if stop > size:
-                    break
-                add(at)
-                end(stop)
-            else:
-                if not last and at + 20 > size:
-                    break
-                value, first = self._varint(chunk, at, base + at)
-                wire = value & 7
-                if wire not in (VARINT, FIXED64, BYTES, FIXED32):
-                    self.damaged(base + at)
-                length = 8 if wire == FIXED64 else 4
-                if wire in (VARINT, BYTES):
-                    length, first = self._varint(chunk, first, base + at)
-                stop = first + (0 if wire == VARINT else length)
-                if stop > size:
-                    break
-                if value == tag:
-                    add(at)
-                    end(stop)
-            at = stop
+    def _boundaries(self, chunk: bytes, size: int, tag: int, base: int, last: bool) -> tuple[Int64s, Int64s, int]:
+        """Where the messages with a tag begin and end that lie wholly in a chunk, and how much of it was used."""
+        head, at = self._one_by_one(chunk, size, tag, 0, base, last, most=_FEW)
+        many: tuple[Int64s, Int64s] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        tail: list[tuple[int, int]] = []
+        if at < size:
+            *many, at = walk(np.frombuffer(chunk, np.uint8), tag, at, size)
+            tail, at = self._one_by_one(chunk, size, tag, at, base, last)
         if last and at < size:
             self.damaged(base + at)
-        return (starts, stops), at
+        few = [np.array(each, np.int64).reshape(-1, 2) for each in (head, tail)]
+        starts = np.concatenate((few[0][:, 0], many[0], few[1][:, 0]))
+        return starts, np.concatenate((few[0][:, 1], many[1], few[1][:, 1])), at
+
+    def _one_by_one(
+        self, chunk: bytes, size: int, tag: int, at: int, base: int, last: bool, most: int = 1 << 62
+    ) -> tuple[list[tuple[int, int]], int]:
+        """Begin and end of the messages with a tag from ``at``, and the place behind the last field."""
+        found: list[tuple[int, int]] = []
+        while at < size and len(found) < most:
+            if not last and at + 20 > size:
+                break
+            value, first = self._varint(chunk, at, base + at)
+            wire = value & 7
+            if wire not in (VARINT, FIXED64, BYTES, FIXED32):
+                self.damaged(base + at)
+            length = 8 if wire == FIXED64 else 4
+            if wire in (VARINT, BYTES):
+                length, first = self._varint(chunk, first, base + at)
+            stop = first + (0 if wire == VARINT else length)
+            if stop > size:
+                break
+            if value == tag:
+                found.append((first, stop))
+            at = stop
+        return found, at
 
     def text(self, begin: int, end: int) -> str:
         """The bytes between two offsets as text."""
         return self.data(begin, end).decode("utf-8", "replace")
-
-
-def _payloads(chunk: bytes, tags: list[int], stops: list[int]) -> tuple[Int64s, Int64s]:
-    """Where the messages begin, behind tag and length, and where they end."""
-    data = np.frombuffer(chunk, np.uint8)
-    start = np.array(tags, np.int64) + 1
-    more = np.arange(len(start))
-    while len(more):
-        more = more[data[start[more]] >= 128]
-        start[more] += 1
-    return start + 1, np.array(stops, np.int64)
 
 
 def signed(value: int) -> int:
@@ -205,7 +215,7 @@ def decode(data: Octets, starts: Int64s, stops: Int64s, source: Source, base: in
     """Decode all fields of n messages at once: the first field of all, then the second of all, and so on.
 
     Args:
-        data: The bytes with at least 16 bytes behind the last message.
+        data: The bytes with at least 32 bytes behind the last message.
         starts: Where each message begins in ``data``.
         stops: Where it ends.
         source: For the message about damage.
@@ -233,8 +243,7 @@ def decode(data: Octets, starts: Int64s, stops: Int64s, source: Source, base: in
                         source.damaged(base + int(at[some[0]]))
                     after[some] += value[some].astype(np.int64)
             elif kind == FIXED64:
-                octets = data[behind[some][:, np.newaxis] + np.arange(8)]
-                value[some] = np.ascontiguousarray(octets).view("<u8").reshape(-1)
+                value[some] = words(data, behind[some])
                 after[some] += 8
             elif kind == FIXED32:
                 after[some] += 4
@@ -253,17 +262,7 @@ def decode(data: Octets, starts: Int64s, stops: Int64s, source: Source, base: in
 
 def _varints(data: Octets, at: Int64s, source: Source, base: int) -> tuple[UInt64s, Int64s]:
     """The varints at some places, and the places behind them."""
-    octet = data[at]
-    value = (octet & 127).astype(np.uint64)
-    behind = at + 1
-    more = np.flatnonzero(octet >= 128)
-    shift = 7
-    while len(more):
-        if shift > 63:
-            source.damaged(base + int(at[more[0]]))
-        octet = data[np.minimum(behind[more], len(data) - 1)]
-        value[more] |= (octet & np.uint8(127)).astype(np.uint64) << np.uint64(shift)
-        behind[more] += 1
-        more = more[octet >= 128]
-        shift += 7
-    return value, behind
+    value, length = varints(data, at)
+    if (length > 10).any():
+        source.damaged(base + int(at[length > 10][0]))
+    return value, at + length

@@ -11,12 +11,16 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int64s, MemoryEvents, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.xplane.planes import EventReader, Events, Lookup, Plane
+from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
+from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
+from tensorboard_plugin_dlprof.importers.xplane.planes import Lookup, Plane
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
 
 MOST_REGISTERS = 65_535
 MOST_SHARED_BYTES = 1 << 20
 """Old ROCm collectors write larger numbers, which are garbage."""
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 _COPY_NAME = re.compile(r"Memcpy|Copy\w+To\w+$", re.IGNORECASE)
 _PAIR = re.compile(r"([\w-]+):(\S+)")
@@ -41,27 +45,13 @@ class Work(msgspec.Struct):
     kernel in a command buffer that says nothing else of its op, else 0."""
 
 
-class _Launch(msgspec.Struct, frozen=True):
-    """What the text ``kernel_details`` says."""
-
-    grid: tuple[int, int, int] = (0, 0, 0)
-    block: tuple[int, int, int] = (0, 0, 0)
-    registers: int = -1
-    static_shared_bytes: int = -1
-    dynamic_shared_bytes: int = -1
-    occupancy_percent: int = -1
-
-
-Flags = npt.NDArray[np.bool_]
-
-
 class ColumnParts:
     """Columns of a table that is read piece by piece."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, list[Int64s]] = {}
+        self._parts: dict[str, list[npt.NDArray[np.signedinteger]]] = {}
 
-    def add(self, chosen: Flags, **columns: Int64s) -> None:
+    def add(self, chosen: Flags, **columns: npt.NDArray[np.signedinteger]) -> None:
         """Append the chosen rows of some columns."""
         for name, column in columns.items():
             self._parts.setdefault(name, []).append(column[chosen])
@@ -69,51 +59,77 @@ class ColumnParts:
     def joined(self, name: str) -> Int64s:
         """One column of all pieces."""
         parts = self._parts.get(name)
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        return np.concatenate(parts).astype(np.int64, copy=False) if parts else np.zeros(0, np.int64)
+
+
+class _Kinds:
+    """Distinct combinations of what events say: few, however many events there are."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[int, ...], int] = {}
+
+    def add(self, columns: list[Int64s]) -> npt.NDArray[np.int32]:
+        """The number of the combination in each row."""
+        number, first = _distinct(np.stack(columns))
+        rows = zip(*(column[first].tolist() for column in columns), strict=True)
+        found = [self._numbers.setdefault(row, len(self._numbers)) for row in rows]
+        kinds: npt.NDArray[np.int32] = np.array(found, np.int32)[number]
+        return kinds
+
+    def columns(self, names: tuple[str, ...]) -> dict[str, Int64s]:
+        """The combinations, by the names of their columns."""
+        table = np.array(list(self._numbers), np.int64).reshape(-1, len(names))
+        return {name: table[:, place] for place, name in enumerate(names)}
+
+
+_SAID = (
+    *("event_name", "kind", "kernel_details", "memcpy_details", "memset_details", "occupancy", "device", "stream"),
+    *TEXTS,
+    *NUMBERS,
+)
+"""What a combination consists of."""
+_WANTED = frozenset(
+    (
+        *(*TEXTS, *NUMBERS, "correlation_id", "kernel_details", "memcpy_details", "memset_details"),
+        *("theoretical_occupancy_pct", "cuda_graph_node_id", "cuda_graph_exec_id"),
+        *("memalloc_details", "memfree_details", "memoryresidency_details"),
+    )
+)
 
 
 def read_work(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str]) -> Work:
     """All device work. Lines that repeat it in another form (steps, modules, scopes) are passed over."""
-    lines = ColumnParts()
+    lines, kinds = ColumnParts(), _Kinds()
     for plane in planes:
-        reader = EventReader(source, plane, strings)
+        reader = EventReader(source, plane, strings, _WANTED)
         names = Lookup({key: strings.intern(each.name) for key, each in plane.metadata.items()}, -1)
         for line in plane.lines:
             if line.name.startswith("Stream #"):
                 for events in reader.read(line):
-                    _add(lines, plane.gpu, line.id, events, names, strings, skipped)
-    return _tables(lines, strings, skipped)
+                    name = named(names(events.metadata), strings, skipped)
+                    _add(lines, kinds, (plane.gpu, line.id), events, name, strings)
+    return _tables(lines, kinds.columns(_SAID), strings, skipped)
 
 
 def _add(
-    lines: ColumnParts,
-    gpu: int,
-    stream: int,
-    events: Events,
-    names: Lookup,
-    strings: Strings,
-    skipped: Counter[str],
+    lines: ColumnParts, kinds: _Kinds, place: tuple[int, int], events: Events, name: Int64s, strings: Strings
 ) -> None:
-    name = named(names(events.metadata), strings, skipped)
     kind = _kinds(events, name, strings)
-    kept = kind >= 0
-    every = {
-        "event_name": name,
-        "kind": kind,
-        "start_ps": events.start_ps,
-        "duration_ps": events.duration_ps,
-        "correlation": events.integers("correlation_id"),
-        "kernel_details": events.texts("kernel_details"),
-        "memcpy_details": events.texts("memcpy_details"),
-        "memset_details": events.texts("memset_details"),
-        "occupancy": events.integers("theoretical_occupancy_pct"),
-        "graph_node": events.integers("cuda_graph_node_id"),
-        "device": np.full(len(events), gpu, np.int64),
-        "stream": np.full(len(events), stream, np.int64),
-        **{text: events.texts(text) for text in TEXTS},
-        **{number: events.integers(number) for number in NUMBERS},
-    }
-    lines.add(kept, **every)
+    said = [
+        *(name, kind, events.texts("kernel_details"), events.texts("memcpy_details"), events.texts("memset_details")),
+        events.integers("theoretical_occupancy_pct"),
+        *(np.full(len(events), each, np.int64) for each in place),
+        *(events.texts(text) for text in TEXTS),
+        *(events.integers(number) for number in NUMBERS),
+    ]
+    lines.add(
+        kind >= 0,
+        said=kinds.add(said),
+        start_ps=events.start_ps,
+        duration_ps=events.duration_ps,
+        correlation=events.integers("correlation_id"),
+        graph_node=events.integers("cuda_graph_node_id"),
+    )
 
 
 def named(name: Int64s, strings: Strings, skipped: Counter[str]) -> Int64s:
@@ -141,90 +157,87 @@ def _kinds(events: Events, name: Int64s, strings: Strings) -> Int64s:
     return kind
 
 
-def _tables(lines: ColumnParts, strings: Strings, skipped: Counter[str]) -> Work:
-    start_ps, kind = lines.joined("start_ps"), lines.joined("kind")
-    start_ns = start_ps // 1000
-    details, launch = _launches(lines, strings, skipped)
-    copies = _copies(lines, kind, strings)
+def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipped: Counter[str]) -> Work:
+    row = lines.joined("said")
+    start_ns = lines.joined("start_ps") // 1000
+    kind = said["kind"]
+    launch = _launches(said["kernel_details"], strings, skipped)
+    num_bytes, copy_kind, label = _copies(said, strings)
     kernel = kind == WorkKind.KERNEL
-    name, short = _names(lines.joined("event_name"), kernel, strings)
-    told = {each: lines.joined(each) for each in (*TEXTS, *NUMBERS)}
+    name, short = _names(said["event_name"], kernel, strings)
+    told = {each: said[each] for each in (*TEXTS, *NUMBERS)}
     in_graph = kernel & (told["hlo_op"] == 0) & (told["cuda_graph_id"] >= 0)
     told["kernel"] = np.where(in_graph, name, 0)
     described, first = _distinct(np.stack(list(told.values())))
     columns = [column[first].tolist() for column in told.values()]
-    name[~kernel] = copies[2][~kernel]
-    occupancy = lines.joined("occupancy")
-    estimated = launch("occupancy_percent")
+    name[~kernel] = label[~kernel]
+    occupancy, estimated = said["occupancy"], launch[:, 9]
+    # 0 is what the collector writes where it does not know.
+    occupancy = np.where((occupancy > 0) & (occupancy <= 100), occupancy, np.where(estimated > 0, estimated, -1))
     table = DeviceWork(
-        kind=kind.astype(np.int8),
+        kind=kind.astype(np.int8)[row],
         start_ns=start_ns,
         end_ns=start_ns + lines.joined("duration_ps") // 1000,
-        process=np.zeros(len(kind), np.int32),
-        device=lines.joined("device").astype(np.int32),
-        stream=lines.joined("stream"),
+        process=np.zeros(len(row), np.int32),
+        device=said["device"].astype(np.int32)[row],
+        stream=said["stream"][row],
         correlation=lines.joined("correlation"),
-        name=name.astype(np.int32),
-        short_name=short.astype(np.int32),
-        grid=np.array([each.grid for each in details], np.int32).reshape(-1, 3)[launch.rows],
-        block=np.array([each.block for each in details], np.int32).reshape(-1, 3)[launch.rows],
-        registers=launch("registers").astype(np.int32),
-        static_shared_bytes=launch("static_shared_bytes"),
-        dynamic_shared_bytes=launch("dynamic_shared_bytes"),
-        # 0 is what the collector writes where it does not know.
-        occupancy_percent=np.where(occupancy > 0, occupancy, np.where(estimated > 0, estimated, -1)).astype(np.int32),
-        num_bytes=copies[0],
-        copy_kind=copies[1].astype(np.int32),
+        name=name.astype(np.int32)[row],
+        short_name=short.astype(np.int32)[row],
+        grid=launch[:, 0:3].astype(np.int32)[row],
+        block=launch[:, 3:6].astype(np.int32)[row],
+        registers=launch[:, 6].astype(np.int32)[row],
+        static_shared_bytes=launch[:, 7][row],
+        dynamic_shared_bytes=launch[:, 8][row],
+        occupancy_percent=occupancy.astype(np.int32)[row],
+        num_bytes=num_bytes[row],
+        copy_kind=copy_kind.astype(np.int32)[row],
         graph_node=lines.joined("graph_node"),
     )
-    descriptions = [dict(zip(told, row, strict=True)) for row in zip(*columns, strict=True)]
-    return Work(table, described, descriptions)
+    descriptions = [dict(zip(told, values, strict=True)) for values in zip(*columns, strict=True)]
+    return Work(table, described[row], descriptions)
 
 
 def _distinct(columns: Int64s) -> tuple[Int64s, Int64s]:
     """The number of each column's combination of values, and the first row of each."""
-    number = np.zeros(columns.shape[1], np.int64)
+    mixed = np.zeros(columns.shape[1], np.uint64)
     for column in columns:
-        values, codes = np.unique(column, return_inverse=True)
-        number = np.unique(number * len(values) + codes.reshape(-1), return_inverse=True)[1].reshape(-1)
-    first = np.unique(number, return_index=True)[1]
-    return number, first
+        mixed = (mixed ^ column.view(np.uint64)) * _ODD
+        mixed ^= mixed >> np.uint64(29)
+    _, first, number = np.unique(mixed, return_index=True, return_inverse=True)
+    number = number.reshape(-1)
+    if (columns != columns[:, first[number]]).any():  # Two combinations gave one number.
+        _, first, number = np.unique(columns, axis=1, return_index=True, return_inverse=True)
+    return number.reshape(-1), first
 
 
-class _Launches:
-    """What is known of each kernel's launch, by rows of distinct ones."""
-
-    def __init__(self, details: list[_Launch], rows: Int64s) -> None:
-        self._details, self.rows = details, rows
-
-    def __call__(self, name: str) -> Int64s:
-        return np.array([getattr(each, name) for each in self._details], np.int64)[self.rows]
-
-
-def _launches(lines: ColumnParts, strings: Strings, skipped: Counter[str]) -> tuple[list[_Launch], _Launches]:
-    text = lines.joined("kernel_details")
-    distinct, rows = np.unique(text, return_inverse=True)
-    details = [_launch(strings[each]) for each in distinct.tolist()] or [_Launch()]
-    garbage = sum(_is_garbage(strings[each]) for each in distinct.tolist())
+def _launches(details: Int64s, strings: Strings, skipped: Counter[str]) -> Int64s:
+    """Of each row: grid, block, registers, static and dynamic shared bytes, occupancy in percent."""
+    distinct, rows = np.unique(details, return_inverse=True)
+    texts = [strings[each] for each in distinct.tolist()]
+    garbage = sum(map(_is_garbage, texts))
     if garbage:
         skipped["impossible numbers of registers or sizes of shared memory"] += garbage
-    return details, _Launches(details, rows.reshape(-1))
+    return np.array([_launch(text) for text in texts], np.int64).reshape(-1, 10)[rows.reshape(-1)]
 
 
 def _pairs(text: str) -> dict[str, str]:
     return dict(_PAIR.findall(text))
 
 
-def _launch(text: str) -> _Launch:
+def _launch(text: str) -> tuple[int, ...]:
     pairs = _pairs(text)
 
     def number(most: int, *names: str) -> int:
         value = next((pairs[name] for name in names if name in pairs), "")
-        return int(value) if value.isdecimal() and len(value) < 12 and int(value) <= most else -1
+        whole, _, part = value.partition(".")
+        if not whole.isdecimal() or len(whole) > 12 or not (part or "0").isdecimal() or int(whole) > most:
+            return -1
+        return round(float(value))
 
-    return _Launch(
-        _three(pairs.get("grid", "")),
-        _three(pairs.get("block", "")),
+    return (
+        *_three(pairs.get("grid", "")),
+        *_three(pairs.get("block", "")),
         number(MOST_REGISTERS, "regs"),
         number(MOST_SHARED_BYTES, "static_shared", "shm", "group_mem"),
         number(MOST_SHARED_BYTES, "dynamic_shared"),
@@ -255,14 +268,12 @@ def _names(name: Int64s, kernel: Int64s, strings: Strings) -> tuple[Int64s, Int6
     return full, np.where(kernel, short, 0)
 
 
-def _copies(lines: ColumnParts, kind: Int64s, strings: Strings) -> tuple[Int64s, Int64s, Int64s]:
+def _copies(said: dict[str, Int64s], strings: Strings) -> tuple[Int64s, Int64s, Int64s]:
     """Bytes (-1 if unknown), CUPTI's kind (0 if unknown) and name (text id) of copies and sets."""
-    memcpy, memset, name = (lines.joined(each) for each in ("memcpy_details", "memset_details", "event_name"))
-    number, first = _distinct(np.stack([memcpy, memset, name, kind]))
-    rows = zip(*(column[first].tolist() for column in (memcpy, memset, name, kind)), strict=True)
+    columns = (said[each].tolist() for each in ("memcpy_details", "memset_details", "event_name", "kind"))
+    rows = zip(*columns, strict=True)
     found = [_copy(strings[a] or strings[b], strings[c], d, strings) for a, b, c, d in rows]
-    columns = np.array(found, np.int64).reshape(-1, 3)
-    return columns[number, 0], columns[number, 1], columns[number, 2]
+    return tuple(np.array(found, np.int64).reshape(-1, 3).T)
 
 
 def _copy(details: str, name: str, kind: int, strings: Strings) -> tuple[int, int, int]:
