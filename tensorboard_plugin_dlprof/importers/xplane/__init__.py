@@ -7,6 +7,7 @@ lines of events. Times are picoseconds since the start of the session.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -38,12 +39,11 @@ from tensorboard_plugin_dlprof.importers.xplane.graph_ops import (
     Executions,
     Modules,
     find_executions,
-    find_launches,
     graph_ops,
-    iterations,
 )
 from tensorboard_plugin_dlprof.importers.xplane.host import Host, read_host
-from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, Plane, Space, Value, read_space
+from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, MOST_NS, Plane, Space, Value, read_space
+from tensorboard_plugin_dlprof.importers.xplane.runs import each_gpu_apart, find_launches, iterations
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source
 from tensorboard_plugin_dlprof.importers.xplane.work import Work, read_work
 from tensorboard_plugin_dlprof.opening.byte_stream import GZIP_MAGIC, ByteStream
@@ -57,6 +57,9 @@ _GPUS = {
     (7, 0, 80): "Tesla V100", (7, 5, 40): "Tesla T4", (8, 0, 108): "NVIDIA A100", (9, 0, 132): "NVIDIA H100",
 }  # fmt: skip
 """GPUs that capability and number of multiprocessors tell; newer collectors write the name."""
+_JAX_MODULE = re.compile(r"(?:jit|pjit|pmap|xla_call)_")
+_TORCH_MODULE = ("SyncTensorsGraph", "IrToHlo")
+_TENSORFLOW_MODULE = re.compile(r"cluster_\d|a_inference_|.*__XlaCompiledKernel|.*__inference_")
 _H200_BYTES = 100 << 30
 _AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
@@ -158,7 +161,7 @@ def _is_field_at(path: Path, offset: int) -> bool:
 def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Capture:
     gpus = [plane for plane in space.planes if plane.gpu >= 0]
     hosts = [plane for plane in space.planes if plane.is_host and plane.lines]
-    _shift(space.planes)
+    _shift(source, space.planes)
     strings, skipped = Strings(), Counter[str]()
     progress("Reading device work", 0.1)
     work = read_work(source, gpus, strings, skipped)
@@ -166,7 +169,7 @@ def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Ca
         raise BrokenSource(f"{shown(path)} {_why_empty(space, gpus)}")
     progress("Reading the host's events", 0.4)
     host = read_host(source, hosts, strings, skipped)
-    _separate_gpus(work, host)
+    each_gpu_apart(work, host)
     progress("Finding ops", 0.8)
     modules = Modules(source, [plane for plane in space.planes if plane.name == "/host:metadata"])
     ops = graph_ops(work, modules, strings)
@@ -178,7 +181,7 @@ def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Ca
     work_range = np.where(executions.of_work >= 0, executions.of_work + len(host.start_ns), -1)
     session = next((plane.stats for plane in space.planes if plane.name == "Task Environment"), {})
     return Capture(
-        info=_info(space, session, path, work, host, ops, modules),
+        info=_info(strings, space, session, path, work, host, ops, modules),
         strings=strings,
         threads=host.threads,
         devices=[_device(plane) for plane in _one_each(gpus)],
@@ -206,25 +209,19 @@ def _why_empty(space: Space, gpus: list[Plane]) -> str:
     return "holds host events only (JAX on CPU); record it where a GPU computes."
 
 
-def _shift(planes: list[Plane]) -> None:
-    """Make times that count from 1970 count from the first line."""
+def _shift(source: Source, planes: list[Plane]) -> None:
+    """Make times that count from 1970 count from the first line.
+
+    Raises:
+        BrokenSource: A line begins months before or after the session does.
+    """
     absolute = [line.timestamp_ns for plane in planes for line in plane.lines if line.timestamp_ns > ABSOLUTE_NS]
     for plane in planes:
         for line in plane.lines:
             if line.timestamp_ns > ABSOLUTE_NS:
                 line.timestamp_ns -= min(absolute)
-
-
-def _separate_gpus(work: Work, host: Host) -> None:
-    """Make correlations unique where each GPU counts its own, if the calls say for which GPU they are."""
-    table = work.table
-    linked = table.correlation > 0
-    pairs = np.unique(np.stack((table.correlation[linked], table.device[linked])), axis=1)
-    repeated = len(np.unique(pairs[0])) < pairs.shape[1]
-    if not repeated or not np.isin(np.unique(host.call_device), np.unique(table.device)).all():
-        return
-    for correlation, device in ((table.correlation, table.device), (host.calls.correlation, host.call_device)):
-        np.copyto(correlation, correlation | (device.astype(np.int64) + 1) << 40, where=correlation > 0)
+            if abs(line.timestamp_ns) > MOST_NS:
+                source.damaged(line.begin)
 
 
 def _ranges(
@@ -264,6 +261,7 @@ def _ranges(
 
 
 def _info(
+    strings: Strings,
     space: Space,
     session: dict[str, Value],
     path: Path,
@@ -282,16 +280,28 @@ def _info(
         "steps": bool((host.step >= 0).any()),
     }
     ends = (work.table.end_ns, host.end_ns, host.calls.end_ns)
-    jax = len(modules) > 0 or any(each["hlo_op"] for each in work.descriptions)
     return CaptureInfo(
         source_format=XPlaneImporter.name,
         end_ns=max(int(column.max(initial=0)) for column in ends),
         utc_start_ns=started if isinstance(started, int) else -1,
-        framework="JAX" if jax else "TensorFlow",
+        framework=_framework(work, modules, strings),
         host_name=valid_text(space.hosts[0]) if space.hosts else "",
         rank=rank_from_name(path),
         recorded=frozenset(name for name, is_recorded in recorded.items() if is_recorded),
     )
+
+
+def _framework(work: Work, modules: Modules, strings: Strings) -> str:
+    """The framework by the names that it gives to compiled modules; only TensorFlow runs ops without any."""
+    names = {strings[each["hlo_module"]] for each in work.descriptions} - {""}
+    if any(_JAX_MODULE.match(name) for name in names):
+        return "JAX"
+    if any(name.startswith(_TORCH_MODULE) for name in names):
+        return "PyTorch/XLA"
+    of_tensorflow = any(each["annotation"] or each["level 0"] for each in work.descriptions)
+    if any(_TENSORFLOW_MODULE.match(name) for name in names) or of_tensorflow or not (names or len(modules)):
+        return "TensorFlow"
+    return "JAX"
 
 
 def _one_each(gpus: list[Plane]) -> list[Plane]:
@@ -316,6 +326,8 @@ def _device(plane: Plane) -> Device:
         name = _GPUS.get((major, minor, count), "")
         if name == "NVIDIA H100" and memory > _H200_BYTES:
             name = "NVIDIA H200"
+        if not name and major:
+            name = f"NVIDIA GPU {major}.{minor}, {count} SMs"
     return Device(plane.gpu, name, major, minor, count, memory)
 
 

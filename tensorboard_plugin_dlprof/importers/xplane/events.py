@@ -23,7 +23,15 @@ from tensorboard_plugin_dlprof.importers.xplane.lanes import (
     varints,
     words,
 )
-from tensorboard_plugin_dlprof.importers.xplane.planes import MOST_TEXT_BYTES, Line, Lookup, Plane, Value, read_stats
+from tensorboard_plugin_dlprof.importers.xplane.planes import (
+    MOST_TEXT_BYTES,
+    Line,
+    Lookup,
+    Plane,
+    Value,
+    as_int64,
+    read_stats,
+)
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, FIXED64, VARINT, Source, decode
 
 _BATCH = 1 << 14
@@ -129,7 +137,7 @@ class Events:
 def _whole(value: Value, missing: int) -> int:
     if isinstance(value, float):
         return round(value) if abs(value) < 1 << 53 else missing
-    return ((value + (1 << 63)) % (1 << 64)) - (1 << 63) if isinstance(value, int) else missing
+    return as_int64(value) if isinstance(value, int) else missing
 
 
 class EventReader:

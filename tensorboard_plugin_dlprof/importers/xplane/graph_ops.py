@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import GraphOp, Int64s, MarkedIterations, Strings
+from tensorboard_plugin_dlprof.events.tables import GraphOp, Int64s, Strings
 from tensorboard_plugin_dlprof.importers.xplane import hlo
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
-from tensorboard_plugin_dlprof.importers.xplane.paths import OpPath, read_jax_path, read_tensorflow_path
-from tensorboard_plugin_dlprof.importers.xplane.planes import Plane, bytes_stat
+from tensorboard_plugin_dlprof.importers.xplane.paths import OpPath, is_jax_path, read_jax_path, read_tensorflow_path
+from tensorboard_plugin_dlprof.importers.xplane.planes import Plane, as_int64, bytes_stat, read_stats
+from tensorboard_plugin_dlprof.importers.xplane.runs import Launches
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
-from tensorboard_plugin_dlprof.importers.xplane.work import TEXTS, Work, blit_type
+from tensorboard_plugin_dlprof.importers.xplane.work import TEXTS, Work
 
 _PROGRAM = re.compile(r"\((-?\d+)\)\Z")
 _JIT_PREFIX = re.compile(r"(?:jit_|pjit_|pmap_)+")
@@ -40,7 +40,9 @@ class Modules:
                 place = bytes_stat(source, each)
                 if place is not None:
                     found = _PROGRAM.search(each.name)
-                    self._places[int(found[1]) if found else key] = place
+                    told = read_stats(source, each.stats, plane.stat_names).get("program_id")
+                    program = int(found[1]) if found else told if isinstance(told, int) else key
+                    self._places[as_int64(program)] = place
 
     def __len__(self) -> int:
         return len(self._places)
@@ -60,6 +62,7 @@ class _Described(msgspec.Struct):
     program: int
     graph: int
     kernel: str
+    line: int
     module: hlo.Module | None
     instruction: hlo.Instruction | None
     path: str = ""
@@ -86,9 +89,11 @@ def _owner(each: _Described) -> tuple[int, str]:
 def _described(description: dict[str, int], modules: Modules, strings: Strings) -> _Described:
     texts = {name: strings[description[name]] for name in TEXTS}
     module = modules.get(description["program_id"])
-    kernel = strings[description["kernel"]]
+    kernel, line = strings[description["kernel"]], description["source_line"]
     instruction = module.by_name.get(texts["hlo_op"]) if module is not None else None
-    found = _Described(texts, description["program_id"], description["cuda_graph_id"], kernel, module, instruction)
+    found = _Described(
+        texts, description["program_id"], description["cuda_graph_id"], kernel, line, module, instruction
+    )
     if kernel and module is not None:
         # A kernel of a fusion is named after it, with dots replaced.
         fits = [each for name, each in module.by_name.items() if name.replace(".", "_").replace("-", "_") == kernel]
@@ -115,7 +120,7 @@ def _path(texts: dict[str, str], instruction: hlo.Instruction | None) -> tuple[s
     if name:
         return name, False
     if texts["tf_op"] and texts["tf_op"].rstrip(":") != "XlaModule":
-        return texts["tf_op"], True
+        return texts["tf_op"], not is_jax_path(texts["tf_op"])
     annotation = (texts["annotation"] or texts["level 0"]).partition("#")[0]
     return annotation, bool(annotation)
 
@@ -128,6 +133,8 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
         return _command_buffer(each)
     kind = hlo.op_type(each.module, each.instruction) if each.module and each.instruction else ""
     stack = each.instruction.source if each.instruction is not None else ""
+    if not stack and each.texts["source_file"]:
+        stack = f"{each.texts['source_file']}({max(each.line, 0)}): "
     key = f"{each.program}:{hlo_op}"
     title = f" {hlo_op}" if hlo_op else ""
     if each.instruction is not None and hlo.is_collective(each.instruction):
@@ -200,59 +207,6 @@ class Executions(msgspec.Struct):
     """Row of the execution for each piece of device work; -1 for none."""
 
 
-class Launches(msgspec.Struct):
-    """The call of each piece of device work. Times are those of the work where no call was recorded."""
-
-    call: Int64s
-    """Row of ``Host.calls``; -1 for none."""
-    start_ns: Int64s
-    end_ns: Int64s
-    run: Int64s
-    """Number of the run of a module that it is in, counted in the order of time; -1 for none."""
-    module: Int64s
-    """Name (text id) of that module; 0 for none."""
-
-
-def find_launches(work: Work, host: Host, strings: Strings) -> Launches:
-    """Matches device work with the calls that launched it, and these with the runs of modules."""
-    correlation = work.table.correlation
-    order = np.argsort(host.calls.correlation, kind="stable")
-    known = host.calls.correlation[order]
-    place = np.searchsorted(known, correlation)
-    place[place == len(known)] = 0
-    hit = (correlation > 0) & (known[place] == correlation) if len(known) else np.zeros(len(correlation), np.bool_)
-    call = np.where(hit, order[place] if len(known) else -1, -1)
-    start = np.where(hit, host.calls.start_ns[call], work.table.start_ns) if len(known) else work.table.start_ns
-    end = np.where(hit, host.calls.end_ns[call], work.table.start_ns) if len(known) else work.table.start_ns
-    run, module = _runs(work, host, start, strings)
-    return Launches(call, start, end, run, module)
-
-
-def _runs(work: Work, host: Host, start: Int64s, strings: Strings) -> tuple[Int64s, Int64s]:
-    """The run of a module around each launch, by the recorded runs, else by what the work says of its module."""
-    hlo_module = np.array([each["hlo_module"] for each in work.descriptions], np.int64)[work.described]
-    recorded = np.flatnonzero(host.module > 0)
-    if len(recorded):
-        recorded = recorded[np.argsort(host.start_ns[recorded], kind="stable")]
-        run = np.searchsorted(host.start_ns[recorded], start, side="right") - 1
-        inside = (run >= 0) & (start <= host.end_ns[recorded[np.maximum(run, 0)]])
-        inside &= (hlo_module == 0) | (hlo_module == host.module[recorded[np.maximum(run, 0)]])
-        if inside.any():
-            return np.where(inside, run, -1), np.where(inside, host.module[recorded[run]], 0)
-    hlo_op = np.array([each["hlo_op"] for each in work.descriptions], np.int64)[work.described]
-    run = np.full(len(start), -1, np.int64)
-    rows = np.flatnonzero(hlo_module > 0)
-    rows = rows[np.lexsort((work.table.start_ns[rows], start[rows], work.table.device[rows]))]
-    if not len(rows):
-        return run, hlo_module
-    device, module, op = work.table.device[rows], hlo_module[rows], hlo_op[rows]
-    stretch = np.append(True, (device[1:] != device[:-1]) | (module[1:] != module[:-1]))
-    head = np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))
-    again = (op == op[head]) & np.append(True, op[1:] != op[:-1])
-    run[rows] = np.cumsum(stretch | again) - 1
-    return run, hlo_module
-
-
 def find_executions(work: Work, launches: Launches, ops: list[GraphOp | None], host: Host) -> Executions:
     """The executions of all ops."""
     keys: dict[str, int] = {}
@@ -282,57 +236,3 @@ def find_executions(work: Work, launches: Launches, ops: list[GraphOp | None], h
         op=op[rows[first]],
         of_work=of_work,
     )
-
-
-def iterations(work: Work, launches: Launches, host: Host, strings: Strings) -> list[MarkedIterations]:
-    """Steps that the program marks, then runs of each module, that with the most GPU time first."""
-    end_ns = int(work.table.end_ns.max(initial=0))
-    return [*_steps(work, launches, host, strings), *_module_runs(work, launches, strings, end_ns)]
-
-
-def _steps(work: Work, launches: Launches, host: Host, strings: Strings) -> list[MarkedIterations]:
-    rows = np.flatnonzero(host.step >= 0)
-    found = []
-    for name, _ in Counter(host.name[rows].tolist()).most_common():
-        own = rows[host.name[rows] == name]
-        own = own[np.argsort(host.start_ns[own], kind="stable")]
-        start = np.unique(host.start_ns[own])
-        own = own[np.searchsorted(host.start_ns[own], start)]
-        last = int(host.end_ns[own[-1]])
-        launched = (launches.start_ns >= start[-1]) & (launches.start_ns <= last)
-        stop = np.append(start[1:], max(last, int(work.table.end_ns[launched].max(initial=0)), int(start[-1]) + 1))
-        values = host.step[own]
-        if (np.diff(values) <= 0).any():
-            values = np.arange(len(start))
-        found.append(MarkedIterations("step_annotation", strings[name], values, start, stop))
-    return found
-
-
-def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) -> list[MarkedIterations]:
-    """Each run of a module ends an iteration, which began where the one before ended."""
-    duration = work.table.end_ns - work.table.start_ns
-    in_run = launches.run >= 0
-    busy: Counter[int] = Counter()
-    for module in np.unique(launches.module[in_run]).tolist():
-        busy[module] = int(duration[in_run & (launches.module == module)].sum())
-    found = []
-    begin = int(launches.start_ns.min(initial=end_ns))
-    for module, _ in busy.most_common(20):
-        own = np.flatnonzero(in_run & (launches.module == module))
-        runs = np.unique(launches.run[own], return_inverse=True)
-        if module == 0 or len(runs[0]) < 2:
-            continue
-        stop = np.zeros(len(runs[0]), np.int64)
-        np.maximum.at(stop, runs[1].reshape(-1), launches.end_ns[own])
-        stop = np.unique(stop)
-        stop[-1] = max(end_ns, int(stop[-1]))
-        start = np.append(begin, stop[:-1])
-        if (stop > start).all():
-            found.append(MarkedIterations("module_run", strings[module], np.arange(len(stop)), start, stop))
-    return found
-
-
-def blit_ops(work: Work, strings: Strings) -> dict[int, str]:
-    """Types of the kernels (by text id of the name) with which ROCm copies and fills memory."""
-    distinct = np.unique(work.table.name).tolist()
-    return {text: kind for text in distinct if (kind := blit_type(strings[text]))}

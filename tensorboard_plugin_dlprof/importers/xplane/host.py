@@ -24,15 +24,30 @@ LONG_RANGE_PS = 10_000_000
 _CALL = re.compile(r"(?:cuda|hip|hsa|nccl)[A-Z_]|cu[A-Z]|Memcpy|Memset")
 _GRAPH_OF_CALL = re.compile(r" \(CudaGraph.*\)\Z")
 _FRAME = re.compile(r"\$(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)\Z", re.DOTALL)
+_STEP = re.compile(r"#(?:[^#]*,)?step_num=(\d{1,18})\b")
 _GPU_ALLOCATOR = re.compile(r"GPU_(\d{1,5})_bfc")
 
+
+_NO_STATS = ("$", "ThreadpoolListener::")
+"""How names of events begin of which only the time is wanted, if anything."""
 
 _WANTED = frozenset(
     (
         *("correlation_id", "device_id", "allocator_name", "allocation_bytes", "bytes_allocated", "bytes_reserved"),
-        *("step_num", "_r", "group_id", "module_name"),
+        *("step_num", "_r", "group_id", "module_name", "_p", "_pt", "_c", "_ct"),
     )
 )
+
+
+class Causes(msgspec.Struct):
+    """Events that asked another thread for something, or did what was asked for."""
+
+    start_ns: Int64s
+    end_ns: Int64s
+    thread: Int64s
+    producer: Int64s
+    """What the event asked for; 0 for nothing. The same number is ``consumer`` of the event that does it."""
+    consumer: Int64s
 
 
 class Host(msgspec.Struct):
@@ -53,6 +68,7 @@ class Host(msgspec.Struct):
     """Name (text id) of the module that runs in the range; 0 if it is not the run of a module."""
     frames: Frames
     memory: MemoryEvents
+    causes: Causes
 
 
 def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str]) -> Host:
@@ -61,12 +77,14 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
     for plane in planes:
         names = Lookup({key: strings.intern(_name(each.name)) for key, each in plane.metadata.items()}, -1)
         frames = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith("$")}, 0)
+        without_stats = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith(_NO_STATS)}, 0)
+        steps = Lookup({key: step for key, each in plane.metadata.items() if (step := _step_in(each.name)) >= 0}, -1)
         runs = Lookup({key: 1 for key, each in plane.metadata.items() if "ExecuteThunks" in each.name}, 0)
         reader = EventReader(source, plane, strings, _WANTED)
         for line in plane.lines:
             thread = reading.thread(line.id, line.name)
-            for events in reader.read(line, frames):
-                kind = (frames(events.metadata) > 0, runs(events.metadata) > 0)
+            for events in reader.read(line, without_stats):
+                kind = (frames(events.metadata) > 0, runs(events.metadata) > 0, steps(events.metadata))
                 reading.add(events, thread, named(names(events.metadata), strings, skipped), *kind)
     return reading.host()
 
@@ -76,7 +94,7 @@ class _Reading:
 
     def __init__(self, strings: Strings) -> None:
         self._strings = strings
-        self._calls, self._ranges, self._frames, self._memory = (ColumnParts() for _ in range(4))
+        self._calls, self._ranges, self._frames, self._memory, self._causes = (ColumnParts() for _ in range(5))
         self._threads: list[Thread] = []
         self._rows: dict[int, int] = {}
 
@@ -88,7 +106,7 @@ class _Reading:
             self._threads.append(Thread(0, shown, name))
         return self._rows[number]
 
-    def add(self, events: Events, thread: int, name: Int64s, is_frame: Flags, is_run: Flags) -> None:
+    def add(self, events: Events, thread: int, name: Int64s, is_frame: Flags, is_run: Flags, step: Int64s) -> None:
         """Sort some events of one thread into the tables."""
         every = {
             "start": events.start_ps // 1000,
@@ -105,10 +123,15 @@ class _Reading:
         if is_memory.any():
             sizes = {text: events.integers(text) for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved")}
             self._memory.add(is_memory, allocator=events.texts("allocator_name"), **sizes, **every)
-        step = np.where(events.has("step_num"), events.integers("step_num"), -1)
-        if events.has("_r").any():
-            step = np.where((step < 0) & events.has("_r"), events.integers("group_id"), step)
+        step = np.where(events.has("step_num"), events.integers("step_num"), step)
+        root = events.integers("_r") == 1
+        if root.any():
+            step = np.where((step < 0) & root, events.integers("group_id"), step)
         module = np.where(is_run, events.texts("module_name"), 0)
+        producer, consumer = _asked(events, "_p", "_pt"), _asked(events, "_c", "_ct")
+        asks = (producer != 0) | (consumer != 0)
+        if asks.any():
+            self._causes.add(asks, producer=producer, consumer=consumer, **every)
         long = (events.duration_ps >= LONG_RANGE_PS) | (step >= 0) | (module > 0)
         self._ranges.add(long & ~is_frame & ~is_call & ~is_memory, step=step, module=module, **every)
 
@@ -139,6 +162,7 @@ class _Reading:
                 name=frames("name").astype(np.int32),
             ),
             memory=self._memory_events(),
+            causes=Causes(*map(self._causes.joined, ("start", "end", "thread", "producer", "consumer"))),
         )
 
     def _call_names(self, name: Int64s) -> Int64s:
@@ -167,6 +191,19 @@ class _Reading:
             # XLA's allocator reserves all at once and writes 0 here.
             reserved_bytes=np.where(reserved > 0, reserved, -1),
         )
+
+
+def _asked(events: Events, number: str, kind: str) -> Int64s:
+    """What events ask for or do: a number that is unique in its kind, mixed with the kind; 0 for nothing."""
+    column = events.integers(number, 0)
+    mixed: Int64s = column * 31 + events.integers(kind, 0)
+    return np.where(column != 0, np.where(mixed == 0, 1, mixed), 0)
+
+
+def _step_in(name: str) -> int:
+    """The step's number in a name that was not taken apart: ``train#step_num=3,_r=1#``; -1 if there is none."""
+    found = _STEP.search(name)
+    return int(found[1]) if found else -1
 
 
 def _name(name: str) -> str:

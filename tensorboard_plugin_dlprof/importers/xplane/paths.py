@@ -72,7 +72,7 @@ class OpPath(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=1 << 16)
 def read_jax_path(path: str) -> OpPath:
     """The parts of a path of JAX."""
-    segments = _segments(path)
+    segments = _segments(path.removesuffix(":"))
     module = ""
     groups: list[str] = []
     op_type = ""
@@ -90,6 +90,12 @@ def read_jax_path(path: str) -> OpPath:
         elif not _is_no_scope(name, wrappers):
             groups.append(name)
     return OpPath(module, tuple(groups), op_type, backward, forward and not backward, recomputed)
+
+
+def is_jax_path(path: str) -> bool:
+    """Whether a path begins with a compiled function, as JAX's do."""
+    found = _WRAPPED.match(_segments(path)[0])
+    return found is not None and found[1] in _WRAPPERS
 
 
 @lru_cache(maxsize=1 << 16)

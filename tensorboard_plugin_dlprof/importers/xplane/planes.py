@@ -15,6 +15,9 @@ from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source, signe
 ABSOLUTE_NS = 10**17
 """Later starts of lines count from 1970, not from the start of the session (1973 and later; sessions are shorter)."""
 
+MOST_NS = 1 << 52
+"""Longest time of a session, two months: it must still be a number as picoseconds."""
+
 MOST_TEXT_BYTES = 1 << 16
 """Longer texts are cut."""
 
@@ -194,6 +197,11 @@ def read_stats(source: Source, places: list[tuple[int, int]], names: dict[int, s
     return found
 
 
+def as_int64(value: int) -> int:
+    """A number of 64 bits as columns hold it: ids are written with and without sign."""
+    return (value + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
 def bytes_stat(source: Source, metadata: Metadata) -> tuple[int, int] | None:
     """Where the first stat of bytes in some metadata begins and ends: the HLO proto of a module."""
     for begin, end in metadata.stats:
@@ -206,7 +214,8 @@ def bytes_stat(source: Source, metadata: Metadata) -> tuple[int, int] | None:
 def _line(source: Source, begin: int, end: int) -> Line:
     """The head of a line. Writers put it before the events; where they do not, the events are passed over."""
     line = Line(0, "", 0, begin, end)
-    seen, at, display = set(), begin, ""
+    seen: set[int] = set()
+    at, display = begin, ""
     while at < end and seen != _HEAD:
         for number, wire, value, stop in source.fields(at, end):
             at = stop

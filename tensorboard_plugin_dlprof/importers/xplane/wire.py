@@ -155,16 +155,16 @@ class Source:
     def _boundaries(self, chunk: bytes, size: int, tag: int, base: int, last: bool) -> tuple[Int64s, Int64s, int]:
         """Where the messages with a tag begin and end that lie wholly in a chunk, and how much of it was used."""
         head, at = self._one_by_one(chunk, size, tag, 0, base, last, most=_FEW)
-        many: tuple[Int64s, Int64s] = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+        begins = ends = np.zeros(0, np.int64)
         tail: list[tuple[int, int]] = []
         if at < size:
-            *many, at = walk(np.frombuffer(chunk, np.uint8), tag, at, size)
+            begins, ends, at = walk(np.frombuffer(chunk, np.uint8), tag, at, size)
             tail, at = self._one_by_one(chunk, size, tag, at, base, last)
         if last and at < size:
             self.damaged(base + at)
         few = [np.array(each, np.int64).reshape(-1, 2) for each in (head, tail)]
-        starts = np.concatenate((few[0][:, 0], many[0], few[1][:, 0]))
-        return starts, np.concatenate((few[0][:, 1], many[1], few[1][:, 1])), at
+        starts = np.concatenate((few[0][:, 0], begins, few[1][:, 0]))
+        return starts, np.concatenate((few[0][:, 1], ends, few[1][:, 1])), at
 
     def _one_by_one(
         self, chunk: bytes, size: int, tag: int, at: int, base: int, last: bool, most: int = 1 << 62

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int64s, MemoryEvents, Strings, WorkKind
+from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
@@ -27,10 +27,9 @@ _PAIR = re.compile(r"([\w-]+):(\S+)")
 _HOST = ("pageable", "pinned", "host")
 _DIRECTIONS = {"htod": 1, "hosttodevice": 1, "dtoh": 2, "devicetohost": 2, "dtod": 8, "devicetodevice": 8, "ptop": 10}
 _COPY_TEXTS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
-_BLIT = {"__amd_rocclr_copyBuffer": "copy", "__amd_rocclr_fillBufferAligned": "memset"}
 
-TEXTS = ("hlo_op", "hlo_module", "op_name", "name", "prefix", "tf_op", "annotation", "level 0")
-NUMBERS = ("program_id", "cuda_graph_id")
+TEXTS = ("hlo_op", "hlo_module", "op_name", "name", "prefix", "tf_op", "annotation", "level 0", "source_file")
+NUMBERS = ("program_id", "cuda_graph_id", "source_line")
 """Stats that say to which op a piece of work belongs."""
 
 
@@ -299,14 +298,3 @@ def _direction(source: str, target: str) -> int:
     if from_host and to_host:
         return 0
     return 1 if from_host else 2 if to_host else 8
-
-
-def blit_type(kernel_name: str) -> str:
-    """``copy`` or ``memset`` for the kernels with which ROCm copies and fills memory; else empty."""
-    return _BLIT.get(kernel_name, "")
-
-
-def no_memory_events() -> MemoryEvents:
-    """A table of memory events without rows."""
-    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return MemoryEvents(long, short, short, long, long, long)

@@ -1,0 +1,276 @@
+"""XPlane profiles made for tests: what no recorded file at hand has, each by the rule that it must follow."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.errors import BrokenSource
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
+from tensorboard_plugin_dlprof.samples.generator.xplane_file import (
+    Module,
+    Plane,
+    Written,
+    message,
+    number,
+    shape,
+    space,
+    text,
+    varint,
+)
+
+KERNEL = "regs:32 static_shared:1024 dynamic_shared:0 grid:8,4,2 block:128,1,1 occ_pct:56.25"
+H100 = {"compute_cap_major": 9, "compute_cap_minor": 0, "core_count": 132, "memory_size": 80 << 30}
+
+
+def capture_of(tmp_path: Path, *planes: Plane, name: str = "host.xplane.pb") -> Capture:
+    """The capture of a file with some planes."""
+    path = tmp_path / name
+    path.write_bytes(space(planes, ["host"]))
+    return find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
+
+
+def gpu(index: int = 0) -> Plane:
+    """An H100."""
+    return Plane(f"/device:GPU:{index}", {**H100, "device_vendor": "Nvidia"})
+
+
+def test_stats_of_every_kind_say_the_same(tmp_path: Path) -> None:
+    """Texts written or referred to, numbers with sign, without, and real; stats of the metadata; compressed bytes."""
+    device = gpu()
+    stream = device.line(7, "Stream #7(Kernel)", 1_000)
+    device.event(stream, "k", 2_000, 10, correlation_id=1, kernel_details=Written(KERNEL))
+    device.event(stream, "k", 3_000, 10, correlation_id=2, kernel_details=KERNEL, theoretical_occupancy_pct=56.25)
+    device.event(stream, "k", 4_000, 10, correlation_id=3, kernel_details=Written("x" * 200 + " " + KERNEL))
+    device.event(stream, "shared", 5_000, 10, correlation_id=4)
+    device.share("shared", kernel_details=KERNEL)
+    work = capture_of(tmp_path, device).work
+    assert work.start_ns.tolist() == [2_000, 3_000, 4_000, 5_000]
+    assert (work.grid == [8, 4, 2]).all()
+    assert (work.block == [128, 1, 1]).all()
+    assert set(work.registers.tolist()) == {32}
+    assert set(work.occupancy_percent.tolist()) == {56}
+    assert work.correlation.tolist() == [1, 2, 3, 4]
+
+
+def test_unusual_order_and_unknown_fields_are_read(tmp_path: Path) -> None:
+    """Values before keys, fields that nobody knows, the head of a line behind its events, and numbers of ten bytes."""
+    stat = number(3, 77) + number(1, 1)
+    event = message(4, stat) + number(3, 5_000) + message(15, b"unknown") + number(1, 1) + number(2, 3_000_000)
+    event += message(4, number(1, 2) + varint(4 << 3) + varint(-5))
+    line = message(4, event) * 40 + number(9, 1) + text(2, "Stream #3") + number(3, 1_000) + number(1, 3)
+    names = [message(5, number(1, key), message(2, number(1, key), text(2, name)))
+             for key, name in ((1, "correlation_id"), (2, "program_id"))]  # fmt: skip
+    kinds = message(4, number(1, 1), message(2, number(1, 1), text(2, "kernel")))
+    path = tmp_path / "odd.xplane.pb"
+    path.write_bytes(message(1, message(3, line), *names, kinds, text(2, "/device:GPU:2"), number(99, 1)))
+    capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
+    assert set(capture.work.stream.tolist()) == {3}
+    assert set(capture.work.correlation.tolist()) == {77}
+    assert set(capture.work.start_ns.tolist()) == {4_000}
+    assert set(capture.work.device.tolist()) == {2}
+    assert len(capture.work.kind) == 40
+
+
+def test_only_streams_are_work_and_every_kind_is_told_apart(tmp_path: Path) -> None:
+    """Derived lines repeat the same time; planes of other devices and unknown lines count for nothing."""
+    device = gpu()
+    for name in ("XLA Ops", "XLA Modules", "Steps", "Launch Stats", "Framework Name Scope", "CUPTI overhead", "new"):
+        device.event(device.line(99, name), "derived", 0, 1_000_000)
+    stream = device.line(5, "Stream #5(MemcpyH2D,Kernel)")
+    details = "kind_src:pinned kind_dst:device size:4096 dest:0 async:1"
+    device.event(stream, "MemcpyH2D", 10, 5, memcpy_details=details)
+    device.event(stream, "CopyDeviceToHost", 20, 5)
+    device.event(stream, "CopyDeviceToHost", 30, 5, kernel_details=KERNEL)
+    device.event(stream, "fill", 40, 5, Memset_details="num_bytes:64 async:1")
+    device.event(stream, "MemAlloc", 50, 5, MemFree_details="num_bytes:64")
+    device.event(stream, "CudaGraphLaunch", 60, 5, cuda_graph_exec_id=1)
+    device.event(stream, "", 70, 5)
+    other = Plane("/device:TPU:0")
+    other.event(other.line(1, "Stream #1"), "tpu", 0, 7)
+    capture = capture_of(tmp_path, device, other)
+    order = np.argsort(capture.work.start_ns)
+    kinds = [WorkKind(kind).name for kind in capture.work.kind[order].tolist()]
+    assert kinds == ["MEMCPY", "MEMCPY", "KERNEL", "MEMSET", "GRAPH", "KERNEL"]
+    assert capture.work.num_bytes[order].tolist()[:4] == [4096, -1, -1, 64]
+    assert capture.work.copy_kind[order].tolist()[:2] == [1, 2]
+    assert [each.name for each in capture.devices] == ["NVIDIA H100"]
+
+
+def two_gpus() -> tuple[Plane, Plane, Plane]:
+    """Two GPUs that number their work alike, launched by a thread each, in overlapping runs of one module."""
+    host = Plane("/host:CPU")
+    devices = gpu(0), gpu(1)
+    for index, device in enumerate(devices):
+        stream, thread = device.line(1, "Stream #1"), host.line(100 + index, f"worker {index}")
+        for run in range(3):
+            begin = 1_000_000 * run + 1_000 * index + 1_000
+            host.event(thread, "GpuExecutable::ExecuteThunks", begin, 900_000, module_name="jit_step")
+            for kernel in range(2):
+                number_ = 10 * run + kernel + 1
+                launch = begin + 10_000 * (kernel + 1)
+                host.event(thread, "cuLaunchKernel", launch, 2_000, correlation_id=number_, device_id=index)
+                told = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
+                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=number_, **told)
+    return (host, *devices)
+
+
+def test_two_gpus_of_one_process_are_kept_apart(tmp_path: Path) -> None:
+    """Correlations are each GPU's own, and the n-th run of a module on all GPUs is one iteration."""
+    capture = capture_of(tmp_path, *two_gpus())
+    calls = dict(zip(capture.calls.correlation.tolist(), capture.calls.thread.tolist(), strict=True))
+    assert len(calls) == 12
+    assert [calls[each] for each in capture.work.correlation.tolist()] == capture.work.device.tolist()
+    assert len(capture.iterations[0].values) == 3
+    assert capture.iterations[0].source == "module_run"
+    profile = build_profile(capture)
+    assert np.bincount(profile.instances.op).tolist() == [6, 6]
+
+
+def test_work_belongs_to_the_step_that_asked_for_it(tmp_path: Path) -> None:
+    """JAX dispatches asynchronously: the run of a step begins after the next step has begun on the host."""
+    device, host = gpu(), Plane("/host:CPU")
+    main, pool = host.line(1, "python"), host.line(2, "pool")
+    stream = device.line(1, "Stream #1")
+    for step in range(4):
+        begin = 100_000 * step + 1_000
+        host.event(main, "train", begin, 90_000, step_num=step, _r=1)
+        host.event(main, "PjitFunction(f)", begin + 100, 5_000, _p=500 + step, _pt=9)
+        host.event(pool, "Execute", begin + 150_000, 40_000, _c=500 + step, _ct=9)
+        run = {"module_name": "jit_f"}
+        host.event(pool, "GpuExecutable::ExecuteThunks", begin + 151_000, 30_000, **run)
+        host.event(pool, "cuLaunchKernel", begin + 160_000, 1_000, correlation_id=step + 1)
+        device.event(
+            stream, "fusion", begin + 170_000, 3_000, correlation_id=step + 1, hlo_module="jit_f", hlo_op="fusion"
+        )
+    steps = capture_of(tmp_path, device, host).iterations[0]
+    assert steps.source == "step_annotation"
+    assert steps.values.tolist() == [0, 1, 2, 3]
+    launched = [100_000 * step + 161_000 for step in range(4)]
+    assert (np.searchsorted(steps.start_ns, launched, side="right") - 1).tolist() == [0, 1, 2, 3]
+
+
+def test_names_that_were_not_taken_apart_mark_steps(tmp_path: Path) -> None:
+    """``train#step_num=7,_r=1#`` is a step as well."""
+    device, host = gpu(), Plane("/host:CPU")
+    device.event(device.line(1, "Stream #1"), "k", 500, 100)
+    for step in (7, 8):
+        host.event(host.line(1, "python"), f"train#step_num={step},_r=1#", 1_000 * step, 900)
+    steps = capture_of(tmp_path, device, host).iterations[0]
+    assert (steps.label, steps.values.tolist()) == ("train", [7, 8])
+
+
+def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
+    """In the annotation, the HLO (of a program whose number has a sign only here), or JAX's ``tf_op``."""
+    big = (1 << 63) + 5
+    module = Module("jit_f", big)
+    left = module.instruction("p", "parameter", shape("bf16", (64, 32)))
+    right = module.instruction("q", "parameter", shape("bf16", (32, 16)))
+    config = message(43, b'{"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"],'
+                     b'"rhs_contracting_dimensions":["0"]}}}')  # fmt: skip
+    module.instruction("gemm.1", "custom-call", shape("bf16", (64, 16)), (left, right),
+                       "jit(f)/transpose(jvp(Model))/Dense_0/dot_general", ("model.py", 12),
+                       message(28, b"__cublas$lt$matmul") + config)  # fmt: skip
+    metadata = Plane("/host:metadata")
+    metadata.share(f"jit_f({big})", **{"Hlo Proto": module.encoded()})
+    device = gpu()
+    stream = device.line(1, "Stream #1")
+    hlo = {"hlo_module": "jit_f", "program_id": big - (1 << 64)}
+    device.event(stream, "cublas", 100, 50, hlo_op="gemm.1", **hlo)
+    said = {"op_name": "jit(f)/jvp(Model)/Dense_1/tanh", "source_file": "other.py", "source_line": 3}
+    device.event(stream, "tanh", 200, 50, hlo_op="fusion.2", **said, **hlo)
+    device.event(stream, "tf", 300, 50, tf_op="jit(f)/jvp(Model)/Dense_2/exp:", hlo_op="fusion.3", **hlo)
+    device.event(stream, "part", 400, 50, name="Dense_3/add", prefix="jit(f)/sgd", hlo_op="fusion.4", **hlo)
+    profile = build_profile(capture_of(tmp_path, device, metadata))
+    found = {op.name: (op.op_type, op.direction) for op in profile.ops}
+    assert found == {
+        "/f/Model/Dense_0/dot_general gemm.1": ("dot_general", "bprop"),
+        "/f/Model/Dense_1/tanh fusion.2": ("tanh", "fprop"),
+        "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),
+        "/f/sgd/Dense_3/add fusion.4": ("add", ""),
+    }
+
+
+@pytest.mark.parametrize(
+    ("module", "framework"),
+    [("jit_step", "JAX"), ("SyncTensorsGraph.12", "PyTorch/XLA"), ("cluster_0__XlaCompiledKernel", "TensorFlow")],
+)
+def test_the_framework_shows_in_names_of_modules(tmp_path: Path, module: str, framework: str) -> None:
+    """All three write the same format."""
+    device = gpu()
+    device.event(device.line(1, "Stream #1"), "fusion", 100, 50, hlo_op="fusion", hlo_module=module)
+    assert capture_of(tmp_path, device).info.framework == framework
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_walking_in_step_finds_what_walking_alone_does(seed: int) -> None:
+    """Events of all lengths, with stats that look like events, and a field of another kind somewhere."""
+    source = random.Random(seed)
+    data, begins, stops = bytearray(), [], []
+    for place in range(6_000):
+        if place == 5_500:
+            other = len(data)
+            data += number(9, 5)
+        stats = [message(4, number(1, source.randrange(1, 300)), number(3, source.randrange(1 << source.randrange(60))))
+                 for _ in range(source.randrange(4))]  # fmt: skip
+        event = message(4, number(1, source.randrange(1, 9_000)), number(2, source.randrange(1 << 50)), *stats)
+        data += event
+        stops.append(len(data))
+        begins.append(len(data) - len(event))
+    size = len(data)
+    found, ends, at = walk(np.frombuffer(bytes(data) + bytes(32), np.uint8), 0x22, 0, size)
+    assert at == other
+    assert ends.tolist() == stops[:5_500]
+    payload = [begin + 2 + (data[begin + 1] >= 128) for begin in begins[:5_500]]
+    assert found.tolist() == payload
+
+
+def test_varints_of_every_length() -> None:
+    """One to ten bytes; eleven are too many."""
+    values = [
+        0,
+        1,
+        127,
+        128,
+        *(1 << shift for shift in range(8, 64)),
+        (1 << 64) - 1,
+        *((1 << 7 * k) - 1 for k in range(1, 10)),
+    ]
+    data = b"".join(map(varint, values))
+    at = np.cumsum([0, *(len(varint(value)) for value in values)])[:-1]
+    found, length = varints(np.frombuffer(data + bytes(32), np.uint8), at)
+    assert found.tolist() == values
+    assert length.tolist() == [len(varint(value)) for value in values]
+    assert varints(np.full(40, 255, np.uint8), np.zeros(1, np.int64))[1][0] > 10
+
+
+@pytest.mark.parametrize(
+    ("start_ns", "sentence"),
+    [(1 << 55, "damaged at byte"), (-(1 << 60), "damaged at byte")],
+)
+def test_times_that_no_session_has_are_damage(tmp_path: Path, start_ns: int, sentence: str) -> None:
+    """They could not be counted in picoseconds."""
+    device = gpu()
+    device.event(device.line(1, "Stream #1", start_ns), "k", start_ns, 5)
+    with pytest.raises(BrokenSource, match=sentence):
+        capture_of(tmp_path, device)
+
+
+def test_times_since_1970_begin_at_the_first_line_and_gzip_is_read(tmp_path: Path) -> None:
+    """Some exports of one line count from 1970."""
+    device = gpu()
+    since = 1_700_000_000_000_000_000
+    device.event(device.line(1, "Stream #1", since), "k", since + 500, 5)
+    device.event(device.line(2, "Stream #2", since + 1_000), "k", since + 1_500, 5)
+    path = tmp_path / "t.xplane.pb.gz"
+    path.write_bytes(gzip.compress(space([device])))
+    capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
+    assert capture.work.start_ns.tolist() == [500, 1_500]
