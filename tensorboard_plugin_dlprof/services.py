@@ -14,13 +14,13 @@ from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
-from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 from tensorboard_plugin_dlprof.routes.app import PERFETTO, Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root
+from tensorboard_plugin_dlprof.storage.store import Store
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -33,8 +33,10 @@ MIN_MEMORY_BYTES = GIGABYTE // 4
 _MOST_GB = 1e6
 """Upper limit of sizes in flags, because infinity cannot be converted to bytes."""
 
+RELOAD_SECONDS = 5.0
+"""TensorBoard's default of ``--reload_interval``."""
+
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
-_REMOTE_PART = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://[^,]*")
 
 
 def make_services(
@@ -49,7 +51,6 @@ def make_services(
     opened: Opened | None = None,
     hosts: Hosts | None = None,
     kernel_rules: tuple[Rule, ...] | None = None,
-    remote: Sequence[str] = (),
     perfetto: str = "",
 ) -> Services:
     """Assemble the services for profiles below ``roots``.
@@ -66,7 +67,6 @@ def make_services(
         opened: The file or folder that the command line of ``dlprofviewer`` names.
         hosts: The host names that requests may use.
         kernel_rules: The user's kernel rules; None reads those of the environment variable.
-        remote: Addresses of log directories on remote storage, which are not searched.
         perfetto: Address of a Perfetto, ``off``, or empty for the public one.
 
     Raises:
@@ -89,7 +89,6 @@ def make_services(
         reaggregate_mode,
         opened,
         hosts=hosts or Hosts(),
-        remote=tuple(remote),
         perfetto=perfetto_of(perfetto),
     )
 
@@ -102,7 +101,7 @@ def services_of_tensorboard(context: Any) -> Services:
     memory_gb = min(getattr(flags, "dlprof_memory_limit", 0.0) or 0.0, _MOST_GB)
     cache_gb = min(getattr(flags, "dlprof_cache_limit", 0.0) or 0.0, _MOST_GB)
     return make_services(
-        roots_of(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
+        roots_of(context.logdir or "", getattr(flags, "logdir_spec", "") or "", _refresh_seconds(flags)),
         [_absolute(folder) for folder in (getattr(flags, "dlprof_allowed_dirs", "") or "").split(",") if folder],
         hint_reader(provider) if provider is not None else list,
         _absolute(cache_folder) if cache_folder else None,
@@ -112,9 +111,14 @@ def services_of_tensorboard(context: Any) -> Services:
         getattr(flags, "dlprof_reaggregate", "on") or "on",
         hosts=hosts_of_tensorboard(flags),
         kernel_rules=_rules(getattr(flags, "dlprof_kernel_rules", "") or ""),
-        remote=remote_roots(context.logdir or "", getattr(flags, "logdir_spec", "") or ""),
         perfetto=getattr(flags, "dlprof_perfetto", "") or "",
     )
+
+
+def _refresh_seconds(flags: Any) -> float:
+    """How long a listing of the cloud is used: as long as TensorBoard uses its own; once only for 0 and less."""
+    seconds = float(getattr(flags, "reload_interval", RELOAD_SECONDS) or 0.0)
+    return max(seconds, RELOAD_SECONDS) if seconds > 0 else float("inf")
 
 
 def perfetto_of(named: str) -> str | None:
@@ -127,12 +131,6 @@ def perfetto_of(named: str) -> str | None:
 def memory_of(gigabytes: float) -> int | None:
     """The bytes that one import may use; ``None``, the default, for 0."""
     return max(int(gigabytes * GIGABYTE), MIN_MEMORY_BYTES) if gigabytes > 0 else None
-
-
-def remote_roots(logdir: str, logdir_spec: str) -> list[str]:
-    """The log directories on remote storage, which are not searched, with credentials masked."""
-    parts = [logdir] if logdir else _REMOTE_PART.findall(logdir_spec)
-    return [mask_command_line(part) for part in parts if _URI.match(part)]
 
 
 def _rules(named: str) -> tuple[Rule, ...]:
@@ -158,25 +156,33 @@ def hosts_of_tensorboard(flags: Any) -> Hosts:
     return allowed_hosts(is_local, getattr(flags, "dlprof_allowed_hosts", "") or "", "--dlprof_allowed_hosts")
 
 
-def roots_of(logdir: str, logdir_spec: str) -> list[Root]:
-    """The local folders of ``--logdir`` or ``--logdir_spec``, with TensorBoard's names for them.
+def roots_of(logdir: str, logdir_spec: str, refresh_seconds: float = 0.0) -> list[Root]:
+    """The folders and places in the cloud of ``--logdir`` or ``--logdir_spec``, with TensorBoard's names for them.
 
     The names follow TensorBoard's ``_parse_event_files_spec``: in ``name:path,path2``, a Windows drive is not a name,
-    and a path that starts with a slash has none.
+    a path that starts with a slash has none, and neither has an address.
+
+    Args:
+        logdir: Value of ``--logdir``.
+        logdir_spec: Value of ``--logdir_spec``, which counts if there is no ``logdir``.
+        refresh_seconds: How long a listing of a place in the cloud is used.
     """
     if logdir:
-        return [Root(_absolute(logdir))] if not _URI.match(logdir) else []
+        return [_root(logdir, "", refresh_seconds)]
     roots = []
-    for part in logdir_spec.split(","):
-        if not part or _URI.match(part):
-            continue
+    for part in filter(None, logdir_spec.split(",")):
         name, colon, path = part.partition(":")
-        is_named = bool(colon) and not part.startswith("/") and not os.path.splitdrive(part)[0]
-        if is_named and not _URI.match(path):
-            roots.append(Root(_absolute(path), name))
-        elif not is_named:
-            roots.append(Root(_absolute(part)))
+        is_named = bool(colon) and not part.startswith("/") and not os.path.splitdrive(part)[0] and not _URI.match(part)
+        roots.append(_root(path, name, refresh_seconds) if is_named else _root(part, "", refresh_seconds))
     return roots
+
+
+def _root(place: str, name: str, refresh_seconds: float) -> Root:
+    if place.startswith("file://"):
+        place = place.removeprefix("file://")
+    elif _URI.match(place):
+        return Root(Path(place), name, store=Store(place, refresh_seconds))
+    return Root(_absolute(place), name)
 
 
 def _absolute(path: str) -> Path:

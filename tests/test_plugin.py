@@ -162,29 +162,25 @@ def test_flags_reach_the_services(tmp_path: Path) -> None:
     [
         ("/logs", "", [Root(Path("/logs"))]),
         ("", "a:/x,/y,b:/z:w", [Root(Path("/x"), "a"), Root(Path("/y")), Root(Path("/z:w"), "b")]),
-        ("gs://bucket/logs", "", []),
-        ("", "a:gs://bucket,s3://bucket/x", []),
+        ("file:///logs", "", [Root(Path("/logs"))]),
         ("", "", []),
     ],
 )
 def test_roots_are_named_as_tensorboard_names_them(logdir: str, spec: str, expected: list[Root]) -> None:
-    """Remote folders cannot be searched; their event files are read by TensorBoard itself."""
+    """A name before a colon is that of the runs below it."""
     assert roots_of(logdir, spec) == expected
 
 
-@pytest.mark.parametrize(
-    ("logdir", "spec", "expected"),
-    [
-        ("gs://bucket/logs", "", ["gs://bucket/logs"]),
-        ("s3://key:secret@bucket/logs", "", ["s3://***@bucket/logs"]),
-        ("", "a:gs://bucket,/local,s3://other/x", ["gs://bucket", "s3://other/x"]),
-        ("/logs", "", []),
-    ],
-)
-def test_remote_folders_are_told(logdir: str, spec: str, expected: list[str]) -> None:
-    """So that the page can say why it shows nothing; credentials stay where they are."""
-    services = services_of_tensorboard(context(logdir, logdir_spec=spec))
-    assert list(services.remote) == expected
+def test_addresses_are_searched_as_often_as_tensorboard_reloads() -> None:
+    """They are named as folders are; credentials in them are hidden."""
+    services = services_of_tensorboard(
+        context("", logdir_spec="a:gs://k:s@b/x,/local,s3://other/y", reload_interval=90)
+    )
+    named, local, unnamed = services.catalog._roots
+    assert (named.name, unnamed.name, local.store) == ("a", "", None)
+    assert named.store is not None
+    assert named.store.shown == "gs://***@b/x"
+    assert named.store._refresh_seconds == 90
 
 
 # ---- a real TensorBoard

@@ -1,6 +1,7 @@
 """Make DLProf databases from PyTorch traces and Nsight Systems exports, and tell TensorBoard about them.
 
-A source is a file, a folder (every profile below it) or a quoted pattern such as 'logs/**/*.json.gz'. The database,
+A source is a file, a folder (every profile below it), a quoted pattern such as 'logs/**/*.json.gz', or an address such
+as s3://bucket/run, whose profiles are fetched. The database,
 run.dlprof_dldb.sqlite of run.pt.trace.json, is put beside its source, or into the folder that -o names, together with
 an event file.
 An existing database of the same source is kept. One that an older version of this package made is made again, with
@@ -15,7 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
@@ -26,8 +27,9 @@ from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.database.naming import database_name, run_and_prefix
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
-from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path
+from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place
 from tensorboard_plugin_dlprof.opening.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.database.choices import Choices
@@ -40,9 +42,13 @@ KERNEL_RULES_HELP = f"JSON file of your own rules for kernels (default: the one 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder or quoted pattern")
+    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="file, folder, quoted pattern or address")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=named_path, help="folder for the results; made if missing"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=named_place,
+        help="folder or address (s3://bucket/run) for the results; made if missing",
     )
     parser.add_argument("--force", action="store_true", help="import again, and replace what is there")
     parser.add_argument("--scalars", action="store_true", help="also write numbers per iteration for the SCALARS tab")
@@ -132,6 +138,10 @@ def run(arguments: argparse.Namespace) -> int:
         tokens_per_iteration=arguments.tokens_per_iteration,
         read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
     )
+    if isinstance(arguments.output, str) or any(is_remote(source) for source in arguments.sources):
+        from tensorboard_plugin_dlprof.cli.remote import import_remote
+
+        return import_remote(arguments, options)
     sources, errors = find_sources(arguments.sources)
     if arguments.counters is not None and len(sources) > 1:
         raise WrongUsage(
@@ -154,12 +164,17 @@ def exit_code(done: int, wanted: int, failed: bool) -> int:
     return exit_codes.SOME_FAILED if done else exit_codes.FAILURE
 
 
-class Job(NamedTuple):
+class Job:
     """One source and the database to make from it."""
 
-    source: Path
-    database: Path
-    force: bool
+    def __init__(self, source: Path, database: Path, force: bool) -> None:
+        self.source, self.database, self.force = source, database, force
+
+    def prepare(self) -> None:
+        """What comes before the import."""
+
+    def finish(self) -> None:
+        """What comes after an import that succeeded."""
 
 
 def _database_of(source: Path, output: Path | None) -> Path:
@@ -190,7 +205,9 @@ def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool, warns
             continue
         alone = profiles_of_run[job.database.parent.resolve()] == 1
         try:
+            job.prepare()
             _import(job, options, scalars, alone)
+            job.finish()
             made.append(job.database)
         except BadRequest as error:  # it is about an option, which may fit the others
             say(f"error: {job.source}: {error}")

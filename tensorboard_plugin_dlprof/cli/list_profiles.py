@@ -60,19 +60,19 @@ def services_of(logdir: str) -> Services:
         NotFound: There is no such folder.
     """
     from tensorboard_plugin_dlprof.opening.regular_file import shown
-    from tensorboard_plugin_dlprof.services import make_services, remote_roots, roots_of
+    from tensorboard_plugin_dlprof.services import RELOAD_SECONDS, make_services, roots_of
 
-    roots, remote = roots_of(logdir, ""), remote_roots(logdir, "")
-    if not remote and not any(root.path.is_dir() for root in roots):
+    (root,) = roots_of(logdir, "", RELOAD_SECONDS)
+    if root.store is None and not root.path.is_dir():
         raise NotFound(f"{shown(logdir)}: there is no such folder.")
-    return make_services(roots, remote=remote)
+    return make_services([root])
 
 
 def answer(services: Services, search: str = "") -> dict[str, Any]:
     """The list, as the address ``./profiles`` answers it."""
     from tensorboard_plugin_dlprof.routes.profiles import profile_list
 
-    found = profile_list(complete(services), services.imports, services.import_mode, services.remote)
+    found = profile_list(complete(services), services.imports, services.import_mode)
     wanted = search.lower()
     found["profiles"] = [each for each in found["profiles"] if wanted in f"{each['run']}/{each['name']}".lower()]
     return found

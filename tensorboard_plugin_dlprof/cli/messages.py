@@ -7,8 +7,28 @@ import io
 import os
 import sys
 import time
+from collections.abc import Iterator, Mapping
 
 from tensorboard_plugin_dlprof.opening.regular_file import printable
+
+_names: dict[str, str] = {}
+
+
+@contextlib.contextmanager
+def renaming(names: Mapping[str, str]) -> Iterator[None]:
+    """Call folders by other names in the messages and results of the block, such as those that were fetched into."""
+    _names.update(names)
+    try:
+        yield
+    finally:
+        _names.clear()
+
+
+def _renamed(text: str) -> str:
+    for folder, name in _names.items():
+        text = text.replace(folder, name)
+    return text
+
 
 DEBUG_VARIABLE = "DLPROF_DEBUG"
 """Environment variable; if it is set, bugs are shown with their traceback."""
@@ -16,11 +36,12 @@ DEBUG_VARIABLE = "DLPROF_DEBUG"
 
 def say(message: str) -> None:
     """Print one message on one line of stderr, without control characters, which names of files may contain."""
-    print(f"dlprof: {printable(message)}", file=sys.stderr, flush=True)
+    print(f"dlprof: {printable(_renamed(message))}", file=sys.stderr, flush=True)
 
 
 def tell(result: str) -> None:
     """Print one line of results: names of files byte for byte for scripts, printable for a terminal."""
+    result = _renamed(result)
     if sys.stdout.isatty():
         result = printable(result)
     elif isinstance(sys.stdout, io.TextIOWrapper):

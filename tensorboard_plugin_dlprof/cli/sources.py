@@ -37,6 +37,7 @@ def meant_by(argument: str, databases: bool = False) -> list[Path]:
     if not argument:
         # For example an unset variable of a shell; Path("") would be the current folder.
         raise BadRequest("One of the arguments is empty; name a file, a folder or a pattern.")
+    argument = argument.removeprefix("file://")
     path = Path(argument)
     if is_remote(argument) and not os.path.lexists(path):
         raise NotFound(remote_refusal(argument))

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from tensorboard_plugin_dlprof.cli.databases import database_of
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -176,7 +176,7 @@ def _opened(
     from tensorboard_plugin_dlprof.queries.tracks import has_tracks
 
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dlprof-")))
+        folder = stack.enter_context(temporary_folder())
         measured = tracks = None
         with opened_database(database, name) as connection:
             scope = find_scope(connection, asked.aggregation)

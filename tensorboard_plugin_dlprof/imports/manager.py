@@ -12,9 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
+from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull, UnsafeFile
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+from tensorboard_plugin_dlprof.storage.listings import Object
+from tensorboard_plugin_dlprof.storage.store import Store
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,6 +36,12 @@ class Source(msgspec.Struct, frozen=True):
     size_bytes: int
     mtime_ns: int
     shown_name: str
+    store: Store | None = None
+    """The place in the cloud that it is fetched from; None for a file of this machine."""
+    object: Object | None = None
+    """Which object of that place."""
+    is_database: bool = False
+    """Whether it is finished once it is fetched."""
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -171,8 +179,7 @@ class ImportManager:
                     return
                 job.state, job.started = "importing", time.monotonic()
             try:
-                with self.turn:
-                    message = self._import(job)
+                message = self._import(job)
             except ProfileError as error:
                 message = str(error)
             except Exception:  # noqa: BLE001 - logged, and the next import goes on
@@ -195,7 +202,14 @@ class ImportManager:
         """Import a source into the cache. Returns the error message, empty for none."""
         work = self.cache.make_work_folder()
         try:
-            outcome = self._attempt(job, work)
+            source = self._fetched(job, work)
+            if job.cancelled:
+                return ""
+            if job.source.is_database:
+                self._publish(job, source)
+                return ""
+            with self.turn:
+                outcome = self._attempt(job, source, work)
             if outcome.crash and not job.cancelled:
                 _LOG.warning("%s while it read %s.", outcome.crash, ascii(job.source.shown_name))
             if job.cancelled:
@@ -206,20 +220,42 @@ class ImportManager:
                     _LOG.warning("The import of %s wrote: %s", name, details)
                 job.of_source = outcome.of_source
                 return self._sentence(job, outcome, work)
-            source = job.source
-            self.cache.publish(work / _DATABASE, self.cache.path(source.real, source.size_bytes, source.mtime_ns))
+            self._publish(job, work / _DATABASE)
             return ""
         finally:
             shutil.rmtree(work, ignore_errors=True)
 
-    def _attempt(self, job: _Job, work: Path) -> Outcome:
+    def _fetched(self, job: _Job, work: Path) -> Path:
+        """The source on this machine: fetched into a folder of its own if it is in the cloud."""
+        source = job.source
+        if source.store is None or source.object is None:
+            return source.real
+        target = work / "fetched" / source.real.name
+        target.parent.mkdir()
+
+        def progress(stage: str, fraction: float) -> None:
+            with self._lock:
+                job.stage, job.fraction = stage, fraction
+
+        try:
+            source.store.fetch(source.object, target, progress, self.cache.max_bytes, lambda: job.cancelled)
+        except ProfileError as error:
+            job.of_source = isinstance(error, UnsafeFile)
+            raise
+        return target
+
+    def _publish(self, job: _Job, made: Path) -> None:
+        source = job.source
+        self.cache.publish(made, self.cache.path(source.real, source.size_bytes, source.mtime_ns))
+
+    def _attempt(self, job: _Job, source: Path, work: Path) -> Outcome:
         (work / _DATABASE).unlink(missing_ok=True)
         with self._lock:
             if job.cancelled:
                 return Outcome(False)
             order = {
                 "kind": "import",
-                "source": os.fspath(job.source.real),
+                "source": os.fspath(source),
                 "database": os.fspath(work / _DATABASE),
                 "memory_bytes": self.memory_bytes,
                 "kernel_rules": self._kernel_rules,
@@ -242,7 +278,9 @@ class ImportManager:
                 f"{outcome.crash}. Profile fewer steps, "
                 "raise --dlprof_memory_limit, or import it with the command dlprof import."
             )
-        error = outcome.error.replace(os.fspath(work / _DATABASE), WORK_NAME).replace(os.fspath(work), WORK_NAME)
+        fetched = os.fspath(work / "fetched" / job.source.real.name)
+        error = outcome.error.replace(fetched, job.source.shown_name)
+        error = error.replace(os.fspath(work / _DATABASE), WORK_NAME).replace(os.fspath(work), WORK_NAME)
         return error.replace(os.fspath(job.source.real), job.source.shown_name)
 
 

@@ -15,6 +15,12 @@ def named_path(text: str) -> Path:
     return Path(text)
 
 
+def named_place(text: str) -> Path | str:
+    """A path, or the address of a place in the cloud as a text. ``file://`` names a path."""
+    text = text.removeprefix("file://")
+    return text if "://" in text else named_path(text)
+
+
 def gigabytes(text: str) -> float:
     """The number of GB, above 0."""
     try:

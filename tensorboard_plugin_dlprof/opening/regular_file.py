@@ -27,7 +27,7 @@ _READ_ONLY = (
 """Not every platform has each flag. With ``O_NONBLOCK``, opening a FIFO returns at once."""
 
 
-_ADDRESS = Expression(r"[a-zA-Z][a-zA-Z0-9+.-]+:/", words=frozenset((":/",)))
+_ADDRESS = Expression(r"(?!file:/)[a-zA-Z][a-zA-Z0-9+.-]+:/", words=frozenset((":/",)))
 """At least two letters, because a drive of Windows has one."""
 
 _CREDENTIALS = Expression(r"(:/+)[^/@\s]+@")
@@ -94,7 +94,8 @@ def remote_refusal(text: str) -> str:
     scheme, _, place = text.partition(":/")
     address = shown(f"{scheme}://{place.removeprefix('/')}")
     return (
-        f"{address} is on remote storage, which cannot be read; copy it to this machine first, or mount it as a folder."
+        f"{address} is on remote storage, which cannot be read here; fetch it with dlprof import {address} -o DIR, or "
+        "copy it to this machine."
     )
 
 

@@ -76,8 +76,6 @@ class Services(msgspec.Struct, frozen=True):
     static_folder: Path = static_files.STATIC_FOLDER
     hosts: Hosts = msgspec.field(default_factory=Hosts)
     """The host names that requests may use."""
-    remote: tuple[str, ...] = ()
-    """Log directories on remote storage, which are not searched."""
     perfetto: str | None = PERFETTO
     """Address of the Perfetto to which pages hand windows over; None offers none."""
 
@@ -159,7 +157,7 @@ class App:
         return responses.success(
             request,
             {
-                **profile_list(snapshot, services.imports, services.import_mode, services.remote),
+                **profile_list(snapshot, services.imports, services.import_mode),
                 "reaggregate_mode": services.reaggregate_mode,
                 "perfetto": services.perfetto,
                 "opened": services.opened.shown(snapshot) if services.opened is not None else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +18,7 @@ _MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
 _MOST_LETTERS = 2_000
 
 
-def profile_list(
-    snapshot: Snapshot, imports: ImportManager, import_mode: str, remote: Sequence[str] = ()
-) -> dict[str, Any]:
+def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -> dict[str, Any]:
     """The body of ``./profiles``. What is beyond the size of an answer is left out of it, and told as truncated."""
     entries, left_out = _within(_MOST_LIST_BYTES, (entry(profile, imports) for profile in snapshot.profiles))
     return {
@@ -32,7 +30,7 @@ def profile_list(
             "truncated": snapshot.truncated or left_out,
             "refused": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.refused],
             "reports": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.reports],
-            "remote": list(remote),
+            "remote": list(snapshot.errors),
         },
         "import_mode": import_mode,
         "version": VERSION,
@@ -97,23 +95,34 @@ def database_path(profile: FoundProfile, imports: ImportManager) -> Path | None:
     Raises:
         NotFound: A link was put in the place of the file since it was found.
     """
-    if profile.database is not None:
+    if profile.database is not None and profile.database.remote is None:
         return profile.database.place()
     return _cached(profile, imports)
 
 
 def _cached(profile: FoundProfile, imports: ImportManager) -> Path | None:
-    if profile.source is None:
-        return None
-    return imports.cache.find(profile.source.real, profile.source.size_bytes, profile.source.mtime_ns)
+    """What was imported from the source, or fetched from the cloud."""
+    file = profile.database or profile.source
+    return imports.cache.find(file.real, file.size_bytes, file.mtime_ns) if file is not None else None
 
 
 def importable(profile: FoundProfile) -> Source | None:
-    """The source to import for a profile; None if it is a database, or cannot be read."""
-    if profile.source is None or not profile.format:
+    """What to import for a profile: its source, or its database in the cloud; None if it is here, or cannot be read."""
+    file = profile.source
+    if profile.database is not None and profile.database.remote is not None:
+        file = profile.database
+    if file is None or not profile.format:
         return None
-    source = profile.source
-    return Source(profile.profile_id, source.real, source.size_bytes, source.mtime_ns, _text(profile.name))
+    return Source(
+        profile.profile_id,
+        file.real,
+        file.size_bytes,
+        file.mtime_ns,
+        _text(profile.name),
+        file.remote.store if file.remote else None,
+        file.remote.object if file.remote else None,
+        is_database=file is profile.database,
+    )
 
 
 def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dict[str, Any] | None]:
@@ -121,7 +130,8 @@ def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dic
         return "metadata_only", "", None
     if profile.message:
         return "failed", profile.message, None
-    if profile.database is not None or _cached(profile, imports) is not None:
+    is_here = profile.database is not None and profile.database.remote is None
+    if is_here or _cached(profile, imports) is not None:
         return "ready", "", None
     status = imports.status(profile.profile_id)
     if status is None:

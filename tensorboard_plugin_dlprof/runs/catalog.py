@@ -44,6 +44,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     reports: tuple[Seen, ...] = ()
     directories: int = 0
     truncated: bool = False
+    errors: tuple[str, ...] = ()
+    """Why places in the cloud cannot be searched."""
     finished_at: float = 0.0
 
 
@@ -143,6 +145,7 @@ class Catalog:
     def _scan(self) -> None:
         started = time.monotonic()
         found = scan(self._roots, self._allowed, self._note)
+        self._recogniser.read_heads(found.files)
         recognised = []
         for file in found.files:
             recognition = self._recogniser.recognise(file)
@@ -179,6 +182,7 @@ class Catalog:
             tuple(found.reports),
             found.directories,
             found.truncated,
+            tuple(found.errors),
             time.time(),
         )
         self._any_found = bool(profiles)
@@ -206,11 +210,11 @@ class Catalog:
 
     def _database_of(self, profile: FoundProfile) -> Path | None:
         if profile.database is not None:
-            return profile.database.path
+            return profile.database.path if profile.database.remote is None else self._cached_database(profile.database)
         return self._cached_database(profile.source) if profile.source is not None else None
 
     def _facts_of(self, file: File) -> Facts | None:
-        return self._facts.get(file.identity)
+        return self._facts.get(file.identity) if file.remote is None else self._cached_facts_of(file)
 
     def _cached_facts_of(self, source: File) -> Facts | None:
         path = self._cached_database(source)
@@ -236,7 +240,10 @@ def _read_facts(path: Path, profile: FoundProfile) -> Facts:
     name = file.name if file else "The database"
     try:
         with reading(name, UnfitDatabase):
-            connection = open_database(profile.database.place() if profile.database else path, follow_links=False)
+            in_place = profile.database is not None and profile.database.path == path
+            connection = open_database(
+                profile.database.place() if profile.database and in_place else path, follow_links=False
+            )
             try:
                 with deadline(connection, 5.0):
                     return Facts(source_facts(connection), headline(connection))

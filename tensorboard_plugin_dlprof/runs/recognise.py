@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -9,6 +12,9 @@ import msgspec
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
 from tensorboard_plugin_dlprof.runs.scan import File
+
+MAX_HEADS = 1_000
+"""Most files in the cloud whose first bytes are read in one search; the next one reads others."""
 
 
 class Recognition(msgspec.Struct, frozen=True):
@@ -34,9 +40,28 @@ class Recogniser:
         """Recognise a file; None if it is not a profile."""
         if is_database_name(file.name):
             return Recognition("database", "dlprof")
+        if file.remote is not None:
+            return _recognise_named(file) if is_trace_name(file.name) else self._known.get(file.identity)
         if file.identity not in self._known:
             self._known[file.identity] = _recognise(file)
         return self._known[file.identity]
+
+    def read_heads(self, files: Sequence[File]) -> None:
+        """Read the first bytes of files in the cloud whose names do not tell what they are."""
+        unknown = [
+            (file, file.remote)
+            for file in files
+            if file.remote is not None
+            and file.identity not in self._known
+            and not is_trace_name(file.name)
+            and not is_database_name(file.name)
+        ][:MAX_HEADS]
+        for _, group in groupby(unknown, key=lambda pair: id(pair[1].store)):
+            some = list(group)
+            heads = some[0][1].store.heads([remote.object for _, remote in some])
+            for (file, _), head in zip(some, heads, strict=True):
+                if head is not None:
+                    self._known[file.identity] = recognise_head(file.path.name, head)
 
     def forget_others(self, files: list[File]) -> None:
         """Forget the results of all files but these."""
@@ -55,6 +80,23 @@ def _recognise(file: File) -> Recognition | None:
         return _broken(file, error) if is_trace_name(file.name) else None
     except ProfileError as error:
         return _broken(file, error)
+
+
+def _recognise_named(file: File) -> Recognition:
+    return Recognition("source", "xplane" if file.name.endswith(".xplane.pb") else "pytorch")
+
+
+def recognise_head(name: str, head: bytes) -> Recognition | None:
+    """Recognise a file of which only the first bytes are here; None if it is not a profile as far as they tell."""
+    from tensorboard_plugin_dlprof.importers import find_importer
+
+    with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
+        beginning = Path(folder, name)
+        beginning.write_bytes(head)
+        try:
+            return Recognition("source", find_importer(beginning).name)
+        except ProfileError:
+            return None
 
 
 def refusal_of(path: Path) -> ProfileError | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -16,7 +17,10 @@ from tensorboard_plugin_dlprof.database.naming import (
     is_trace_name,
     run_and_prefix,
 )
-from tensorboard_plugin_dlprof.opening.regular_file import shown, unmoved
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.opening.regular_file import remote_refusal, shown, unmoved
+from tensorboard_plugin_dlprof.storage.listings import Object
+from tensorboard_plugin_dlprof.storage.store import Store
 
 MAX_NAMED = 10_000
 """Most files whose names show that they are profiles."""
@@ -40,6 +44,8 @@ class Root(msgspec.Struct, frozen=True):
     path: Path
     name: str = ""
     only: str = ""
+    store: Store | None = None
+    """The place in the cloud that ``path`` names; None for a folder."""
 
     def takes(self, name: str) -> bool:
         """Whether a file of this name may be one of its profiles."""
@@ -48,6 +54,13 @@ class Root(msgspec.Struct, frozen=True):
     def run(self, relative: str) -> str:
         """TensorBoard's name of the run in a folder with this relative path; ``.`` is the root itself."""
         return f"{self.name}/{relative}" if self.name else relative
+
+
+class Remote(msgspec.Struct, frozen=True):
+    """Where a file in the cloud is."""
+
+    store: Store
+    object: Object
 
 
 class File(msgspec.Struct, frozen=True):
@@ -60,8 +73,11 @@ class File(msgspec.Struct, frozen=True):
     inode: int
     size_bytes: int
     mtime_ns: int
+    """Time of the last change; in the cloud a number that stands for the version of the object."""
     prefix: str = ""
     """The folder between the run and the file, as ``run_and_prefix`` gives it."""
+    remote: Remote | None = None
+    """Set if the file is in the cloud, where it has to be fetched before it can be opened."""
 
     @property
     def name(self) -> str:
@@ -82,8 +98,10 @@ class File(msgspec.Struct, frozen=True):
         """The path by which to open the file, which was checked to be inside the log directory.
 
         Raises:
-            NotFound: A link was put in its place since then.
+            NotFound: A link was put in its place since then, or it is in the cloud.
         """
+        if self.remote is not None:
+            raise NotFound(remote_refusal(os.fspath(self.path)))
         return unmoved(self.path, self.real)
 
 
@@ -106,6 +124,8 @@ class Scan(msgspec.Struct):
     """Number of folders that were searched."""
     truncated: bool = False
     """Whether a limit was reached."""
+    errors: list[str] = msgspec.field(default_factory=list)
+    """Why places in the cloud cannot be searched, or not anew."""
 
 
 class _Folder(msgspec.Struct, frozen=True):
@@ -129,8 +149,12 @@ def scan(
         allowed: Further folders into which symbolic links may lead.
         found: Called with each file as soon as it is found.
     """
-    walk = _Walk([os.path.realpath(path) for path in (*(root.path for root in roots), *allowed)], found)
+    local = [root.path for root in roots if root.store is None]
+    walk = _Walk([os.path.realpath(path) for path in (*local, *allowed)], found)
     for root in roots:
+        if root.store is not None:
+            walk.list_remote(root, root.store)
+            continue
         walk.plain.append(_Folder(root, ".", str(root.path), os.path.realpath(root.path), 0))
     walk.run()
     return walk.result
@@ -156,6 +180,29 @@ class _Walk:
                 self.result.truncated = True
                 return
             self._visit(folder)
+
+    def list_remote(self, root: Root, store: Store) -> None:
+        """Take what lies below a place in the cloud; what is known of it from before if it cannot be listed now."""
+        try:
+            listing = store.listing()
+        except ProfileError as error:
+            self.result.errors.append(str(error))
+            listing = store.last
+        folders = set()
+        for each in listing.objects:
+            folder, _, name = (each.relative or root.path.name).rpartition("/")
+            folders.add(folder)
+            if root.takes(name):
+                run, prefix = run_and_prefix(folder or ".", name)
+                path = Path(store.address_of(each.relative))
+                place = int.from_bytes(hashlib.sha256(os.fsencode(path)).digest()[:6], "big")
+                version = int.from_bytes(hashlib.sha256(each.version.encode()).digest()[:6], "big")
+                remote = Remote(store, each)
+                self._keep(File(root.run(run), path, path, -1, place, each.size_bytes, version, prefix, remote))
+            elif is_report_name(name) and len(self.result.reports) < MAX_SEEN:
+                self.result.reports.append(Seen(root.run(folder or "."), name))
+        self.result.directories += len(folders)
+        self.result.truncated |= listing.is_truncated
 
     def _visit(self, folder: _Folder) -> None:
         self.result.directories += 1
@@ -209,10 +256,6 @@ class _Walk:
         queue.append(_Folder(folder.root, relative, entry.path, real, folder.depth + 1))
 
     def _add(self, folder: _Folder, entry: os.DirEntry[str], real: str) -> None:
-        is_named = is_database_name(entry.name) or is_trace_name(entry.name)
-        if self._named >= MAX_NAMED if is_named else self._unnamed >= MAX_UNNAMED:
-            self.result.truncated = True
-            return
         status = entry.stat()
         run, prefix = run_and_prefix(folder.relative, entry.name)
         file = File(
@@ -225,6 +268,13 @@ class _Walk:
             status.st_mtime_ns,
             prefix,
         )
+        self._keep(file)
+
+    def _keep(self, file: File) -> None:
+        is_named = is_database_name(file.path.name) or is_trace_name(file.path.name)
+        if self._named >= MAX_NAMED if is_named else self._unnamed >= MAX_UNNAMED:
+            self.result.truncated = True
+            return
         self.result.files.append(file)
         self._named += is_named
         self._unnamed += not is_named

@@ -15,7 +15,7 @@ from pathlib import Path
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.one_job import end_when_told, open_closed_streams
-from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, port_number
+from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place, port_number
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 8000
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
         help="names by which browsers may call this server, besides those of this machine; * allows any. Without a "
         "list, a server that listens on the network accepts any name",
     )
-    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=named_path, help="what to show")
+    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=named_place, help="what to show")
     return found
 
 
@@ -98,21 +98,21 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal, shown
+    from tensorboard_plugin_dlprof.opening.regular_file import shown
     from tensorboard_plugin_dlprof.routes.app import App
     from tensorboard_plugin_dlprof.routes.opened import Opened
     from tensorboard_plugin_dlprof.runs.scan import Root
-    from tensorboard_plugin_dlprof.services import make_services, memory_of
+    from tensorboard_plugin_dlprof.services import RELOAD_SECONDS, make_services, memory_of, roots_of
     from tensorboard_plugin_dlprof.viewer.server import make_viewer
 
-    profile: Path = arguments.profile
+    profile: Path | str = arguments.profile
     path = Path(os.path.abspath(profile))  # noqa: PTH100 - a link keeps its own name
-    if not path.exists():
-        if is_remote(os.fspath(profile)):
-            raise NotFound(remote_refusal(os.fspath(profile)))
-        raise NotFound(f"{shown(profile)}: there is no such file or folder; check the path.")
     allowed = [Path(os.path.abspath(folder)) for folder in arguments.allowed_dirs.split(",") if folder]  # noqa: PTH100
-    if path.is_dir():
+    if isinstance(profile, str):
+        (root,) = roots_of(profile, "", RELOAD_SECONDS)
+    elif not path.exists():
+        raise NotFound(f"{shown(profile)}: there is no such file or folder; check the path.")
+    elif path.is_dir():
         root = Root(path)
     else:
         root = Root(path.parent, only=path.name)
@@ -123,7 +123,7 @@ def _serve(arguments: argparse.Namespace) -> int:
         allowed,
         cache_folder=arguments.cache_dir and arguments.cache_dir.absolute(),
         memory_bytes=memory_of(arguments.memory_limit or 0.0),
-        opened=Opened(path),
+        opened=Opened(path) if isinstance(profile, Path) else None,
     )
     app = App(services)
     server, url = make_viewer(app, arguments.bind, arguments.port, arguments.allowed_hosts)

@@ -134,7 +134,9 @@ SECRETS = {
     ),
     "remote log directories are told": (
         "cli/test_import.py::test_remote_storage_is_named_as_such",
-        "test_plugin.py::test_remote_folders_are_told",
+        "test_plugin.py::test_addresses_are_searched_as_often_as_tensorboard_reloads",
+        "storage/test_s3.py::test_what_goes_wrong_is_one_sentence_and_costs_only_its_profile",
+        "storage/test_places.py::test_without_a_package_one_sentence_says_what_to_install",
     ),
     "no file outside of the roots is opened, no connection is made": (
         "robustness/test_what_is_opened.py::test_only_allowed_files_are_opened_and_nothing_is_called_up",

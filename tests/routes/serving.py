@@ -10,7 +10,7 @@ from werkzeug.test import Client, TestResponse
 
 from tensorboard_plugin_dlprof.routes.app import App, Services
 from tensorboard_plugin_dlprof.runs.scan import Root
-from tensorboard_plugin_dlprof.services import make_services
+from tensorboard_plugin_dlprof.services import make_services, roots_of
 from tests.waiting import wait_for
 
 OURS = {"X-DLProf": "1"}
@@ -34,8 +34,9 @@ LINKS = {
 class Server:
     """The routes over a log directory, and what tests ask of them."""
 
-    def __init__(self, logdir: Path, cache: Path, **options: Any) -> None:
-        self.services: Services = make_services([Root(logdir)], cache_folder=cache, **options)
+    def __init__(self, logdir: Path | str, cache: Path, **options: Any) -> None:
+        roots = roots_of(logdir, "") if isinstance(logdir, str) else [Root(logdir)]
+        self.services: Services = make_services(roots, cache_folder=cache, **options)
         self.app = App(self.services)
         self._routes = self.app.routes()
         self.client = Client(self._dispatch)

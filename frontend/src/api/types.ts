@@ -49,7 +49,7 @@ export interface ProfilesResponse {
     refused: { run: string; name: string }[];
     /** Reports of other tools, which are not read as they are. */
     reports: { run: string; name: string }[];
-    /** Log directories on remote storage, which are not searched. */
+    /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
     remote: string[];
   };
   import_mode: "auto" | "off";

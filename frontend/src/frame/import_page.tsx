@@ -23,6 +23,9 @@ interface ImportPageProps {
 /** Profiles whose import was started by opening them: once, so that a cancelled import stays cancelled. */
 const opened = new Set<string>();
 
+/** Whether another attempt may succeed: a source is imported anew, and what the storage failed to give is fetched anew. */
+const isRetried = ({ kind, code }: ProfileEntry): boolean => kind === "source" || code === "import_failed";
+
 export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
   const [error, setError] = useState<ApiError | null>(null);
   const { id, state } = profile;
@@ -53,7 +56,7 @@ export function ImportPage({ profile, importMode, onChange }: ImportPageProps) {
           error={{ code: profile.code, message: profile.message, hint: "" }}
           name={profile.name}
           title={profile.kind === "source" ? `${profile.name} could not be imported` : undefined}
-          retry={importMode === "auto" && profile.kind === "source" ? () => ask(startImport) : undefined}
+          retry={importMode === "auto" && isRetried(profile) ? () => ask(startImport) : undefined}
         />
         {failure}
       </>

@@ -48,10 +48,11 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         </p>
       )}
       {remote.length > 0 && (
-        <p>
-          Not searched, because profiles are not read from remote storage: {remote.join(", ")}. Copy them to a folder of
-          this machine, or mount the storage as one, and name that folder with <code>--logdir</code>.
-        </p>
+        <ul>
+          {remote.map((sentence) => (
+            <li key={sentence}>{sentence}</li>
+          ))}
+        </ul>
       )}
       <p>
         Three ways to record one, with {place} in place of <code>LOGDIR</code>:

@@ -1,0 +1,1 @@
+"""Log directories in the cloud."""
