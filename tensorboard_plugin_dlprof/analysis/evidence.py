@@ -70,7 +70,8 @@ def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
 
 
 def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
-    """``, most in /encoder/linear, 12.3 ms``: the path with the most time, for a sentence; empty if it is of no op."""
+    """``, most in /encoder/linear, 12.3 ms``: the path with the most time, for a sentence; empty if it is of no op, or
+    only a small part."""
     paths: Counter[str] = Counter()
     names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
     for row in evidence:
@@ -79,8 +80,13 @@ def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
     if not paths:
         return ""
     ((path, time_ns),) = paths.most_common(1)
+    if time_ns < _MUCH * sum(row.time_ns or 0 for row in evidence):
+        return ""
     return f", most in {path}, {short_duration(signals.per_gpu(time_ns))}"
 
+
+_MUCH: Final = 0.1
+"""Share of the evidence from which a path is worth naming."""
 
 _INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")
 """Numbers in a path that tell repetitions apart, such as the index of a layer."""

@@ -220,11 +220,12 @@ class Signals:
         return time_ns / self.wall_ns if self.wall_ns else 0.0
 
     def kernel_share(self, time_ns: float) -> float:
-        """A kernel time as a share of the wall time, or of the time of all kernels if that is longer.
+        """A kernel time as a share of the windows of the diagnosis, or of the time of all kernels if that is longer.
 
         It is longer if the host ran ahead and the GPU works on after the iterations, or if kernels run in parallel.
         """
-        whole_ns = max(self.active_ns, self.on_gpu(int(self.duration.sum())))
+        wall_ns = self.diagnosis.mean_wall_ns * self.iterations or self.wall_ns
+        whole_ns = max(wall_ns, self.on_gpu(int(self.duration.sum())))
         return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
 
     def per_iteration(self, time_ns: float) -> int:

@@ -38,10 +38,10 @@ LARGE_COPY_BYTES = 1_000_000
 MIN_GAIN_FRACTION = 0.01
 """A gain below this share of an iteration is not worth a user's time, because iterations vary by more."""
 
-FUSION_FRACTION = 0.15
+FUSION_FRACTION = 0.1
 """Share of the time in elementwise, normalisation and copy kernels of ops above which fusing them pays."""
 
-OPTIMIZER_FRACTION = 0.03
+OPTIMIZER_FRACTION = 0.02
 """Share of the time in the optimizer above which a faster one is worth a line of code."""
 
 OPTIMIZER_KERNELS = 50
@@ -65,7 +65,7 @@ DOMINANT_FRACTION = 0.5
 DOMINANT_TIME_FRACTION = 0.1
 """Share of the time below which even the longest kernel matters little."""
 
-PRODUCT_FRACTION = 0.03
+PRODUCT_FRACTION = 0.01
 """Share of the time in products of FP32 above which a narrower type is worth trying."""
 
 FP8_FRACTION = 0.3
@@ -74,7 +74,7 @@ FP8_FRACTION = 0.3
 FP8_LENGTH = 1024
 """Shortest side of a product that gains from FP8; below this, casting and scaling cost as much as it saves."""
 
-ATTENTION_FRACTION = 0.03
+ATTENTION_FRACTION = 0.02
 """Share of the time between the two products of attention written out."""
 
 OLDER_ATTENTION_FRACTION = 0.05
