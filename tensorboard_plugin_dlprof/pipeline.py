@@ -40,7 +40,7 @@ from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
-from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource
+from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
 from tensorboard_plugin_dlprof.importers import find_importer
@@ -241,6 +241,14 @@ def diagnose_source(
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
     return as_data(found, source.name, as_findings(profile, verdict))
+
+
+def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
+    """As ``diagnose_source`` returns it for a database, by default of the typical iterations; None after an error."""
+    try:
+        return diagnose_source(database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None)
+    except ProfileError:
+        return None
 
 
 def memory_of_source(source: Path, at_ns: int | None, progress: Progress) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.api.frames import described, frame, plain_frame
 from tensorboard_plugin_dlprof.api.kernels import kernel_launches
@@ -348,6 +348,8 @@ class Profile:
             BadRequest: There is no such report or format.
             OutputNotWritable: The folder cannot be written to.
         """
+        from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
+        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
         from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
         from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats, write_reports
 
@@ -356,7 +358,11 @@ class Profile:
         target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
         paths = []
         with self._asking() as connection:
-            for path in write_reports(connection, self._scope, wanted, kinds, target):
+
+            def diagnose() -> dict[str, Any] | None:
+                return diagnosis_or_none(self._database, diagnosed_positions(connection, self._scope))
+
+            for path in write_reports(connection, self._scope, wanted, kinds, target, diagnose):
                 paths.append(path)
                 connection.authorizer_calls = 0
         return paths

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tensorboard_plugin_dlprof.database.naming import source_stem
 
@@ -67,12 +67,18 @@ def report_files(
         ProfileError: the database cannot be read, or the folder not written to.
     """
     from tensorboard_plugin_dlprof.database.connection import opened_database
+    from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
+    from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.files import write_reports
 
     with opened_database(database, name) as connection:
         scope = find_scope(connection, part.aggregation, part.domain)
-        for path in write_reports(connection, scope, reports, formats, target):
+
+        def diagnose() -> dict[str, Any] | None:
+            return diagnosis_or_none(database, diagnosed_positions(connection, scope))
+
+        for path in write_reports(connection, scope, reports, formats, target, diagnose):
             yield path
             # The limit is meant for one question; each file counts as one.
             connection.authorizer_calls = 0

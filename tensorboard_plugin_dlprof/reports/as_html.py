@@ -1,4 +1,4 @@
-"""Reports as one self-contained HTML file: the dashboard, then a table per report.
+"""Reports as one self-contained HTML file: the Dashboard, then a table per report.
 
 It needs neither scripts nor a network, so it can be sent by mail. Long tables are cut, and state how many rows are
 left out.
@@ -14,6 +14,7 @@ from typing import TextIO
 
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.reports.answer import Diagnosis
 from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Kind, Value, known
 from tensorboard_plugin_dlprof.reports.catalog import Report
 from tensorboard_plugin_dlprof.reports.dashboard import dashboard
@@ -23,8 +24,14 @@ MOST_ROWS = 500
 """Most rows of a table: browsers show as many without delay."""
 
 
-def write_html(connection: sqlite3.Connection, scope: Scope, reports: Sequence[Report], stream: TextIO) -> None:
-    """Write the page."""
+def write_html(
+    connection: sqlite3.Connection,
+    scope: Scope,
+    reports: Sequence[Report],
+    stream: TextIO,
+    found: Diagnosis | None = None,
+) -> None:
+    """Write the page; ``found`` is the diagnosis, with which it begins."""
     title = escape(_title(connection))
     stream.write(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -32,7 +39,7 @@ def write_html(connection: sqlite3.Connection, scope: Scope, reports: Sequence[R
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     )
-    for section in dashboard(connection, scope):
+    for section in dashboard(connection, scope, found):
         stream.write(section + "\n")
     for report in reports:
         for block in report.blocks(connection, scope):

@@ -14,7 +14,6 @@ WIDTH = 720
 
 _BAR_HEIGHT = 28
 _COLUMNS_HEIGHT = 180
-_LABEL_LETTERS = 100
 
 
 class Part(NamedTuple):
@@ -25,9 +24,9 @@ class Part(NamedTuple):
     tooltip: str
 
 
-def stacked_bar(name: str, parts: Sequence[Part]) -> str:
-    """One bar over the whole width, divided into parts."""
-    total = sum(part.size for part in parts)
+def stacked_bar(name: str, parts: Sequence[Part], whole: float | None = None) -> str:
+    """One bar, divided into parts; ``whole`` has the whole width, by default their sum."""
+    total = sum(part.size for part in parts) if whole is None else whole
     marks, x = [], 0.0
     for part in parts:
         width = WIDTH * part.size / total if total else 0.0
@@ -37,28 +36,31 @@ def stacked_bar(name: str, parts: Sequence[Part]) -> str:
     return _svg(name, _BAR_HEIGHT, marks)
 
 
-def bars(name: str, rows: Sequence[tuple[str, Part]]) -> str:
-    """Horizontal bars, each with its label above it; the longest bar has the whole width."""
-    longest = max((part.size for _, part in rows), default=0)
-    marks, y = [], 0
-    for label, part in rows:
-        shown = label if len(label) <= _LABEL_LETTERS else "…" + label[1 - _LABEL_LETTERS :]
-        marks.append(f'<text x="0" y="{y + 13}">{escape(shown)}<title>{escape(label)}</title></text>')
-        marks.append(_rect(0, y + 18, WIDTH * part.size / longest if longest else 0.0, 10, part))
-        y += 38
-    return _svg(name, max(y, 1), marks)
+def whisker(name: str, low: float, high: float) -> str:
+    """A range on a scale from 0 to 1: dark up to its low end, pale up to its high end."""
+    scale = _rect(0, 0, WIDTH, _BAR_HEIGHT, Part(1, "scale", name))
+    ends = [
+        _rect(0, 0, WIDTH * min(max(share, 0.0), 1.0), _BAR_HEIGHT, Part(share, colour, name))
+        for share, colour in ((high, "gain-high"), (low, "gain-low"))
+    ]
+    return _svg(name, _BAR_HEIGHT, [scale, *ends])
 
 
-def columns(name: str, stacks: Sequence[Sequence[Part]]) -> str:
-    """Columns, each a stack of parts from the bottom up; the highest column has the whole height."""
+def columns(name: str, stacks: Sequence[Sequence[Part]], most: float | None = None) -> str:
+    """Columns, each a stack of parts from the bottom up.
+
+    The highest column has the whole height; what is higher than ``most``, where it is given, is cut there.
+    """
     highest = max((sum(part.size for part in stack) for stack in stacks), default=0)
+    if most is not None:
+        highest = min(highest, most)
     width = WIDTH / max(len(stacks), 1)
     gap = 2 if width > 6 else 0
     marks = []
     for position, stack in enumerate(stacks):
         y = float(_COLUMNS_HEIGHT)
         for part in stack:
-            height = _COLUMNS_HEIGHT * part.size / highest if highest else 0.0
+            height = min(_COLUMNS_HEIGHT * part.size / highest if highest else 0.0, y)
             y -= height
             if height:
                 marks.append(_rect(position * width, y, max(width - gap, 0.5), height, part))

@@ -1,18 +1,24 @@
-"""The dashboard as HTML: utilisation, resources, kernels, iterations, top ops, recommendations, system."""
+"""The Dashboard as HTML: the answer, key figures, what to change, where the time goes, and DLProf's panels."""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
+from typing import Any, cast
 
-from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
+from tensorboard_plugin_dlprof.queries import iterations, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.numbers import plus
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.reports import charts
+from tensorboard_plugin_dlprof.queries.table import Request
+from tensorboard_plugin_dlprof.queries.tables import table_of
+from tensorboard_plugin_dlprof.reports import answer, charts
 from tensorboard_plugin_dlprof.reports.charts import Part
+from tensorboard_plugin_dlprof.reports.markup import legend, section
 from tensorboard_plugin_dlprof.reports.words import at_least, duration, number, share
+from tensorboard_plugin_dlprof.units import short_duration
 
 _RESOURCES = {
     "tensor_core": "{unit} kernels",
@@ -26,15 +32,19 @@ _RESOURCES = {
 }
 
 
-def dashboard(connection: sqlite3.Connection, scope: Scope) -> Iterator[str]:
-    """The sections of the dashboard, each with its heading."""
+def dashboard(connection: sqlite3.Connection, scope: Scope, found: answer.Diagnosis | None = None) -> Iterator[str]:
+    """The sections of the dashboard, in order; ``found`` is the diagnosis, if there is one."""
     unit = system.matrix_unit(connection)
+    if found is not None:
+        yield from answer.sentence(found, unit)
     yield _key_figures(connection, scope, unit)
+    told = [] if found is None else list(answer.changes(found))
+    yield from told or [_recommendations(connection, scope)]
+    yield _groups(connection, scope, unit)
+    drawn = [] if found is None else list(answer.iterations(found, unit))
+    yield from drawn or [_iterations(connection, scope, unit)]
     yield resources(connection, scope, unit)
     yield _kernels(connection, scope, unit)
-    yield _iterations(connection, scope, unit)
-    yield _top_ops(connection, scope, unit)
-    yield _recommendations(connection, scope)
     yield _system(connection)
 
 
@@ -98,13 +108,13 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         "What fills the wall time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
     )
-    table = _legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
+    table = legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
     note = "Exclusive parts of the wall time; they add up to it." + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
         else ""
     )
-    return _section("Resource usage", note, chart + table)
+    return section("Resource usage", note, chart + table)
 
 
 def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
@@ -141,8 +151,8 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
                 number(kind["launches"]),
             )
         )
-    table = _legend(("Kind", "Time", "Share", "Names", "Launches"), rows)
-    return _section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
+    table = legend(("Kind", "Time", "Share", "Names", "Launches"), rows)
+    return section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
 
 
 _COLOURS = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
@@ -151,6 +161,8 @@ _COLOURS = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     rows, binned = iterations.iteration_rows(connection, scope)
+    if len(rows) == 1 and not binned:  # one iteration is the bar of the wall time
+        return ""
     stacks = []
     for row in rows:
         name = f"Iteration {row['iteration']}" + (f" to {row['stop_iteration']}" if binned else "")
@@ -171,29 +183,58 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     note = f"Iterations {ends}: how long they took and what filled them. The highest column is {longest}" + (
         "; each is the sum of several." if binned else "."
     )
-    return _section("Iterations", note, charts.columns("Duration of the iterations", stacks))
+    return section("Iterations", note, charts.columns("Duration of the iterations", stacks))
 
 
-def _top_ops(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
-    found = ops.top_ops(connection, scope)
+def _groups(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+    """The ten largest groups of ops: those of one path without indices are one row."""
+    asked = Request(limit=10, sort="-gpu_time_ns")
+    found = cast("list[dict[str, Any]]", page(connection, table_of(connection, "op_paths"), scope, asked).rows)
+    found = [row for row in found if row["gpu_time_ns"]]
+    if not found:
+        return section("Where GPU time goes", "", "<p>No op has GPU time.</p>")
+    most = found[0]["gpu_time_ns"]
     rows = []
-    for op in found:
-        colour, use = "other_kernel", f"could use {unit}s" if op["eligible"] else ""
-        if op["using_tensor_cores"]:
-            colour, use = "tensor_core", f"uses {unit}s"
-        elif op["using_tensor_cores"] is None:
-            use = f"whether it uses {unit}s is unknown"
-        parts = (duration(op["gpu_time_ns"]), share(op["gpu_time_fraction"]), use)
-        label = f"{op['name']} ({op['op_id']}): {', '.join(filter(None, parts))}"
-        rows.append((label, Part(op["gpu_time_ns"] or 0, colour, label)))
-    chart = charts.bars("Ops with the most GPU time", rows) if rows else "<p>No op has GPU time.</p>"
-    return _section("Top ops by GPU time", "", chart)
+    for row in found:
+        time, on_units = row["gpu_time_ns"], row["tensor_core_fraction"] or 0
+        other = "communication" if row.get("family") == "collective" else "other_kernel"
+        name, gain = str(row["name"]), row.get("gain_ns") or 0
+        parts = [
+            Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
+            Part(time * (1 - on_units), other, f"Not on {unit}s"),
+        ]
+        cells = (
+            f"×{row['ops']:,}",
+            short_duration(time),
+            share(row["gpu_time_fraction"]),
+            share(on_units) if on_units else "–",
+            row.get("bound") or "–",
+            short_duration(gain) if gain > 0 else "–",
+        )
+        direction = _DIRECTIONS.get(row["direction"] or "", "")
+        rows.append(
+            f"<tr><th scope=row>{escape(name)} <span class=faint>{direction}</span></th>"
+            f"<td class=bar>{charts.stacked_bar(f'GPU time of {name}', parts, most)}</td>"
+            + "".join(f"<td class=n>{escape(cell)}</td>" for cell in cells)
+            + "</tr>"
+        )
+    heads = ("Group", "", "Ops", "GPU time", "Share", f"On {unit}s", "Bound by", "Could gain")
+    head = "".join(f"<th scope=col>{escape(each)}</th>" if each else "<td></td>" for each in heads)
+    return section(
+        "Where GPU time goes",
+        "Ops of modules that are alike are one row. DLProf: Top 10 GPU Ops.",
+        f"<div class=scroll tabindex=0 role=region aria-label='Where GPU time goes'><table class=groups>"
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+    )
+
+
+_DIRECTIONS = {"fprop": "forward", "bprop": "backward"}
 
 
 def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:
     found = summary.recommendations(connection, scope)
     items = "".join(f"<dt>{escape(item['problem'])}</dt><dd>{escape(item['recommendation'])}</dd>" for item in found)
-    return _section("Recommendations", "", f"<dl>{items}</dl>") if found else ""
+    return section("Recommendations", "", f"<dl>{items}</dl>") if found else ""
 
 
 def _system(connection: sqlite3.Connection) -> str:
@@ -201,21 +242,4 @@ def _system(connection: sqlite3.Connection) -> str:
         f"<tr><th scope=row>{escape(fact['label'])}</th><td>{escape(fact['value'])}</td></tr>"
         for fact in system.system_facts(connection)
     )
-    return _section("System", "", f"<table>{rows}</table>") if rows else ""
-
-
-def _legend(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th scope=col>{escape(heading)}</th>" for heading in headings)
-    body = "".join(
-        '<tr><th scope=row><svg class="key" viewBox="0 0 10 10" aria-hidden="true">'
-        f'<rect class="{colour}" width="10" '
-        f'height="10"/></svg>{escape(name)}</th>'
-        + "".join(f"<td class=n>{escape(cell)}</td>" for cell in cells)
-        + "</tr>"
-        for colour, name, *cells in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _section(heading: str, note: str, content: str) -> str:
-    return f"<section><h2>{escape(heading)}</h2>{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"
+    return section("System", "", f"<table>{rows}</table>") if rows else ""

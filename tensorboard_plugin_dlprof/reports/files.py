@@ -17,6 +17,7 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.opening.outputs import make_folder
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.reports.answer import Diagnosis
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.as_json import write_json
@@ -83,9 +84,16 @@ def checked_prefix(prefix: str) -> str:
 
 
 def write_reports(
-    connection: sqlite3.Connection, scope: Scope, reports: Sequence[Report], formats: Sequence[str], target: Target
+    connection: sqlite3.Connection,
+    scope: Scope,
+    reports: Sequence[Report],
+    formats: Sequence[str],
+    target: Target,
+    diagnose: Callable[[], Diagnosis | None] = lambda: None,
 ) -> Iterator[Path]:
     """Write the files one after the other, and yield the path of each finished file.
+
+    ``diagnose`` returns the diagnosis that an HTML page begins with; it is only called for one.
 
     Raises:
         BadRequest: The prefix is invalid, see ``checked_prefix``.
@@ -98,9 +106,10 @@ def write_reports(
             write = partial(write_csv, safe=target.safe_csv) if name == "csv" else EACH[name]
             for report in reports:
                 yield _publish(target, report.file_stem, name, partial(_write_each, write, report, connection, scope))
+        elif name == "xlsx":
+            yield _publish(target, "reports", name, partial(_write_workbook, reports, connection, scope))
         else:
-            write_all = _write_workbook if name == "xlsx" else _write_page
-            yield _publish(target, "reports", name, partial(write_all, reports, connection, scope))
+            yield _publish(target, "reports", name, partial(_write_page, reports, connection, scope, diagnose()))
 
 
 def _write_each(write: Writer, report: Report, connection: sqlite3.Connection, scope: Scope, path: Path) -> None:
@@ -112,9 +121,11 @@ def _write_workbook(reports: Sequence[Report], connection: sqlite3.Connection, s
     write_xlsx({_sheet_name(report): report.blocks(connection, scope) for report in reports}, path)
 
 
-def _write_page(reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, path: Path) -> None:
+def _write_page(
+    reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, found: Diagnosis | None, path: Path
+) -> None:
     with _text_file(path) as stream:
-        write_html(connection, scope, reports, stream)
+        write_html(connection, scope, reports, stream, found)
 
 
 def _text_file(path: Path) -> TextIO:

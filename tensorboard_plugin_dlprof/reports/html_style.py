@@ -10,10 +10,22 @@ COLOURS = {
     "data_loader": ("#695ba2", "#b262d9"),
     "io": ("#3c7981", "#6edae7"),
     "cpu": ("#e4741c", "#f0ae4e"),
+    "communication": ("#cb3872", "#ef73cc"),
     "other": ("#c6c9d0", "#5d6068"),
     "outside": ("#939393", "#929192"),
 }
 """Class of a mark -> its colour on light and on dark panels; those of the tab (``frontend/src/model/resources.ts``)."""
+
+_MORE_COLOURS = {
+    "blocked": ("#a8430a", "#d9772e"),
+    "launching": ("#f4b183", "#f7cf9c"),
+    "host_code": ("#e3c3a3", "#a58a6a"),
+    "queued": ("#a9adb6", "#7d828c"),
+    "scale": ("#f1f3f4", "#444444"),
+    "gain-low": ("#f57c00", "#ef6c00"),
+    "gain-high": ("#fabd80", "#935234"),
+}
+"""Parts of a step in which the CPU kept the GPU waiting, as ``frame.css`` has them, and gains."""
 
 _LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff;"
 _DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838;"
@@ -37,6 +49,14 @@ tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
 .scroll { overflow: auto; max-height: 80vh; } .scroll thead th { position: sticky; top: 0; background: var(--panel); }
+.answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .faint { color: var(--faint); }
+.changes { margin: 0; padding: 0; list-style: none; }
+.changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
+  border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { margin: 4px 0; }
+@media (max-width: 600px) { .changes > li { grid-template-columns: 1fr; } }
+.groups { width: 100%; } .groups th { overflow-wrap: anywhere; } .groups .bar { width: 130px; }
+.groups .bar svg { width: 120px; margin: 2px 0; }
+.groups thead th:nth-child(n + 3) { text-align: right; }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
 @media print { .scroll { max-height: none; overflow: visible; } }
 """
@@ -53,7 +73,10 @@ def style() -> str:
 def mark_colours(selector: str) -> str:
     """Colours of the marks of charts below a selector; everywhere where it is empty."""
     light, dark = (
-        " ".join(f"{selector} svg .{name} {{ fill: {colours[theme]}; }}".strip() for name, colours in COLOURS.items())
+        " ".join(
+            f"{selector} svg .{name} {{ fill: {colours[theme]}; }}".strip()
+            for name, colours in {**COLOURS, **_MORE_COLOURS}.items()
+        )
         for theme in (0, 1)
     )
     return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}"

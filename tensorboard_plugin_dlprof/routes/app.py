@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
 from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -256,7 +257,7 @@ class App:
         """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            return views.diagnosed(borrowed.connection, asked_scope(borrowed.connection, parameters))
+            return diagnosed_positions(borrowed.connection, asked_scope(borrowed.connection, parameters))
 
         def worked_out(path: Path, chosen: Any) -> Any:
             found = self._questions.advisor.diagnosis(path, chosen)

@@ -8,13 +8,11 @@ from types import MappingProxyType
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency as efficiency_summary
-from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.findings import findings as all_findings
 from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMIT, group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
-from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.op_detail import op_detail
-from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
+from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.throughput import MOST_PER_ITERATION, Given
 from tensorboard_plugin_dlprof.queries.throughput import throughput as all_throughput
 from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION, Parameters
@@ -40,21 +38,6 @@ def throughput(connection: sqlite3.Connection, scope: Scope, parameters: Paramet
 def findings(connection: sqlite3.Connection, scope: Scope) -> Any:
     """The body of ``./findings``, as far as the database contains it."""
     return all_findings(connection, scope)
-
-
-def diagnosed(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] | None:
-    """First and last position of the iterations that the diagnosis is of; None for the typical ones.
-
-    The first aggregation stands for the typical iterations. Others were added by users for the sake of their
-    iterations, unless these were found in another way.
-    """
-    # A damaged database may have none.
-    if scope.aggregation in [aggregation["id"] for aggregation in aggregations(connection)[:1]]:
-        return None
-    rows, is_binned = iteration_rows(connection, scope)
-    positions = [position for position, row in enumerate(rows) if row["profiled"]]
-    start, _, key_op = aggregated(connection, scope)
-    return None if is_binned or start is None or key_op or not positions else (positions[0], positions[-1])
 
 
 NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(

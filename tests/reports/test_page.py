@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports import as_html
 from tensorboard_plugin_dlprof.reports.as_html import write_html
@@ -85,11 +85,32 @@ def test_the_page_needs_nothing_else() -> None:
 def test_every_report_and_chart_is_on_the_page() -> None:
     """The dashboard first."""
     text = page_of(golden("dlprof_dldb_1.sqlite"))
-    titles = ["Resource usage", "Kernel time", "Iterations", "Top ops by GPU time", "System Config", "All Iterations"]
+    titles = ["Where GPU time goes", "Resource usage", "Kernel time", "System Config", "All Iterations"]
     titles += ["Iteration Report", "Kernel Report", "Tensor Core Report", "Op Type Summary Report", "Group Op Report"]
     places = [text.index(f"<h2>{title}</h2>") for title in titles]
     assert places == sorted(places)
-    assert text.count('<svg role="img"') == 4
+    assert text.count('<svg role="img"') == 2 + text.count("<td class=bar>"), (
+        "its iteration is the bar of the wall time"
+    )
+
+
+def test_the_page_opens_with_the_answer(made: Path) -> None:
+    """The sentence and its bar, what to change with its gain, the groups, the iterations; what is left out is told."""
+    found = diagnosis_or_none(made, None)
+    assert found is not None
+    gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
+    found["findings"] = [{"title": "<b>", "action": "do", "gain": gain}]
+    stream = io.StringIO()
+    with closing(open_database(made)) as connection:
+        write_html(connection, find_scope(connection), [], stream, found)
+    text = stream.getvalue()
+    Page(text)
+    places = [
+        text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
+    ]
+    assert places == sorted(places)
+    assert "1 ns to 2.00 µs" in text
+    assert text.count("left out of the means") == sum(not each["typical"] for each in found["iterations"])
 
 
 def test_names_of_a_profile_are_text(made: Path) -> None:
