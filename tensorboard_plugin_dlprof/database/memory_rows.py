@@ -11,9 +11,14 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import PART, pack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.memory.stored import GROUP
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_STATES = 65_536
+"""States after which the open blocks are stored again."""
 
 
 def write_memory(con: sqlite3.Connection, profile: Profile) -> None:
@@ -23,51 +28,95 @@ def write_memory(con: sqlite3.Connection, profile: Profile) -> None:
         rows = [(int(device), found["headline"], json.dumps(each)) for device, each in found["devices"].items()]
         insert_rows(con, "memory_answers", ("device_id", "headline", "answer"), rows)
     for history in profile.memory_histories:
-        device = history.device
-        has_reserved = bool((history.reserved_bytes >= 0).all())
-        facts: dict[str, int | str | None] = {
-            "device_id": device,
-            "measure": history.measure,
-            "relative": history.relative,
-            "timed": len(history.time_ns) > 0,
-            "reserved": has_reserved,
-            "capacity_bytes": history.capacity_bytes or None,
-            "settings": storable(history.settings),
-            "lost_frees": history.lost_frees,
-        }
-        insert_rows(con, "memory_devices", tuple(facts), [tuple(facts.values())])
-        states = len(history.in_use_bytes)
-        time = np.append(history.time_ns[:1], history.time_ns) if len(history.time_ns) else np.zeros(states, np.int64)
-        reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
-        columns = [np.diff(column, prepend=np.int64(0)) for column in (time, history.in_use_bytes, reserved)]
-        _write_packed(con, "memory_states", "states", device, columns)
-        blocks = history.blocks
-        lasts = np.where(blocks.freed == STAYS, -1, blocks.freed - blocks.allocated)
-        steps = np.diff(blocks.allocated, prepend=np.int64(0))
-        _write_packed(
-            con, "memory_blocks", "blocks", device, [steps, lasts, blocks.num_bytes, blocks.category, blocks.owner]
-        )
-        owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
-        insert_rows(con, "memory_owners", ("device_id", "number", "path"), owners)
-        segments = [
-            (device, number, each.address, each.total_bytes, storable(each.pool), each.stream, json.dumps(each.blocks))
-            for number, each in enumerate(history.segments)
-        ]
-        columns_of = ("device_id", "number", "address", "total_bytes", "pool", "stream", "blocks")
-        insert_rows(con, "memory_segments", columns_of, segments)
-        marks: list[tuple[int, int, str, int | None, int | None]] = [
-            (device, event, "segment", None, None) for event in history.segment_events.tolist()
-        ]
-        marks += [
-            (device, event, "out_of_memory", asked, free if free >= 0 else None)
-            for event, asked, free in history.out_of_memory
-        ]
-        insert_rows(con, "memory_marks", ("device_id", "event", "kind", "num_bytes", "free_bytes"), marks)
+        write_history(con, history)
 
 
-def _write_packed(con: sqlite3.Connection, table: str, counted: str, device: int, columns: Sequence[Any]) -> None:
-    rows = []
-    for part, begin in enumerate(range(0, len(columns[0]), PART)):
-        some = [column[begin : begin + PART] for column in columns]
-        rows.append((device, part, len(some[0]), pack(some)))
-    insert_rows(con, table, ("device_id", "part", counted, "packed"), rows)
+def write_history(con: sqlite3.Connection, history: History) -> None:
+    """Store the memory of one GPU."""
+    device = history.device
+    has_reserved = bool((history.reserved_bytes >= 0).all())
+    facts: dict[str, int | str | None] = {
+        "device_id": device,
+        "measure": history.measure,
+        "relative": history.relative,
+        "timed": len(history.time_ns) > 0,
+        "reserved": has_reserved,
+        "states": len(history.in_use_bytes),
+        "capacity_bytes": history.capacity_bytes or None,
+        "settings": storable(history.settings),
+        "lost_frees": history.lost_frees,
+    }
+    insert_rows(con, "memory_devices", tuple(facts), [tuple(facts.values())])
+    states = len(history.in_use_bytes)
+    time = np.append(history.time_ns[:1], history.time_ns) if len(history.time_ns) else np.zeros(states, np.int64)
+    reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
+    _write_states(con, device, len(history.time_ns) > 0, [time, history.in_use_bytes, reserved])
+    _write_blocks(con, device, history.blocks, states)
+    owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
+    insert_rows(con, "memory_owners", ("device_id", "number", "path"), owners)
+    segments = [
+        (device, number, each.address, each.total_bytes, storable(each.pool), each.stream, json.dumps(each.blocks))
+        for number, each in enumerate(history.segments)
+    ]
+    columns_of = ("device_id", "number", "address", "total_bytes", "pool", "stream", "blocks")
+    insert_rows(con, "memory_segments", columns_of, segments)
+    marks: list[tuple[int, int, str, int | None, int | None]] = [
+        (device, event, "segment", None, None) for event in history.segment_events.tolist()
+    ]
+    marks += [
+        (device, event, "out_of_memory", asked, free if free >= 0 else None)
+        for event, asked, free in history.out_of_memory
+    ]
+    insert_rows(con, "memory_marks", ("device_id", "event", "kind", "num_bytes", "free_bytes"), marks)
+
+
+def _write_states(con: sqlite3.Connection, device: int, timed: bool, columns: list[Int64s]) -> None:
+    """The curve, and coarser levels of it until one fits into a part."""
+    level = 0
+    while True:
+        rows = []
+        for part, begin in enumerate(range(0, len(columns[0]), PART)):
+            some = [np.diff(column[begin : begin + PART], prepend=np.int64(0)) for column in columns]
+            first = int(columns[0][begin]) if timed else begin * GROUP**level - 1
+            rows.append((device, level, part, first, pack(some)))
+        insert_rows(con, "memory_states", ("device_id", "level", "part", "first", "packed"), rows)
+        if len(rows) <= 1:
+            return
+        low, high, reserved = columns[1], columns[-2], columns[-1]
+        groups = np.arange(0, len(low), GROUP)
+        columns = [
+            columns[0][groups],
+            np.minimum.reduceat(low, groups),
+            np.maximum.reduceat(high, groups),
+            np.maximum.reduceat(reserved, groups),
+        ]
+        level += 1
+
+
+def _write_blocks(con: sqlite3.Connection, device: int, blocks: Blocks, states: int) -> None:
+    lasts = np.where(blocks.freed == STAYS, -1, blocks.freed - blocks.allocated)
+    columns = [blocks.allocated, lasts, blocks.num_bytes, blocks.category, blocks.owner]
+    rows = [
+        (device, part, int(blocks.allocated[begin]), _packed(columns, slice(begin, begin + PART)))
+        for part, begin in enumerate(range(0, len(lasts), PART))
+    ]
+    insert_rows(con, "memory_blocks", ("device_id", "part", "first", "packed"), rows)
+    left = max(len(lasts), _STATES)
+    still = np.zeros(0, np.int64)
+    for state in range(_STATES, states, _STATES):
+        begin, end = np.searchsorted(blocks.allocated, (state - _STATES, state))
+        still = np.append(still, np.arange(begin, end))
+        still = still[blocks.freed[still] >= state]
+        left -= len(still)
+        if left < 0:
+            break  # What is never freed would be stored over and over.
+        opened = [
+            (device, state, part, _packed(columns, still[begin : begin + PART]))
+            for part, begin in enumerate(range(0, len(still), PART))
+        ]
+        insert_rows(con, "memory_open", ("device_id", "state", "part", "packed"), opened)
+
+
+def _packed(columns: Sequence[Any], rows: slice | Int64s) -> bytes:
+    some = [column[rows] for column in columns]
+    return pack([np.diff(some[0], prepend=np.int64(0)), *some[1:]])

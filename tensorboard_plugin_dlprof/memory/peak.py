@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, Blocks, History
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 
 _NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=[._])\d+(?=[./]|\Z)")
 """The number of a repeated part of a model in a path."""
@@ -34,7 +34,12 @@ class Peak(msgspec.Struct, frozen=True):
 
 
 def peak_of(history: History, first: int = 0, last: int | None = None) -> Peak:
-    """The peak of the states from ``first`` up to ``last`` (exclusive; by default all)."""
+    """The peak of the states from ``first`` up to ``last`` (exclusive; by default all).
+
+    Where the source wrote totals, one of them is the peak: what was held before the first event only follows from it.
+    """
+    is_written = history.measure == "allocated" and not history.relative
+    first = max(first, 1) if is_written and len(history.in_use_bytes[:last]) > 1 else first
     states = history.in_use_bytes[first:last]
     state = first + int(states.argmax())
     return Peak(state, time_of(history, state), int(history.in_use_bytes[state]))
@@ -55,38 +60,52 @@ def open_blocks(history: History, state: int) -> Int64s:
 
 def by_category(history: History, state: int) -> list[Held]:
     """What is in use in a state, the largest first; the rows add up to ``in_use_bytes``."""
-    rows = open_blocks(history, state)
-    sizes = _sums(history.blocks.category[rows].astype(np.int64), history.blocks.num_bytes[rows])
-    return _with_rest(history, state, {CATEGORIES[number]: held for number, held in sizes.items()})
+    return categories_of(_open(history, state), int(history.in_use_bytes[state]), history.relative)
 
 
 def by_owner(history: History, state: int) -> list[Held]:
     """What is in use in a state by who allocated it, the largest first; the rows add up to ``in_use_bytes``."""
-    rows = open_blocks(history, state)
+    in_use = int(history.in_use_bytes[state])
+    return owners_in(_open(history, state), history.owners, in_use, history.relative)
+
+
+def categories_of(blocks: Blocks, in_use_bytes: int, relative: bool) -> list[Held]:
+    """The sums of open blocks by category, and what was held before the recording."""
+    sizes = _sums(blocks.category, blocks.num_bytes)
+    named = {CATEGORIES[number]: held for number, held in sizes.items()}
+    return _with_rest(named, in_use_bytes, relative and not len(blocks.num_bytes))
+
+
+def owners_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
+    """The sums of open blocks by who allocated them. What repeats in a model (layers.0, Layer[1]) is one row."""
     sizes: dict[str, tuple[int, int]] = {}
-    for number, (num_bytes, count) in _sums(
-        history.blocks.owner[rows].astype(np.int64), history.blocks.num_bytes[rows]
-    ).items():
-        # What repeats in a model (layers.0, Layer[1]) is one row.
-        name = _NUMBER.sub("*", history.owners[number]) or "unknown"
+    for number, (num_bytes, count) in _sums(blocks.owner, blocks.num_bytes).items():
+        name = _NUMBER.sub("*", owners[number]) or "unknown"
         before = sizes.get(name, (0, 0))
         sizes[name] = (before[0] + num_bytes, before[1] + count)
-    return _with_rest(history, state, sizes)
+    return _with_rest(sizes, in_use_bytes, relative and not len(blocks.num_bytes))
 
 
-def _sums(key: Int64s, num_bytes: Int64s) -> dict[int, tuple[int, int]]:
-    found: dict[int, tuple[int, int]] = {}
-    for number in distinct_values(key).tolist():
-        own = num_bytes[key == number]
-        found[number] = int(own.sum()), len(own)
-    return found
+def _open(history: History, state: int) -> Blocks:
+    rows = open_blocks(history, state)
+    return Blocks(*(getattr(history.blocks, name)[rows] for name in Blocks.__struct_fields__))
 
 
-def _with_rest(history: History, state: int, sizes: dict[str, tuple[int, int]]) -> list[Held]:
+def _sums(key: Int8s | Int32s, num_bytes: Int64s) -> dict[int, tuple[int, int]]:
+    """Bytes and blocks of each key."""
+    order = np.argsort(key, kind="stable")
+    ordered = key[order]
+    first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(key) else np.zeros(0, np.int64)
+    counts = np.diff(np.append(first, len(key)))
+    sums = np.add.reduceat(num_bytes[order], first) if len(key) else first
+    columns = zip(ordered[first].tolist(), sums.tolist(), counts.tolist(), strict=True)
+    return {number: (total, count) for number, total, count in columns}
+
+
+def _with_rest(sizes: dict[str, tuple[int, int]], in_use_bytes: int, is_unknown: bool) -> list[Held]:
     found = [Held(name, num_bytes, blocks) for name, (num_bytes, blocks) in sizes.items()]
-    rest = int(history.in_use_bytes[state]) - sum(held.num_bytes for held in found)
+    rest = in_use_bytes - sum(held.num_bytes for held in found)
     if rest:
         # Values that count from the start may be below 0: more was freed than allocated.
-        name = "unknown" if history.relative and not len(history.blocks.allocated) else CATEGORIES[HELD_BEFORE]
-        found.append(Held(name, rest, None))
+        found.append(Held("unknown" if is_unknown else CATEGORIES[HELD_BEFORE], rest, None))
     return sorted(found, key=lambda held: -held.num_bytes)

@@ -15,16 +15,20 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase, Segment
-from tensorboard_plugin_dlprof.events.tables import Int8s, valid_text
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s, valid_text
 from tensorboard_plugin_dlprof.memory.pairing import category_of, pair
+from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 MEMORY_PER_BYTE = 6
 """Bytes of memory that a byte of a snapshot takes once it is read; measured 4.4."""
 
+_LEAST_MEMORY = 64 << 20
+
 _MOST_DEVICES = 1_024
-_MOST_FRAMES = 100
+_MOST_US = 1 << 53
 _MOST_TEXT = 300
+_MOST_BYTES = 1 << 61
 _ALLOC, _FREE = "alloc", "free_completed"
 _TAKES, _RETURNS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
 _LIBRARIES = ("torch/", "site-packages/", "/lib/python", "<frozen")
@@ -68,7 +72,8 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
                 "stacks='python', or raise the limit of memory."
             )
         try:
-            content = _Unpickler(file).load()
+            with limited_memory(min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes)):
+                content = _Unpickler(file).load()
         except pickle.UnpicklingError as error:
             if "it names" in str(error) or "it refers" in str(error):
                 raise UnsafeFile(
@@ -81,7 +86,26 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
             raise _damaged(path) from None
     if not isinstance(content, dict) or not isinstance(content.get("segments"), list):
         raise BrokenSource(f"{shown(path)} is a pickle, but no memory snapshot (it has no list of segments).")
-    return _histories(content, path)
+    if _rows(content) > size:
+        # Lists may be in several places at once, so that a small file names more rows than memory holds.
+        raise UnsafeFile(f"{shown(path)} repeats the same events or blocks, which no memory snapshot does.")
+    try:
+        with limited_memory(memory_bytes):
+            return _histories(content, path)
+    except MemoryError:
+        raise UnsafeFile(f"{shown(path)} needs more memory than an import may use; record fewer events.") from None
+    except OverflowError:
+        raise BrokenSource(f"{shown(path)} holds impossible sizes, larger than any memory.") from None
+
+
+def _rows(content: dict[Any, Any]) -> int:
+    """How many events and blocks a snapshot names."""
+    lists = [*_lists(content.get("device_traces")), *(each.get("blocks") for each in _dicts(content["segments"]))]
+    return sum(len(each) for each in lists if isinstance(each, list))
+
+
+def _lists(values: object) -> list[Any]:
+    return values if isinstance(values, list) else []
 
 
 def _damaged(path: Path) -> BrokenSource:
@@ -89,8 +113,7 @@ def _damaged(path: Path) -> BrokenSource:
 
 
 def _histories(content: dict[Any, Any], path: Path) -> list[History]:
-    traces = content.get("device_traces")
-    traces = traces if isinstance(traces, list) else []
+    traces = _lists(content.get("device_traces"))
     segments: dict[int, list[dict[Any, Any]]] = {}
     for segment in _dicts(content["segments"]):
         device = segment.get("device")
@@ -122,6 +145,11 @@ def _whole(value: object) -> int:
     return value if isinstance(value, int) and -(1 << 62) < value < 1 << 62 else 0
 
 
+def _text(value: object) -> str:
+    """A text; never what something else looks like, which may hold itself a billion times."""
+    return value if isinstance(value, str) else ""
+
+
 def _annotations(values: object) -> dict[int, list[tuple[int, int, str]]]:
     """Begin and end (us) and name of the optimizer's annotations on each device."""
     begun: dict[tuple[int, str], int] = {}
@@ -130,6 +158,7 @@ def _annotations(values: object) -> dict[int, list[tuple[int, int, str]]]:
         name, stage, device, time = (each.get(key) for key in ("name", "stage", "device", "time_us"))
         if not isinstance(name, str) or not isinstance(time, int) or "Optimizer." not in name:
             continue
+        time = min(max(time, 0), _MOST_US)
         key = (_whole(device), name)
         if stage == "START":
             begun[key] = time
@@ -155,7 +184,9 @@ def _history(
     address = np.array([_whole(event.get("addr")) for event in events], np.int64)
     pairs = pair(np.where(change != 0, address, -1), change)
     times = [event.get("time_us") for event in events]
-    timed = bool(times) and all(isinstance(time, int) for time in times)
+    timed = bool(times) and all(isinstance(time, int) and 0 <= time < _MOST_US for time in times)
+    if float(np.abs(sizes).sum(dtype=np.float64)) >= _MOST_BYTES:
+        raise OverflowError
     phases, owners, owner = _told(events, annotations if timed else [])
     stays = pairs.freed == STAYS
     freed_in = phases[np.where(stays, 0, pairs.freed)] if len(phases) else phases
@@ -167,12 +198,15 @@ def _history(
         if block.get("state") == "active_allocated"
     )
     end_reserved = sum(_whole(segment.get("total_size")) for segment in segments)
+    if max(abs(end_requested), abs(end_reserved)) >= _MOST_BYTES:
+        raise OverflowError
     after = np.append(0, np.cumsum(change)), np.append(0, np.cumsum(reserved))
     return History(
         device=device,
         measure="requested",
         relative=False,
-        time_ns=np.array(times, np.int64) * 1000 if timed else np.zeros(0, np.int64),
+        # Events are written in order, even where the clock was set back.
+        time_ns=np.maximum.accumulate(np.array(times, np.int64)) * 1000 if timed else np.zeros(0, np.int64),
         # The state at the end is known exactly; the events lead back from there.
         in_use_bytes=end_requested - after[0][-1] + after[0],
         reserved_bytes=end_reserved - after[1][-1] + after[1],
@@ -190,8 +224,9 @@ def _history(
 
 
 def _segment(segment: dict[Any, Any]) -> Segment:
-    blocks = tuple((_whole(block.get("size")), str(block.get("state"))[:40]) for block in _dicts(segment.get("blocks")))
-    pool = str(segment.get("segment_type"))[:40]
+    every = _dicts(segment.get("blocks"))
+    blocks = tuple((_whole(block.get("size")), _text(block.get("state"))[:40]) for block in every)
+    pool = _text(segment.get("segment_type"))[:40]
     return Segment(
         _whole(segment.get("address")), _whole(segment.get("total_size")), pool, _whole(segment.get("stream")), blocks
     )
@@ -215,20 +250,28 @@ def _told(
             phase, place = _of_frames(frames)
             told = known[id(frames)] = phase, owners.setdefault(place, len(owners))
         phases[number], places[number] = told
-    for begin, end, name in annotations:
-        phase = Phase.ZERO_GRAD if "zero_grad" in name else Phase.OPTIMIZER
-        inside = [number for number, event in enumerate(events) if begin <= event["time_us"] <= end]
-        phases[inside] = phase
+    if annotations:
+        time = np.array([event["time_us"] for event in events], np.int64)
+        for phase in (Phase.OPTIMIZER, Phase.ZERO_GRAD):
+            spans = [span[:2] for span in annotations if ("zero_grad" in span[2]) == (phase == Phase.ZERO_GRAD)]
+            phases[_within(time, spans)] = phase
     return phases, list(owners), places
+
+
+def _within(time: Int64s, spans: list[tuple[int, int]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which times lie in one of the spans, ends included."""
+    begin, end = np.array(spans, np.int64).reshape(-1, 2).T
+    begin, end = np.sort(begin), np.sort(end)
+    return np.searchsorted(begin, time, side="right") > np.searchsorted(end, time, side="left")
 
 
 def _of_frames(frames: list[Any]) -> tuple[Phase, str]:
     """The phase that a stack tells, and its innermost place in the program's own code."""
     phase, place, outer = Phase.FORWARD, "", ""
-    for frame in frames[:_MOST_FRAMES]:
+    for frame in frames:
         if not isinstance(frame, dict):
             continue
-        name, file = str(frame.get("name")), str(frame.get("filename")).replace("\\", "/")
+        name, file = _text(frame.get("name")), _text(frame.get("filename")).replace("\\", "/")
         if "torch::autograd::Engine::" in name or "PythonEngine::thread_init" in name:
             phase = Phase.BACKWARD
         elif phase == Phase.FORWARD and _is_of_optimizer(file):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,22 @@ import numpy as np
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, state_at
-from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, time_of
-from tensorboard_plugin_dlprof.memory.stored import read_memory
+from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows
+from tensorboard_plugin_dlprof.memory.peak import categories_of, owners_in
+from tensorboard_plugin_dlprof.memory.stored import (
+    Facts,
+    checked_owners,
+    devices_of,
+    open_blocks_of,
+    owners_of,
+    read_memory,
+    read_states,
+    segments_of,
+    state_of,
+)
 
 MOST_BINS = 2_000
-_MOST_SEGMENTS = 200
+_MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 500
 _NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a memory snapshot, brings it."
 
@@ -28,11 +40,22 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
         rows = connection.execute(
             "SELECT device_id, headline, answer FROM memory_answers ORDER BY device_id"
         ).fetchall()
+    with _damage(connection):
+        devices = {str(int(device)): _answer(text) for device, _, text in rows}
     return {
         "schema": SCHEMA,
-        "headline": rows[0][1] if rows else _NONE,
-        "devices": {str(device): json.loads(answer) for device, _, answer in rows},
+        "headline": str(rows[0][1]) if rows else _NONE,
+        "devices": devices,
     }
+
+
+def _answer(text: str) -> dict[str, Any]:
+    """A stored answer, with the numbers that others rely on checked."""
+    found: dict[str, Any] = json.loads(text)
+    for row in found["at_peak"]:
+        str(row["category"]), int(row["bytes"])
+    int(found["peak_bytes"]), bool(found["relative"]), list(found["findings"])
+    return found
 
 
 def highest_peak(connection: sqlite3.Connection) -> dict[str, Any] | None:
@@ -64,38 +87,44 @@ def memory_curve(
         stop: Last moment.
         bins: Bins of equal length, up to ``MOST_BINS``. Each has its least and its most, so that no peak is lost.
     """
-    history = history_of(connection, device)
-    axis = _axis(history)
+    facts = _facts(connection, device)
+    with _damage(connection):
+        steps = read_states(connection, facts, start, stop)
+        segments = _segments(connection, device)
+    axis = steps.axis
     first = int(axis[0]) if start is None else start
     last = int(axis[-1]) if stop is None else max(stop, first)
     edges = np.linspace(first, last, bins + 1)
     # Each bin begins with the state that holds when it begins.
     begin = np.clip(np.searchsorted(axis, edges[:-1], side="right") - 1, 0, len(axis) - 1)
     end = np.clip(np.searchsorted(axis, edges[1:], side="right"), begin + 1, len(axis))
-    reserved = history.reserved_bytes[0] >= 0
     return {
         "device": device,
-        "unit": "ns" if len(history.time_ns) else "events",
+        "unit": "ns" if facts.timed else "events",
         "from": first,
         "to": last,
-        "in_use_min_bytes": _reduced(np.minimum, history.in_use_bytes, begin, end),
-        "in_use_max_bytes": _reduced(np.maximum, history.in_use_bytes, begin, end),
-        "reserved_max_bytes": _reduced(np.maximum, history.reserved_bytes, begin, end) if reserved else None,
-        "capacity_bytes": history.capacity_bytes or None,
-        "segments": _segments(history),
+        "in_use_min_bytes": _reduced(np.minimum, steps.low_bytes, begin, end),
+        "in_use_max_bytes": _reduced(np.maximum, steps.high_bytes, begin, end),
+        "reserved_max_bytes": _reduced(np.maximum, steps.reserved_bytes, begin, end) if facts.reserved else None,
+        "capacity_bytes": facts.capacity_bytes or None,
+        "segments": segments,
     }
 
 
 def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[str, Any]:
     """What is in use at a moment (ns, or number of an event), by category and by who allocated it."""
-    history = history_of(connection, device)
-    state = state_at(history, moment) if len(history.time_ns) else moment + 1
-    state = min(max(state, 0), len(history.in_use_bytes) - 1)
+    facts = _facts(connection, device)
+    with _damage(connection):
+        state, time_ns, in_use = state_of(connection, facts, moment)
+        blocks = open_blocks_of(connection, facts, state)
+        owners = owners_of(connection, device)
+        checked_owners(blocks, owners)
+        categories = categories_of(blocks, in_use, facts.relative)
     return {
-        "at_ns": time_of(history, state),
-        "in_use_bytes": int(history.in_use_bytes[state]),
-        "at_peak": held_rows(by_category(history, state), "category"),
-        "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
+        "at_ns": time_ns,
+        "in_use_bytes": in_use,
+        "at_peak": held_rows(categories, "category"),
+        "by_owner": held_rows(owners_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "owner"),
     }
 
 
@@ -130,31 +159,33 @@ def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
     """
     cache: dict[str, Any] = getattr(connection, "kept", {})
     if "memory" not in cache:
-        try:
+        with _damage(connection):
             cache["memory"] = {each.device: each for each in read_memory(connection)}
-        except ValueError:
-            raise UnfitDatabase("The memory in this database is damaged; import its source again.") from None
     found: dict[int, History] = cache["memory"]
     return found
 
 
-def history_of(connection: sqlite3.Connection, device: int) -> History:
-    """The memory of one GPU.
+def _facts(connection: sqlite3.Connection, device: int) -> Facts:
+    """The facts about the memory of one GPU.
 
     Raises:
         NotFound: None was recorded.
     """
-    known = histories_of(connection)
-    if device not in known:
-        raise NotFound(f"No memory was recorded of GPU {device}.")
-    return known[device]
+    with _damage(connection):
+        for facts in devices_of(connection):
+            if facts.device == device:
+                return facts
+    raise NotFound(f"No memory was recorded of GPU {device}.")
 
 
-def _axis(history: History) -> Int64s:
-    """When each state begins."""
-    if len(history.time_ns):
-        return np.append(history.time_ns[:1], history.time_ns)
-    return np.arange(len(history.in_use_bytes)) - 1
+@contextmanager
+def _damage(connection: sqlite3.Connection) -> Iterator[None]:
+    """Says of what is damaged that it is."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, OverflowError):
+        shown = getattr(connection, "shown_name", "The database")
+        raise UnfitDatabase(f"The memory in {shown} is damaged; import its source again.") from None
 
 
 def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> list[int]:
@@ -164,14 +195,14 @@ def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> lis
     return found
 
 
-def _segments(history: History) -> list[dict[str, Any]]:
-    """What the allocator holds at the end, largest first: size, pool, and its blocks by state."""
-    largest = sorted(history.segments, key=lambda segment: -segment.total_bytes)[:_MOST_SEGMENTS]
+def _segments(connection: sqlite3.Connection, device: int) -> list[dict[str, Any]]:
+    """What the allocator holds at the end, largest first: size, pool, stream, and its blocks by state."""
     return [
         {
             "total_bytes": each.total_bytes,
             "pool": each.pool,
+            "stream": each.stream,
             "blocks": [list(block) for block in each.blocks[:_MOST_BLOCKS]],
         }
-        for each in largest
+        for each in segments_of(connection, device, _MOST_SEGMENTS)
     ]

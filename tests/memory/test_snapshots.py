@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
 import pickle
 import re
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,7 @@ def stated(path: Path) -> dict[str, int]:
     }
 
 
+@functools.cache
 def only(path: Path) -> History:
     """The memory of the only GPU in a snapshot."""
     (history,) = read_snapshot(path, GIGABYTES)
@@ -88,6 +91,10 @@ def test_pairs_by_address() -> None:
     assert found.lost_frees == 1
 
 
+_KEYS = b"\x80\x04}(\x8c\x08segments]\x8c\x0ddevice_traces]u"
+_ALLOC = {"action": "alloc", "addr": 1, "size": 100}
+
+
 class _Runs:
     def __reduce__(self) -> tuple[Any, tuple[str]]:
         return print, ("this must not be printed",)
@@ -107,10 +114,24 @@ def nested(depth: int) -> bytes:
         (pickle.dumps({"segments": [{"device": 0, "blocks": [1, None], "total_size": "x"}]})[:-9], BrokenSource),
         (b"\x80\x04segments device_traces", BrokenSource),
         (nested(100_000), BrokenSource),
+        # 2 GB for a place in the memo, 1 TB for a frame or a text; every way to name something.
+        (_KEYS + b"r" + struct.pack("<I", 0x07FFFFFF) + b".", UnsafeFile),
+        (b"\x80\x04\x95" + struct.pack("<Q", 1 << 40) + _KEYS[2:] + b".", (UnsafeFile, BrokenSource)),
+        (_KEYS + b"\x8d" + struct.pack("<Q", 1 << 40) + b"x.", (UnsafeFile, BrokenSource)),
+        (_KEYS + b"\x82\x01.", BrokenSource),
+        (_KEYS + b"Pabc\n.", UnsafeFile),
+        (_KEYS + b"\x8c\x02os\x8c\x06system\x93.", UnsafeFile),
+        (_KEYS + b"(ios\nsystem\n.", UnsafeFile),
+        # One list of events in a thousand places, and sizes that no sum holds.
+        (pickle.dumps({"segments": [], "device_traces": [[{"action": "alloc"}] * 9_000] * 1_000}), UnsafeFile),
+        (pickle.dumps({"segments": [], "device_traces": [[_ALLOC | {"size": 1 << 61}] * 9]}), BrokenSource),
     ],
 )
 def test_a_hostile_pickle_is_refused_in_one_sentence(
-    tmp_path: Path, content: bytes, error: type[ProfileError], capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    content: bytes,
+    error: type[ProfileError] | tuple[Any, ...],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Nothing that it names is called."""
     path = tmp_path / "s.pickle"
@@ -134,6 +155,25 @@ def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
     path.write_bytes(pickle.dumps(content))
     history = only(path)
     assert history.in_use_bytes.tolist() == [0, 100, 100, 0, 0]
+
+
+def test_texts_that_are_none_are_not_written_out(tmp_path: Path) -> None:
+    """A list that holds itself a billion times would be; thousands of annotations take no time."""
+    doubled: list[Any] = ["x"]
+    for _ in range(40):
+        doubled = [doubled, doubled]
+    frames = [{"name": doubled, "filename": doubled, "line": doubled}]
+    events = [_ALLOC | {"frames": frames, "time_us": time} for time in range(30_000)]
+    marks = [{"name": "Optimizer.step#Adam.step", "device": 0, "time_us": time // 2} for time in range(60_000)]
+    stages = [mark | {"stage": ("START", "END")[number % 2]} for number, mark in enumerate(marks)]
+    segment = {"device": 0, "segment_type": doubled, "blocks": [{"state": doubled}]}
+    path = tmp_path / "s.pickle"
+    content = {"segments": [segment], "device_traces": [events], "external_annotations": stages}
+    path.write_bytes(pickle.dumps(content))
+    history = only(path)
+    assert history.owners == [""]
+    assert history.segments[0].pool == ""
+    assert {row.name for row in by_category(history, 30_000)} >= {"optimizer state"}
 
 
 def test_a_snapshot_larger_than_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:

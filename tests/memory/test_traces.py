@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def stated() -> list[tuple[str, list[int]]]:
     return [(path, [int(each) for each in re.sub(r",|\(.*?\)", "", cells).split("|")]) for path, cells in rows]
 
 
+@functools.cache
 def only(path: str) -> History:
     """The memory of the only GPU in a trace."""
     source = shared_data() / path

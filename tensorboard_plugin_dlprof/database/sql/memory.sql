@@ -7,29 +7,41 @@ CREATE TABLE memory_devices (
     relative        INTEGER NOT NULL,       -- boolean: values count from the start of the recording
     timed           INTEGER NOT NULL,       -- boolean: the events have times
     reserved        INTEGER NOT NULL,       -- boolean: the allocator's reserved memory was recorded
+    states          INTEGER NOT NULL,       -- states: one more than events
     capacity_bytes  INTEGER,                -- bytes of the GPU
     settings        TEXT NOT NULL,          -- PYTORCH_CUDA_ALLOC_CONF; empty if not recorded
     lost_frees      INTEGER NOT NULL        -- allocations at an address in use, whose frees are missing
 );
 
--- The states of a GPU's memory: columns of integers packed as packing.py says, up to 8,192 a row: time_ns, bytes in use,
--- bytes reserved, each as the difference from the state before.
+-- The states of a GPU's memory: columns of integers packed as packing.py says, up to 8,192 a part, each as the difference
+-- from the row before in the part. Level 0: time_ns, bytes in use, bytes reserved. A row of a higher level is 64 of the
+-- level below: time_ns of the first, least and most bytes in use, most bytes reserved.
 CREATE TABLE memory_states (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    level      INTEGER NOT NULL,    -- from 0
     part       INTEGER NOT NULL,    -- number from 0
-    states     INTEGER NOT NULL,    -- rows
+    first      INTEGER NOT NULL,    -- time_ns of its first row; number of the event where no times were recorded
+    packed     BLOB NOT NULL,
+    PRIMARY KEY (device_id, level, part)
+);
+
+-- Blocks by allocation, packed likewise: event that allocates (difference from the block before in the part), events until
+-- it is freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number).
+CREATE TABLE memory_blocks (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    part       INTEGER NOT NULL,    -- number from 0
+    first      INTEGER NOT NULL,    -- event that allocates its first block
     packed     BLOB NOT NULL,
     PRIMARY KEY (device_id, part)
 );
 
--- Blocks by allocation, packed likewise: event that allocates (difference from the block before), events until it is
--- freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number).
-CREATE TABLE memory_blocks (
+-- The blocks that are allocated in some states, as in memory_blocks, so that any moment is found without reading all.
+CREATE TABLE memory_open (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    state      INTEGER NOT NULL,    -- number of the state, a multiple of 65,536
     part       INTEGER NOT NULL,    -- number from 0
-    blocks     INTEGER NOT NULL,    -- rows
     packed     BLOB NOT NULL,
-    PRIMARY KEY (device_id, part)
+    PRIMARY KEY (device_id, state, part)
 );
 
 -- Who allocates: the path of an op, or a place in the program.

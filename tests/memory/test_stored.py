@@ -1,0 +1,97 @@
+"""Windows of the curve and open blocks of any moment, read from a database without reading all of it."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.database.memory_rows import write_history
+from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
+from tensorboard_plugin_dlprof.memory.pairing import pair
+from tensorboard_plugin_dlprof.memory.stored import MOST_STATES, devices_of, open_blocks_of, read_states, state_of
+from tensorboard_plugin_dlprof.queries.memory import memory_at, memory_curve
+
+
+def history_of(events: int, timed: bool = True) -> History:
+    """Blocks at a thousand addresses, allocated and freed in turn; every hundredth address is never freed again."""
+    random = np.random.default_rng(28)
+    address = random.integers(0, 1_000, events)
+    order = np.argsort(address, kind="stable")
+    first = np.flatnonzero(np.append(True, np.diff(address[order]) != 0))
+    turn = np.empty(events, np.int64)
+    turn[order] = np.arange(events) - np.repeat(first, np.diff(np.append(first, events)))
+    size = 512 * (1 + address % 97 + turn // 2 % 5)
+    change = np.where(turn % 2 == 0, size, -size)
+    kept = (address % 100 == 0) & (turn > 0)
+    change[kept] = 0
+    pairs = pair(np.where(change != 0, address, -1), change)
+    in_use = 10_000_000 + np.append(0, np.cumsum(change))
+    return History(
+        device=0,
+        measure="allocated",
+        relative=False,
+        time_ns=np.cumsum(random.integers(0, 900, events)) if timed else np.zeros(0, np.int64),
+        in_use_bytes=in_use,
+        reserved_bytes=np.maximum.accumulate(in_use) + 4_096,
+        blocks=Blocks(
+            pairs.allocated,
+            pairs.freed,
+            pairs.num_bytes,
+            (pairs.allocated % 7).astype(np.int8),
+            (pairs.allocated % 3).astype(np.int32),
+        ),
+        owners=["", "/a/linear", "/b/conv2d"],
+    )
+
+
+def stored(history: History) -> sqlite3.Connection:
+    """A database with a history."""
+    con = sqlite3.connect(":memory:")
+    for statement in statements("extensions"):
+        con.execute(statement)
+    write_history(con, history)
+    return con
+
+
+def test_any_window_holds_its_least_and_its_most() -> None:
+    """Exactly where the window is short; with no peak lost where it is long."""
+    for timed in (True, False):
+        history = history_of(5 * MOST_STATES // 2, timed)
+        con, axis = stored(history), np.arange(len(history.in_use_bytes)) - 1
+        if timed:
+            axis = np.append(history.time_ns[:1], history.time_ns)
+        (facts,) = devices_of(con)
+        last = int(axis[-1])
+        for start, stop in ((None, None), (last // 3, last // 2), (last // 2, last // 2 + 50), (last, last + 10)):
+            curve = memory_curve(con, 0, start, stop, 100)
+            begin = 0 if start is None else max(int(np.searchsorted(axis, start, side="right")) - 1, 0)
+            end = len(axis) if stop is None else int(np.searchsorted(axis, stop, side="right"))
+            assert max(curve["in_use_max_bytes"]) == history.in_use_bytes[begin:end].max()
+            assert min(curve["in_use_min_bytes"]) == history.in_use_bytes[begin:end].min()
+            assert max(curve["reserved_max_bytes"]) == history.reserved_bytes[begin:end].max()
+        assert len(read_states(con, facts, None, None).axis) < MOST_STATES / 50
+        edges = np.linspace(last // 3, last // 2, 101)
+        for number, most in enumerate(memory_curve(con, 0, last // 3, last // 2, 100)["in_use_max_bytes"]):
+            begin = int(np.searchsorted(axis, edges[number], side="right")) - 1
+            end = int(np.searchsorted(axis, edges[number + 1], side="right"))
+            assert most == history.in_use_bytes[begin:end].max()
+
+
+def test_any_moment_has_its_blocks() -> None:
+    """Those stored with the state before it and those allocated since are all that are open."""
+    history = history_of(300_000)
+    con = stored(history)
+    (facts,) = devices_of(con)
+    assert con.execute("SELECT count(DISTINCT state) FROM memory_open").fetchone() == (4,)
+    for state in (0, 1, 65_535, 65_536, 65_537, 200_000, 300_000):
+        blocks = open_blocks_of(con, facts, state)
+        is_open = (history.blocks.allocated < state) & (history.blocks.freed >= state)
+        assert blocks.allocated.tolist() == history.blocks.allocated[is_open].tolist()
+        assert blocks.num_bytes.sum() + 10_000_000 == history.in_use_bytes[state]
+        assert (blocks.freed == STAYS).sum() == (history.blocks.freed[is_open] == STAYS).sum()
+        moment = int(history.time_ns[max(state - 1, 0)]) if state else -1
+        found, _, in_use = state_of(con, facts, moment)
+        assert in_use == history.in_use_bytes[found]
+        assert sum(row["bytes"] for row in memory_at(con, 0, moment)["at_peak"]) == in_use
