@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.import_profiles import add_rank_regex
 from tensorboard_plugin_dlprof.cli.job import say_unusable
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
@@ -46,6 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="default: text; csv: ranks")
     parser.add_argument("--iteration", metavar="N", type=int, help="numbers of ranks in this iteration (its number)")
     parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of each table in text (default: 10)")
+    add_rank_regex(parser)
     add_fail_on(parser, MEASURES)
 
 
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     for limit in arguments.fail_on:
         if limit.operator not in ("<", ">") or limit.kind not in ("ns", "fraction"):
             raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
-    found = answers(arguments.folder, arguments.iteration, max(arguments.top, 0))
+    found = answers(arguments.folder, arguments.iteration, max(arguments.top, 0), rank_expression=arguments.rank_regex)
     if arguments.format == "json":
         json.dump(whole(found), sys.stdout, ensure_ascii=False)
         sys.stdout.write("\n")
@@ -71,7 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_code(broken, arguments.undecided)
 
 
-def answers(folder: Path, iteration: int | None = None, top: int = 10, *, keeps: bool = True) -> list[dict[str, Any]]:
+def answers(
+    folder: Path, iteration: int | None = None, top: int = 10, *, keeps: bool = True, rank_expression: str = ""
+) -> list[dict[str, Any]]:
     """What is known about each job below a folder.
 
     Args:
@@ -79,6 +83,7 @@ def answers(folder: Path, iteration: int | None = None, top: int = 10, *, keeps:
         iteration: Number of the iteration that the numbers of ranks are of; by default their whole time.
         top: Most rows of some tables.
         keeps: Whether the database of a job is put beside those of its ranks, so that the next answer is there at once.
+        rank_expression: Where traces do not tell their rank: its first group is the rank in the path.
 
     Raises:
         ProfileError: There is no job, or none can be read.
@@ -87,7 +92,7 @@ def answers(folder: Path, iteration: int | None = None, top: int = 10, *, keeps:
     from tensorboard_plugin_dlprof.queries import job as queries
 
     found = []
-    with _jobs(folder, keeps) as jobs:
+    with _jobs(folder, keeps, rank_expression) as jobs:
         for made in jobs:
             for warning in made.warnings:
                 say(f"warning: {warning}")
@@ -102,7 +107,7 @@ def whole(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 @contextmanager
-def _jobs(folder: Path, keeps: bool) -> Iterator[Sequence[Made]]:
+def _jobs(folder: Path, keeps: bool, rank_expression: str) -> Iterator[Sequence[Made]]:
     """The jobs below a folder, made of their databases; where there are none, of the traces in a temporary folder."""
     from tensorboard_plugin_dlprof.errors import OutputNotWritable
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
@@ -112,7 +117,7 @@ def _jobs(folder: Path, keeps: bool) -> Iterator[Sequence[Made]]:
         if not databases_below(folder):
             from tensorboard_plugin_dlprof.cli.scale_out import import_ranks
 
-            import_ranks(folder, Path(temporary))
+            import_ranks(folder, Path(temporary), rank_expression)
             folder = Path(temporary, folder.resolve().name or "job")
         progress = ProgressBar(folder.name)
         try:

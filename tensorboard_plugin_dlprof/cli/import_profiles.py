@@ -27,7 +27,7 @@ from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.database.naming import database_name, run_and_prefix
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
-from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place
+from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place, rank_expression
 from tensorboard_plugin_dlprof.opening.outputs import make_folder
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 
@@ -91,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dask", metavar="ADDRESS", default="", help="import on the workers of this Dask scheduler (or scheduler file)"
     )
+    add_rank_regex(parser)
     parser.add_argument("--kernel-rules", metavar="FILE", default="", help=KERNEL_RULES_HELP)
     parser.add_argument(
         "--counters",
@@ -98,6 +99,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=named_path,
         help="hardware counters for the only SOURCE: CSV of Nsight Compute (ncu --csv --page raw), "
         "or a PyTorch trace with counters in place of kernels",
+    )
+
+
+def add_rank_regex(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--rank-regex``."""
+    parser.add_argument(
+        "--rank-regex",
+        metavar="REGEX",
+        type=rank_expression,
+        default="",
+        help="where sources do not tell their rank: its first group is the rank in the path, such as 'worker-(\\d+)/'",
     )
 
 
@@ -136,7 +148,11 @@ def run(arguments: argparse.Namespace) -> int:
         counters=arguments.counters,
         samples_per_iteration=arguments.samples_per_iteration,
         tokens_per_iteration=arguments.tokens_per_iteration,
-        read=ReadOptions(memory_bytes=int(arguments.memory_limit * (1 << 30)), workers=arguments.workers),
+        read=ReadOptions(
+            memory_bytes=int(arguments.memory_limit * (1 << 30)),
+            workers=arguments.workers,
+            rank_expression=arguments.rank_regex,
+        ),
     )
     if isinstance(arguments.output, str) or any(is_remote(source) for source in arguments.sources):
         from tensorboard_plugin_dlprof.cli.remote import import_remote
@@ -279,5 +295,6 @@ def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:
 def _chosen(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
     named = options.key_op or options.profile_name or options.kernel_rules or options.counters
+    named = named or options.read.rank_expression
     given = options.samples_per_iteration or options.tokens_per_iteration
     return bool(named or given or not options.typical or (options.iter_start, options.iter_stop) != (None, None))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from tensorboard_plugin_dlprof.cli.import_profiles import Job, exit_code, import_all
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.scale_out import (
     Task,
     common_folder,
@@ -61,7 +61,7 @@ def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
     """The words of the command line that hold for each source alone."""
     words = ["--memory-limit", str(arguments.memory_limit)]
     given = ("samples_per_iteration", "tokens_per_iteration")
-    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules", *given):
+    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules", "rank_regex", *given):
         value = getattr(arguments, name)
         if value not in (None, ""):
             words.append(f"--{name.replace('_', '-')}={value}")
@@ -83,11 +83,19 @@ def _import(tasks: Sequence[Task], depth: str, arguments: argparse.Namespace, op
         progress = ProgressBar(task.source.name)
         try:
             make_folder(task.folder)
-            if arguments.force or not is_current_rank_file(target, task.source):
+            # The small database does not say by which expression it got its rank.
+            anew = arguments.force or arguments.rank_regex
+            if anew or not is_current_rank_file(target, task.source):
                 import_ranks_of(task.source, target, options, progress)
             done += 1
         except ProfileError as error:
             say(f"error: {error}")
+            continue
+        except MemoryError:
+            say(f"error: {task.source}: there is not enough memory for this profile; record fewer iterations.")
+            continue
+        except Exception as error:  # noqa: BLE001  the other ranks must not pay for a bug of ours
+            say_bug(str(task.source), error)
             continue
         finally:
             progress.clear()

@@ -174,17 +174,18 @@ def full_database(task: Task) -> Path:
     return task.folder / database_name(task.source.name)
 
 
-def import_ranks(folder: Path, target: Path) -> None:
+def import_ranks(folder: Path, target: Path, rank_expression: str = "") -> None:
     """Import what a job needs of the traces below a folder, into a folder of the same name below ``target``.
 
     Raises:
         ProfileError: there is no trace, or none can be read.
     """
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions, import_ranks_of
 
     sources, errors = find_sources([str(folder)])
     if not sources:
         raise errors[0] if errors else NotFound(f"{folder}: there is no profile below this folder.")
+    options = ImportOptions(read=ReadOptions(rank_expression=rank_expression))
     done = 0
     failed: ProfileError | None = None
     root = Path(os.path.abspath(folder))  # noqa: PTH100
@@ -195,7 +196,7 @@ def import_ranks(folder: Path, target: Path) -> None:
         task.folder.mkdir(parents=True, exist_ok=True)
         progress = ProgressBar(task.source.name)
         try:
-            import_ranks_of(task.source, rank_file(task), ImportOptions(), progress)
+            import_ranks_of(task.source, rank_file(task), options, progress)
             done += 1
         except ProfileError as error:
             failed = error

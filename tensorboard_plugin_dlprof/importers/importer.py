@@ -28,6 +28,8 @@ class ReadOptions(msgspec.Struct, frozen=True):
     """Folder for temporary files; ``None`` for the system's."""
     workers: int = 1
     """Processes that may read a large source. More than one changes nothing in the result."""
+    rank_expression: str = ""
+    """Regular expression whose first group is the rank in the path of a source that does not tell its rank."""
     parallel_from_bytes: int = 64 << 20
     """Expanded size from which several processes read: for smaller sources, joining their parts takes too long."""
 

@@ -55,7 +55,7 @@ class MemorySnapshotImporter:
                 end_ns=max(ends, default=0),
                 utc_start_ns=base_ns if base_ns > 0 else -1,
                 framework="PyTorch",
-                rank=rank_from_name(path),
+                rank=rank_from_name(path, options.rank_expression),
                 recorded=frozenset({"memory"}),
             ),
             strings=Strings(),

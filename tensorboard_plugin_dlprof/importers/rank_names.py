@@ -17,11 +17,21 @@ _PATTERNS = (
     Expression(r"(?:^|[-_.])tp[-_](\d{1,6})(?!\d)", re.IGNORECASE, frozenset(("tp-", "tp_"))),
     Expression(r"^worker[-_ ]?(\d{1,6})_", re.IGNORECASE),
 )
+_HIGHEST = 999_999
+
 _FOLDER = Expression(r"^rank[-_ ]?(\d{1,6})$", re.IGNORECASE)
 
 
-def rank_from_name(path: Path) -> int:
-    """The rank in the file's name; -1 if there is none."""
+def rank_from_name(path: Path, expression: str = "") -> int:
+    """The rank in the file's name; -1 if there is none.
+
+    Args:
+        path: the file.
+        expression: a regular expression of the user's, whose first group is the rank. It is searched for in the whole
+            path, with slashes; where it does not match, our own rules hold.
+    """
+    if expression and (told := re.search(expression, path.as_posix())) and (told[1] or "").isdecimal():
+        return min(int(told[1]), _HIGHEST)
     for pattern in _PATTERNS:
         if found := pattern.search(path.name):
             return int(found[1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 LARGEST_PORT = 65_535
@@ -30,6 +31,17 @@ def gigabytes(text: str) -> float:
     if not 0 < size < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of GB above 0")
     return size
+
+
+def rank_expression(text: str) -> str:
+    """A regular expression with a group; empty for none."""
+    try:
+        groups = re.compile(text).groups
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no regular expression: {error}") from None
+    if text and groups == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} has no group; put the rank into one, as in 'node(\\d+)'")
+    return text
 
 
 def words(text: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 from collections.abc import Callable
@@ -114,3 +115,22 @@ def test_a_folder_without_profiles_is_told(tmp_path: Path, dlprof: Command) -> N
     code, _, errors = dlprof("job", tmp_path)
     assert code == exit_codes.FAILURE
     assert "dlprof import" in errors
+
+
+def test_ranks_are_found_in_paths_by_an_expression_of_the_user(tmp_path: Path, dlprof: Command) -> None:
+    """Where the traces do not tell their ranks, nor names that are known; without it, processes are only numbered."""
+    for rank, path in enumerate(write_job(Plan(tensor=1, data=2, straggler=None, iterations=2), tmp_path / "all")):
+        trace = json.loads(gzip.decompress(path.read_bytes()))
+        del trace["distributedInfo"]["rank"]
+        target = tmp_path / "job" / f"node-{1 - rank}x" / "trace.json.gz"
+        target.parent.mkdir(parents=True)
+        target.write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
+
+    def told(*words: str) -> list[tuple[int, str]]:
+        _, said, _ = dlprof("distributed", tmp_path / "job", "--format", "json", *words)
+        return [(row["rank"], row["database"].split("/")[0]) for row in json.loads(said)["ranks"]]
+
+    assert told("--rank-regex", r"node-(\d+)x") == [(0, "node-0x"), (1, "node-1x")]
+    assert "numbered" in dlprof("distributed", tmp_path / "job")[2]
+    with pytest.raises(SystemExit):
+        dlprof("distributed", tmp_path / "job", "--rank-regex", "node")

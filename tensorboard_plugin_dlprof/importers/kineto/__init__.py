@@ -40,6 +40,7 @@ from tensorboard_plugin_dlprof.importers.kineto.capture import build_capture
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
 from tensorboard_plugin_dlprof.importers.kineto.tables import NO_TYPE, Events, EventTables
 from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
+from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
@@ -92,7 +93,8 @@ class KinetoImporter:
         skipped = reader.skipped + events.skipped + _of_unknown_categories(events.categories)
         if events.is_empty():
             raise BrokenSource(_nothing_found(shown(path), events, skipped))
-        return build_capture(events, reader.clock, reader.metadata, path, skipped, store)
+        rank = rank_from_name(path, options.rank_expression)
+        return build_capture(events, reader.clock, reader.metadata, path, rank, skipped, store)
 
 
 def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progress) -> tuple[Events, TraceReader]:

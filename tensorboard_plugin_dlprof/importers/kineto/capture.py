@@ -63,7 +63,13 @@ _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
 
 
 def build_capture(
-    events: Events, clock: Clock, metadata: Mapping[str, Any], path: Path, skipped: Counter[str], store: ColumnStore
+    events: Events,
+    clock: Clock,
+    metadata: Mapping[str, Any],
+    path: Path,
+    rank: int,
+    skipped: Counter[str],
+    store: ColumnStore,
 ) -> Capture:
     """The capture of the events. Empties their tables to save memory.
 
@@ -71,7 +77,8 @@ def build_capture(
         events: all events by kind.
         clock: converts their times.
         metadata: the members of the trace besides its events.
-        path: the file, whose name may contain rank and host.
+        path: the file, whose name may contain the host.
+        rank: the one in the file's name; -1 if there is none.
         skipped: numbers of events left out so far, by reason; added to.
         store: makes the columns.
     """
@@ -104,7 +111,7 @@ def build_capture(
     described, groups = collectives(tables["collectives"], work_table, work["op_id"], strings, metadata)
     release_pages()
     return Capture(
-        info=_info(metadata, path, threads, times, recorded),
+        info=_info(metadata, path, rank, threads, times, recorded),
         strings=strings,
         threads=threads,
         devices=devices,
@@ -124,9 +131,14 @@ def build_capture(
 
 
 def _info(
-    metadata: Mapping[str, Any], path: Path, threads: Sequence[Thread], times: Times, recorded: frozenset[str]
+    metadata: Mapping[str, Any],
+    path: Path,
+    rank: int,
+    threads: Sequence[Thread],
+    times: Times,
+    recorded: frozenset[str],
 ) -> CaptureInfo:
-    info = read_info(metadata, path, {thread.process_id for thread in threads})
+    info = read_info(metadata, path, rank, {thread.process_id for thread in threads})
     info.base_offset_ns = base_time_ns(metadata)
     info.base_time_ns = times.base_ns + info.base_offset_ns
     info.utc_start_ns = utc_or_unknown(info.base_time_ns)

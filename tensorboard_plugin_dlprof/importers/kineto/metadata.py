@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, valid_text
-from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
@@ -22,12 +21,13 @@ _HANDLER_NAME = re.compile(r"(?P<host>.+)_(?P<process>\d+)\.\d{10,}\.pt\.trace\.
 """``<host>_<pid>.<time>.pt.trace.json``, as ``tensorboard_trace_handler`` names its files."""
 
 
-def read_info(metadata: Mapping[str, Any], path: Path, processes: Iterable[int]) -> CaptureInfo:
+def read_info(metadata: Mapping[str, Any], path: Path, rank_in_name: int, processes: Iterable[int]) -> CaptureInfo:
     """What the trace says about its origin. The caller fills in times and ``recorded``.
 
     Args:
         metadata: the members of the trace besides ``traceEvents``.
-        path: the file, whose name may contain rank and host.
+        path: the file, whose name may contain the host.
+        rank_in_name: for a trace that does not tell its rank; -1 if the name does not either.
         processes: ids of the host processes in the trace.
     """
     distributed = metadata.get("distributedInfo")
@@ -40,7 +40,7 @@ def read_info(metadata: Mapping[str, Any], path: Path, processes: Iterable[int])
         framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),
         cuda_version=_cuda_version(metadata.get("cuda_runtime_version")) or _hip_version(metadata),
         host_name=host["host"] if host and int(host["process"]) in set(processes) else "",
-        rank=rank if rank >= 0 else rank_from_name(path),
+        rank=rank if rank >= 0 else rank_in_name,
         world_size=max(-1, _number(distributed.get("world_size"))),
     )
 

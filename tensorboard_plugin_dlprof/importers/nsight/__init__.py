@@ -73,7 +73,7 @@ class NsightSystemsImporter:
         """
         with closing(open_untrusted(path)) as con, reading(shown(path)):
             store = ColumnStore(options.memory_bytes, options.folder)
-            return _read(Export(con, progress, store), rank_from_name(path))
+            return _read(Export(con, progress, store), rank_from_name(path, options.rank_expression))
 
 
 def _read(export: Export, rank_in_name: int) -> Capture:
