@@ -6,6 +6,7 @@ are left alone, so running the same command again finishes what was interrupted.
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -21,6 +22,11 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWrit
 from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
 
 _LONGEST_OUTPUT = 16_000
+
+_AGAIN = "run the command again to finish it."
+
+_PATIENCE_S = 20
+"""How long to wait for a scheduler to answer, and for its first worker."""
 
 
 class Task(NamedTuple):
@@ -82,18 +88,27 @@ def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask
     Raises:
         ProfileError: the cluster cannot be used.
     """
-    commands = {task: [str(task.source), "-o", str(task.folder), *words] for task in tasks}
+    # Workers of Dask have folders of their own in which they work.
+    told = os.path.abspath if dask else str
+    commands = {task: [told(task.source), "-o", told(task.folder), *words] for task in tasks}
     ended = _on_cluster(commands, dask) if dask else _here(commands, workers)
     done = 0
-    for task, (code, output, errors) in ended:
-        for line in output.splitlines():
-            tell(line)
-        for line in errors.splitlines():
-            say(line.removeprefix("dlprof: "))
-        if code < 0:
-            say(f"error: {task.source}: its import was ended by signal {-code}; run the command again to finish it.")
-        done += code == 0
+    try:
+        for task, (code, output, errors) in ended:
+            for line in output.splitlines():
+                tell(line)
+            for line in errors.splitlines():
+                say(line.removeprefix("dlprof: "))
+            if code < 0:
+                say(f"error: {task.source}: its import was ended by signal {-code}; {_AGAIN}")
+            done += code == 0
+    except _SchedulerLost:
+        say(f"error: {dask}: the scheduler was lost after {done:,} of {len(tasks):,} profiles; {_AGAIN}")
     return done
+
+
+class _SchedulerLost(Exception):
+    """What was under way on the workers is finished there, or done again by the next run."""
 
 
 _Results = Iterator[tuple[Task, tuple[int, str, str]]]
@@ -118,13 +133,15 @@ def _on_cluster(commands: dict[Task, list[str]], address: str) -> _Results:
         raise BadRequest(
             "--dask needs dask.distributed; install it with pip install 'tensorboard_plugin_dlprof[dask]'."
         ) from None
+    for name in filter(lambda name: name.startswith("distributed"), list(logging.root.manager.loggerDict)):
+        logging.getLogger(name).setLevel(logging.CRITICAL)  # they tell a lost connection with tracebacks
     where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
     try:
-        client: Any = Client(**where, timeout=20)
+        client: Any = Client(**where, timeout=_PATIENCE_S)
     except (OSError, ValueError, TimeoutError) as error:
         raise NotFound(f"{address}: no scheduler of Dask answers there ({type(error).__name__}).") from None
     with client:
-        _refuse_blind_workers(client, sorted({str(task.folder) for task in commands}))
+        _refuse_blind_workers(client, sorted({os.path.abspath(task.folder) for task in commands}))  # noqa: PTH100
         futures = {
             client.submit(import_in_child, words, pure=False, key=f"dlprof-{number}-{task.source.name}"): task
             for number, (task, words) in enumerate(commands.items())
@@ -133,9 +150,10 @@ def _on_cluster(commands: dict[Task, list[str]], address: str) -> _Results:
             task = futures[future]
             if future.status == "finished":
                 yield task, future.result()
+            elif future.status == "cancelled":
+                raise _SchedulerLost
             else:
-                reason = "its worker was lost; run the command again to finish it."
-                yield task, (1, "", f"error: {task.source}: {reason}")
+                yield task, (1, "", f"error: {task.source}: its worker was lost; {_AGAIN}")
 
 
 def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
@@ -144,9 +162,13 @@ def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
     Raises:
         OutputNotWritable: such a worker exists, or there is none at all.
     """
-    found = client.run(_unwritable, folders)
-    if not found:
-        raise OutputNotWritable("The cluster has no workers; start some.")
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE_S)
+        found = client.run(_unwritable, folders)
+    except TimeoutError:
+        raise OutputNotWritable("The cluster has no workers; start some.") from None
+    except OSError:
+        raise _SchedulerLost from None
     for worker, folder in found.items():
         if folder:
             raise OutputNotWritable(f"The worker {worker} cannot write into {folder}; give it the same file system.")

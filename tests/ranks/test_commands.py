@@ -6,6 +6,8 @@ import csv
 import gzip
 import io
 import json
+import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -134,3 +136,55 @@ def test_ranks_are_found_in_paths_by_an_expression_of_the_user(tmp_path: Path, d
     assert "numbered" in dlprof("distributed", tmp_path / "job")[2]
     with pytest.raises(SystemExit):
         dlprof("distributed", tmp_path / "job", "--rank-regex", "node")
+
+
+class _Future:
+    def __init__(self, status: str, result: tuple[int, str, str] = (0, "", "")) -> None:
+        self.status = status
+        self.result = lambda: result
+
+
+class _Cluster:
+    """Dask's client of a cluster whose scheduler is lost after the first result, and one of whose workers is."""
+
+    statuses = ("finished", "error", "cancelled", "cancelled")
+
+    def __init__(self, **_where: str) -> None:
+        self.given: list[list[str]] = []
+
+    def __enter__(self) -> _Cluster:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        return None
+
+    def wait_for_workers(self, _count: int, timeout: float) -> None:
+        assert timeout > 0
+
+    def run(self, function: Callable[..., str], folders: list[str]) -> dict[str, str]:
+        assert all(Path(folder).is_absolute() for folder in folders), "workers work in other folders"
+        return {"tcp://worker": function(folders)}
+
+    def submit(self, function: Callable[..., tuple[int, str, str]], words: list[str], **_key: object) -> _Future:
+        self.given.append(words)
+        status = self.statuses[len(self.given) - 1]
+        return _Future(status, function(words) if status == "finished" else (1, "", ""))
+
+
+def test_a_lost_scheduler_ends_in_one_sentence_and_nothing_is_lost(
+    traces: Path, tmp_path: Path, dlprof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was imported is kept and compared; the same command finishes the rest."""
+    module = types.ModuleType("dask.distributed")
+    vars(module).update(Client=_Cluster, as_completed=iter)
+    monkeypatch.setitem(sys.modules, "dask", types.ModuleType("dask"))
+    monkeypatch.setitem(sys.modules, "dask.distributed", module)
+    out = tmp_path / "out"
+    monkeypatch.chdir(tmp_path)
+    code, said, errors = dlprof("import", "traces", "-o", "out", "--job", "--depth", "job", "--dask", "tcp://x:1")
+    assert code == exit_codes.SOME_FAILED
+    lost_worker, lost_scheduler = (line for line in errors.splitlines() if "error" in line)
+    assert "its worker was lost; run the command again" in lost_worker
+    assert "the scheduler was lost after 1 of 4 profiles; run the command again" in lost_scheduler
+    assert "1 of 4 ranks" in said
+    assert len(list(out.rglob("*.dlprof_rank.sqlite"))) == 1
