@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child
 from tensorboard_plugin_dlprof.imports.failures import Failures
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -221,18 +222,21 @@ class Advisor:
             made = work / _MADE
             about = {"source": os.path.realpath(database), "database": os.fspath(made)}
             child = Child({**job, **about, "memory_bytes": self._memory_bytes}, work)
-            is_late = threading.Event()
+            is_done, is_late = threading.Event(), threading.Event()
 
-            def end() -> None:
-                is_late.set()
-                child.end()
+            def end_late() -> None:
+                if not is_done.wait(self._seconds):
+                    is_late.set()
+                    child.end()
 
-            alarm = threading.Timer(self._seconds, end)
-            alarm.start()
             try:
+                start_thread(end_late, "dlprof-advice")
                 outcome = child.listen(lambda _stage, _fraction: None)
+            except QueueFull:
+                child.end()
+                raise
             finally:
-                alarm.cancel()
+                is_done.set()
             if not outcome.finished:
                 reason = "it took too long" if is_late.is_set() else outcome.error or outcome.crash
                 _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(reason))

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +13,8 @@ from typing import IO, Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
+from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull, reason_of
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 TERMINATE_SECONDS = 3.0
 MAX_LINE_LETTERS = 1 << 20
@@ -68,8 +68,12 @@ class Child:
                 f"No process could be started for it ({reason_of(error)}); try again when the machine is less busy."
             ) from error
         self._errors = b""
-        self._error_reader = threading.Thread(target=self._read_errors, name="dlprof-import-errors", daemon=True)
-        self._error_reader.start()
+        try:
+            self._error_reader = start_thread(self._read_errors, "dlprof-import-errors")
+        except QueueFull:
+            self._process.kill()
+            self._process.wait()
+            raise
         orders = self._pipe(self._process.stdin)
         try:
             orders.write(json.dumps(dict(job)).encode() + b"\n")

@@ -15,6 +15,7 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull, UnsafeFile
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.storage.listings import Object
 from tensorboard_plugin_dlprof.storage.store import Store
 
@@ -121,7 +122,7 @@ class ImportManager:
         """Queue the import of a source, unless it is queued, running or done already.
 
         Raises:
-            QueueFull: Too many imports are waiting.
+            QueueFull: Too many imports are waiting, or the system starts no more threads.
         """
         if self.cache.find(source.real, source.size_bytes, source.mtime_ns) is not None:
             return
@@ -131,11 +132,10 @@ class ImportManager:
                 return
             if self._jobs.count_queued() >= MAX_QUEUE:
                 raise QueueFull(f"{MAX_QUEUE} imports are waiting already; try again when some of them are done.")
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = start_thread(self._run, "dlprof-import")  # which first waits for this lock
             self._jobs.by_profile.pop(source.profile_id, None)
             self._jobs.by_profile[source.profile_id] = _Job(source)
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="dlprof-import", daemon=True)
-                self._thread.start()
 
     def cancel(self, profile_id: str) -> None:
         """End an import or remove it from the queue. Does nothing if there is none."""

@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 from tensorboard_plugin_dlprof.imports.manager import WORK_NAME
 from tensorboard_plugin_dlprof.opening.locking import exclusive
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _LOG = logging.getLogger(__name__)
 
@@ -118,11 +119,10 @@ class ReaggregationManager:
                     return job.job()
             if len(waiting) >= MAX_QUEUE:
                 raise QueueFull(f"{MAX_QUEUE} aggregations are waiting already; try again when some of them are done.")
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = start_thread(self._run, "dlprof-aggregate")  # which first waits for this lock
             job = _Running(secrets.token_hex(8), subject, request)
             self._jobs[job.job_id] = job
-            if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(target=self._run, name="dlprof-aggregate", daemon=True)
-                self._thread.start()
             return job.job()
 
     def cancel(self, profile_id: str, job_id: str) -> Job | None:

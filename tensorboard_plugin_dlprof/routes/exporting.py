@@ -8,12 +8,14 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.routes import export, responses
 
 AT_ONCE = 2
@@ -62,10 +64,12 @@ class Exporter:
         common = {"kind": "export", "database": os.fspath(path), "memory_bytes": self._memory_bytes}
         child = Child({**common, **job}, folder, _WORKER)
         is_done = threading.Event()
-        watcher = threading.Thread(target=_watch, args=(child, environ.get("werkzeug.socket"), is_done), daemon=True)
-        watcher.start()
         try:
+            start_thread(partial(_watch, child, environ.get("werkzeug.socket"), is_done), "dlprof-export")
             outcome = child.listen(lambda _stage, _fraction: None)
+        except QueueFull:
+            child.end()
+            raise
         finally:
             is_done.set()
         if not outcome.finished:

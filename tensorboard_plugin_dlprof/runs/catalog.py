@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
-from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, FoundProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message
@@ -128,8 +129,12 @@ class Catalog:
                 return False
             self._is_listed.clear()
             self._is_outdated = False
-            self._thread = threading.Thread(target=self._run, name="dlprof-scan", daemon=True)
-            self._thread.start()
+            try:
+                self._thread = start_thread(self._run, "dlprof-scan")
+            except QueueFull as error:
+                _LOG.warning("The log directory is not scanned for GPU profiles now: %s", error)
+                self._next_scan = time.monotonic() + RESCAN_SECONDS
+                return False
             return True
 
     def _run(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -179,3 +180,29 @@ def test_a_link_that_takes_the_place_of_a_file_is_not_followed(
     assert "leads to another file" in status.message
     assert str(logdir) not in status.message
     assert not list((tmp_path / "cache").glob("*.sqlite"))
+
+
+def test_a_machine_without_threads_is_busy_and_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorBoard goes on, and what was refused works once there are threads again."""
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    (tmp_path / "logs").mkdir()
+    source = write_trace(tmp_path / "logs" / "a.pt.trace.json", rank=0)
+    server = Server(tmp_path / "logs", tmp_path / "cache")
+    try:
+        with monkeypatch.context() as without:
+            without.setattr(threading.Thread, "start", refuse)
+            assert not server.services.catalog.any_profiles()
+            assert server.get("/profiles").status_code == 200
+        server.rescan()
+        profile = server.profile(source.name)["id"]
+        with monkeypatch.context() as without:
+            without.setattr(threading.Thread, "start", refuse)
+            answer = server.change("/import", profile)
+        assert (answer.status_code, answer.json["error"]["code"]) == (503, "busy")
+        assert server.change("/import", profile).status_code == 200
+        assert server.wait_for_state(source.name, "ready", "failed")["state"] == "ready"
+    finally:
+        server.app.close()
