@@ -54,6 +54,7 @@ COMMANDS = {
     "cache": "cache",
     "demo": "demo",
     "mcp": "mcp",
+    "schema": "schema",
 }
 """Module of each command, loaded only when the command is used or all of them are listed."""
 
@@ -62,6 +63,9 @@ DESCRIPTION = "GPU profiles for TensorBoard: where does my GPU time go, are my T
 EPILOG = "Exit codes: 0 all done, 1 nothing done, 2 wrong usage, 3 some of several sources failed."
 
 _DLPROF = "Options of NVIDIA's DLProf 1.8 work as they did there; dlprof --mode=pytorch --help lists them."
+
+
+_SCRIPTS = "For scripts: --format json; dlprof schema prints what the keys of every answer are."
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -79,7 +83,9 @@ def command(name: str) -> Command:
 def parser(names: Iterable[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """A parser that knows these commands."""
     options: dict[str, Any] = {"formatter_class": _Help, "allow_abbrev": False}
-    top = argparse.ArgumentParser(prog="dlprof", description=DESCRIPTION, epilog=f"{_DLPROF}\n{EPILOG}", **options)
+    top = argparse.ArgumentParser(
+        prog="dlprof", description=DESCRIPTION, epilog=f"{_DLPROF}\n{_SCRIPTS}\n{EPILOG}", **options
+    )
     top.add_argument("-V", "--version", action="version", version=f"dlprof {VERSION}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in names:

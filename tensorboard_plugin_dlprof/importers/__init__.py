@@ -47,14 +47,7 @@ def _xplane() -> Importer:
     return XPlaneImporter()
 
 
-@functools.cache
-def _memory_timeline() -> Importer:
-    from tensorboard_plugin_dlprof.importers.memory_timeline import MemoryTimelineImporter
-
-    return MemoryTimelineImporter()
-
-
-_SIGNS = ((b"[[", _memory_timeline), (MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
+_SIGNS = ((MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
 """How files of some formats begin."""
 
 
@@ -63,7 +56,7 @@ def importers(head: bytes = b"") -> Iterator[Importer]:
 
     Each module is loaded only when its importer is requested, since listing profiles needs none of them.
     """
-    every = (_kineto, _nsight, _xplane, _snapshot, _memory_timeline)
+    every = (_kineto, _nsight, _xplane, _snapshot)
     first = next((importer for sign, importer in _SIGNS if head.startswith(sign)), _kineto)
     yield from (importer() for importer in (first, *(other for other in every if other is not first)))
 

@@ -15,6 +15,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.agents.shortening import MOST_BYTES, shortened
 from tensorboard_plugin_dlprof.cli.main import main
+from tests.cli.declared import undeclared
 from tests.imports.traces import write_trace
 
 SAMPLES = Path(__file__).resolve().parents[2] / "tensorboard_plugin_dlprof" / "samples" / "data"
@@ -80,6 +81,7 @@ def test_every_tool_answers_as_its_command(
         capsys.readouterr()
         assert main(shlex.split(told["command"])[1:]) == 0
         printed = json.loads(capsys.readouterr().out)
+        assert not undeclared(shlex.split(told["command"])[1], printed)
         if name == "list_profiles":
             printed["scan"]["finished_at"] = told["data"]["scan"]["finished_at"]
             for each in (*printed["profiles"], *told["data"]["profiles"]):  # the tools imported one meanwhile

@@ -1,0 +1,134 @@
+"""``dlprof compare --format json``. Times are by unit of comparison (``per``)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct
+
+from tensorboard_plugin_dlprof.cli.answers.units import Fraction, Interval, Ns, Ratio
+
+
+class Side(Struct):
+    """A side: its recordings, and its time by unit of comparison."""
+
+    name: str
+    device: str | None
+    devices_in_use: int
+    iterations: int
+    marked: bool
+    iterations_label: str
+    first_iteration: int | None
+    last_iteration: int | None
+    aggregation: int
+    recordings: list[str]
+    value_ns: Ns
+    started_ns: Ns | None
+
+
+class Measure(Struct):
+    """One number of both sides, in the unit of its name; ``is_least`` if they are lower bounds."""
+
+    a: float | None
+    b: float | None
+    is_least: bool
+    ratio: Ratio | None
+    interval: Interval | None
+    a_samples: int
+    b_samples: int
+
+
+class Part(Struct):
+    """A part of the time."""
+
+    part: str
+    label: str
+    a_ns: Ns
+    b_ns: Ns
+    change_ns: Ns
+
+
+class ChangedRow(Struct):
+    """A row of the change; all rows add up to it."""
+
+    kind: Literal["op", "ops", "gone", "new", "kernel", "kernels", "graphs", "overlap", "part"]
+    name: str
+    matched_by: str | None
+    a_ns: Ns
+    b_ns: Ns
+    change_ns: Ns
+    work_ns: Ns | None
+    speed_ns: Ns | None
+    a_calls: float | None
+    b_calls: float | None
+    interval: Interval | None
+    op_type: str | None
+    direction: str | None
+    a_op_ids: list[str]
+    b_op_ids: list[str]
+    a_kernel: str | None
+    b_kernel: str | None
+    a_tensor_core_fraction: Fraction | None
+    b_tensor_core_fraction: Fraction | None
+    a_precision: str | None
+    b_precision: str | None
+    position: int
+
+
+class Replacement(Struct):
+    """Kernels of A and those of B in their place, in so many rows."""
+
+    a: list[str]
+    b: list[str]
+    rows: int
+    change_ns: Ns
+    a_time_ns: Ns
+    a_launches: float
+    a_tensor_core_fraction: Fraction | None
+    a_precision: str | None
+    a_family: str | None
+    b_time_ns: Ns
+    b_launches: float
+    b_tensor_core_fraction: Fraction | None
+    b_precision: str | None
+    b_family: str | None
+
+
+class Limit(Struct):
+    """A limit of ``--fail-on``; null if it cannot be decided."""
+
+    rule: str
+    broken: bool | None
+    said: str
+
+
+class Comparison(Struct):
+    """What changed from a baseline A to a candidate B."""
+
+    schema_version: int
+    verdict: Literal["faster", "slower", "no_clear_change", "cannot_tell"]
+    sentence: str
+    headline: str
+    details: str
+    per: Literal["iteration", "call", "capture"]
+    a: Side
+    b: Side
+    change_ns: Ns
+    interval: Interval | None
+    ratio: Ratio | None
+    comparability: list[str]
+    measures: dict[str, Measure]
+    parts: list[Part]
+    ops_without_gpu_time: int
+    tested_rows: int
+    changed_rows: int
+    rows: list[ChangedRow]
+    kernels_replaced: list[Replacement]
+    rules: list[Limit]
+
+
+class Comparisons(Struct):
+    """Several candidates, each compared with the first profile."""
+
+    schema_version: int
+    comparisons: list[Comparison]

@@ -1,0 +1,51 @@
+"""The document of all answers: a JSON schema, generated from their declarations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from tensorboard_plugin_dlprof.cli.answers.comparison import Comparison, Comparisons
+from tensorboard_plugin_dlprof.cli.answers.diagnosis import Diagnosis
+from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs
+from tensorboard_plugin_dlprof.cli.answers.memory import Memory
+from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Page, ProfileList, Summary
+
+SCHEMA_VERSION = 1
+"""Raised when a key is removed or changes its meaning."""
+
+ANSWERS: dict[str, tuple[Any, ...]] = {
+    "list": (ProfileList,),
+    "diagnose": (Diagnosis,),
+    "summary": (Summary,),
+    "table": (Page,),
+    "compare": (Comparison, Comparisons),
+    "distributed": (Job, Jobs),
+    "memory": (Memory,),
+    "check": (list[Checked],),
+    "classify": (list[Kernel],),
+    "doctor": (Machine,),
+}
+"""What each command prints with ``--format json``: one of these types."""
+
+
+def document() -> dict[str, Any]:
+    """The schema of every answer by command, as JSON Schema 2020-12."""
+    kinds = [kind for each in ANSWERS.values() for kind in each]
+    schemas, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
+    of_kind = iter(schemas)
+    commands = {}
+    for name, each in ANSWERS.items():
+        found = [next(of_kind) for _ in each]
+        commands[f"dlprof {name} --format json"] = found[0] if len(found) == 1 else {"anyOf": found}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": f"urn:dlprof:answers:{SCHEMA_VERSION}",
+        "title": "What the commands of dlprof print as JSON",
+        "description": "Times are nanoseconds (*_ns), shares 0 to 1 (*_fraction), sizes bytes (*_bytes); null is "
+        "unknown. Keys may be added; none is removed or changed without a new version.",
+        "version": SCHEMA_VERSION,
+        "commands": commands,
+        "$defs": definitions,
+    }

@@ -1,0 +1,126 @@
+"""``dlprof memory --format json``."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import UNSET, Struct, UnsetType
+
+from tensorboard_plugin_dlprof.cli.answers.diagnosis import Clock, DeviceId
+from tensorboard_plugin_dlprof.cli.answers.units import Bytes, Fraction, Ns
+
+
+class HeldBy(Struct):
+    """What a category holds; the categories add up to the memory in use."""
+
+    category: str
+    bytes: Bytes
+    blocks: int | None
+
+
+class HeldByOwner(Struct):
+    """What an op, or a place in the program, holds."""
+
+    owner: str
+    bytes: Bytes
+    blocks: int | None
+
+
+class Fragmentation(Struct):
+    """What is reserved and not in use at the end."""
+
+    cached_bytes: Bytes | None
+    cached_fraction: Fraction | None
+    largest_free_block_bytes: Bytes | None
+    free_bytes: Bytes | None
+    segments: int | None
+
+
+class MemoryIteration(Struct):
+    """The memory of an iteration."""
+
+    index: int
+    number: int
+    peak_bytes: Bytes
+    peak_ns: Ns | None
+    end_bytes: Bytes
+
+
+class Leak(Struct):
+    """Whether memory grows from iteration to iteration."""
+
+    verdict: Literal["leak", "none", "cannot_tell"]
+    bytes_per_iteration: Bytes | None
+    low_bytes: Bytes | None
+    high_bytes: Bytes | None
+    iterations_until_full: int | None
+
+
+class Failure(Struct):
+    """An allocation that failed."""
+
+    event: int
+    asked_bytes: Bytes
+    free_bytes: Bytes | None
+
+
+class MemoryEvidence(Struct):
+    """What holds memory."""
+
+    path: str
+    call: str
+    kind: str
+    count: int | None
+    bytes: Bytes
+    device: DeviceId
+    time_ns: Ns | UnsetType = UNSET
+
+
+class MemoryFinding(Struct):
+    """What to change."""
+
+    rule: str
+    cause: Literal["memory"]
+    title: str
+    action: str
+    severity: Literal["info", "advice", "warning"]
+    confidence: Literal["low", "medium", "high"]
+    part: None
+    time_ns: None
+    share: None
+    gain: None
+    evidence: list[MemoryEvidence]
+    overlaps_with: list[str]
+
+
+class MemoryDevice(Struct):
+    """The memory of a GPU. ``at_peak`` and ``by_owner`` are of the moment ``at_ns``."""
+
+    peak_bytes: Bytes
+    peak_of: str
+    relative: bool
+    peak_ns: Ns | None
+    peak_event: int | None
+    peak_reserved_bytes: Bytes | None
+    capacity_bytes: Bytes | None
+    end_bytes: Bytes
+    events: int
+    at_ns: Ns | None
+    at_peak: list[HeldBy]
+    by_owner: list[HeldByOwner]
+    fragmentation: Fragmentation
+    iterations: list[MemoryIteration]
+    leak: Leak
+    lost_frees: int
+    out_of_memory: list[Failure]
+    findings: list[MemoryFinding]
+
+
+class Memory(Struct):
+    """What holds the memory of each GPU; no devices where none was recorded."""
+
+    schema: str
+    source: str
+    clock: Clock
+    devices: dict[DeviceId, MemoryDevice]
+    headline: str
