@@ -85,7 +85,7 @@ def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
     return f", most in {path}, {short_duration(signals.per_gpu(time_ns))}"
 
 
-_MUCH: Final = 0.1
+_MUCH: Final = 0.05
 """Share of the evidence from which a path is worth naming."""
 
 _INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")

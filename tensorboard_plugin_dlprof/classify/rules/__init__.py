@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.classify.rules.cublas import RULES as CUBLAS
 from tensorboard_plugin_dlprof.classify.rules.cudnn import RULES as CUDNN
 from tensorboard_plugin_dlprof.classify.rules.fallback import RULES as FALLBACK
 from tensorboard_plugin_dlprof.classify.rules.libraries import RULES as LIBRARIES
+from tensorboard_plugin_dlprof.classify.rules.projects import RULES as PROJECTS
 from tensorboard_plugin_dlprof.classify.rules.pytorch import RULES as PYTORCH
 from tensorboard_plugin_dlprof.classify.rules.quantised import RULES as QUANTISED
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
@@ -28,6 +29,7 @@ from tensorboard_plugin_dlprof.classify.rules.tensorflow import RULES as TENSORF
 RULES: Final[tuple[Rule, ...]] = (
     *COMPILERS,
     *COLLECTIVES,
+    *PROJECTS,
     *SEQUENCE,
     *ATTENTION,
     *AMD,

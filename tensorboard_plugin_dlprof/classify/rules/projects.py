@@ -1,0 +1,168 @@
+"""Kernels whose names tell nothing, or the wrong thing, by word: single functions of projects whose sources were read.
+
+Each was judged by its body: ``tl.dot``, ``mma``, ``wmma`` or a CUTLASS product makes a *yes*, none of them a *no*.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
+
+RULES: Final = (
+    # Triton attention: tl.dot of 16-bit or narrower types, or of FP32 as TF32.
+    Rule("triton-attention-dot", YES, "attention", "triton",
+         r"^_attn_(?:fwd|bwd)(?:_tma)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_|fused_(?:atomic_)?)?(?:non)?causal$"
+         r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|fp8|int8kv|no_prompt_cache|splitK|with_v)$"
+         r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?|indexer(?:_fewq)?))_kernel$"
+         r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
+         r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
+         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
+         r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v|qk_fused\w*))_kernel$",
+         note="its products are tl.dot", knows_better=True,
+         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood"),
+    Rule("triton-attention-beside", NO, "attention", "triton",
+         r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update)|dsa_attn_combine)_kernel$"
+         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
+         r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
+         r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
+         r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
+         r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
+         note="by elements, or moves what attention reads", knows_better=True,
+         words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k"),
+    Rule("attention-cuda", YES, "attention", "custom",
+         r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel|sparse_attn_fwd_for_small_topk_kernel"
+         r"|(?:fwd|bwd)_attend_ker|based_linear_attention"
+         r"|hedgehog_linear_attention_smd|kernel_flashkda_bf16_\w+|kernel_flashinfer_recurrent_kda_wy_vtile_short"
+         r"|Sm(?:90|120)(?:FusedGdr(?:Fwd|H)|KktSolve)Kernel)$", "@words or types",
+         note="mma in FlashInfer's XQA and sparse MLA, FlashMLA, ThunderKittens and "
+              "LMDeploy's gated delta rule", knows_better=True,
+         words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve"),
+    Rule("recurrent-attention-cuda", NO, "attention", "custom",
+         r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+|gdn_fused_decode_kernel"
+         r"|gdr_decode_packed_\w+|fused_split_gdr_update_kernel|gdn_ba_gemv_kernel|RecurrentGdrKernel|ChunkedGdrKernel"
+         r"|Sm\d+(?:GdrRecurrent|GdrTmaDescPrepare)Kernel|mamba2_(?:dt|fused)_op_kernel"
+         r"|[gm]qa_attn_(?:splitk_(?:qk|v|attn)(?:_int4)?|fp8|int4)_kernel|mqa_attn_kernel|bwd_attend_prep_ker"
+         r"|attn_reduce_kernel_\w+|pa_decode_ps_reduce_hip_kernel|calAttnScore_valueBuf\w*|disentangled_attention_kernel"
+         r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel)$", "@words or types",
+         note="one token at a time, or sums of parts: by elements", knows_better=True,
+         words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_"),
+    # State spaces and linear attention in Triton.
+    Rule("state-space-dot", YES, "attention", "triton",
+         r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$|^_fused_cumsum_kkt_kernel$"
+         r"|^(?:_atk_backward|_forward)_chunk_out$|^chunk_(?:ttt_linear_bwd_kernel_norm|fwd_mesa_cg_dim64_kernel)$"
+         r"|^(?:parallel_deltaformer_bwd_kernel_row_sum|prepare_precond_wy_repr_bwd_kernel|transform_q_fwd_kernel)$"
+         r"|^parallax_decode_kernel$|^simplicial_bwd_kv(?:1|2q)_kernel$",
+         note="its products are tl.dot", knows_better=True,
+         words="mamba3_ varlen _kkt_ chunk_ deltaformer wy_repr transform_q parallax simplicial"),
+    Rule("state-space-beside", NO, "other", "triton",
+         r"^mamba3_siso_bwd_kernel_(?!dqkv)\w+$|^_atk_backward_(?:chunk_summary|pass_chunks)$"
+         r"|^_forward_(?:chunk_summary|pass_chunks)$|^(?:gdn|kda)_gate_(?:fwd|bwd|chunk_cumsum)\w*kernel_npu$"
+         r"|^(?:mesa_net_decoding|parallax_decode)_one_step_kernel$|^(?:sqrelu|powglu|sigmoidglu)_(?:fwd|bwd|fwdbwd)_kernel$"
+         r"|^rwkv_(?:ka_fusion|seq_mix|mm_sparsity)_kernel$|^simplicial_bwd_pre_kernel$|^save_intra_chunk_attn$"
+         r"|^store_ssm_state_to_block_map_kernel$|^bwd_dtrap_ddt_kernel$|^grpo_(?:fwd|bwd)_kernel$",
+         note="gates, sums and steps by elements", knows_better=True,
+         words="mamba3_ chunk pass_chunks _gate_ one_step sqrelu powglu sigmoidglu rwkv simplicial ssm_state "
+               "dtrap grpo"),
+    # Products.
+    Rule("narrow-product-triton", YES, "gemm", "triton",
+         r"^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$|^_gemm_fp8(?:_tma)?_kernel$"
+         r"|^bmm_scaled_fp8_kernel$|^blockwise_fp8_gemm_kernel$|^w8a8_block_dynamic_fp8_moe_grouped_\w+_kernel$"
+         r"|^mxfp_dynamic_moe_grouped_\w+_kernel$",
+         "@words", note="tl.dot of FP8 or narrower operands, which no other unit multiplies", knows_better=True,
+         words="fp8 mxfp"),
+    Rule("product-triton", YES, "gemm", "triton",
+         r"^_scaled_int8_mm_kernel$|^_gated_(?:dual_)?gemm_(?:with_residual_)?(?:backward_)?kernel$"
+         r"|^(?:[ab]_fused_)?[mk]_grouped_bf16_gemm_contiguous_tl_impl$|^_xformers_tiled_matmul_kernel$"
+         r"|^wait_signal_matmul_triton_kernel$|^(?:add|b)?mm_sqmma_kernel$|^fused_ln_dual_matmul_kernel$"
+         r"|^(?:paroquant_gemm|awq_linear)_kernel$|^_mhc_mm_norm_(?:fwd|bwd)(?:_fused)?_kernel(?:_npu)?$"
+         r"|^_scatter2scatter$|^_groupXtY$", "@words",
+         note="its products are tl.dot", knows_better=True,
+         words="_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
+               "scatter2scatter groupxty"),
+    Rule("product-cuda", YES, "gemm", "custom",
+         r"(?:^|::)(?:QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
+         r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*|dispatch_group_gemm_kernel"
+         r"|gemm_kernel_sm90(?:_bf16)?)$|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
+         note="mma or CUTLASS", knows_better=True,
+         words="quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
+               "gemm_kernel_sm bitblas_kernel"),
+    Rule("product-by-elements", NO, "gemm", "custom",
+         r"(?:^|::)(?:exl3_gemv_int8_\w+|routing_gemv_kernel|gemm_4bit_simt|reference_\w*gemm_kernel"
+         r"|int8WeightPerChannelLdkMultiplication|dense_vec_jagged_2d_(?:transposed_)?bmm|mm_to_sparse_cuda_kernel"
+         r"|sparse_dense_mm_cuda_kernel|(?:triton_batched_)?dense_vec_jagged_2d_matmul|addmv_kernel)$"
+         r"|^bitblas_kernel_\w*?_m1n\d+k\d+\w*$", "@words or types",
+         note="dp4a, fused multiply-add, or one row", knows_better=True,
+         words="exl3_gemv routing_gemv gemm_4bit_simt reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ "
+               "bitblas_kernel"),
+    # Around products and experts.
+    Rule("expert-routing", NO, "sort", "custom",
+         r"^kernel_cake_deepseek_routing_\w+$|(?:^|::)fused_(?:score_for_moe_aux_loss|topk_with_score_function)_\w+$"
+         r"|(?:^|::)(?:routing_ds3_nogroup_kernel|moe_hash_topk_fused|MoeGate\w*Kernel\w*|moe_alig_block_size_kernel"
+         r"|compute_total_rows_before_expert_kernel|fakeBalanceExpertKernel|sparseMixerMask|genSourceRowKernel"
+         r"|topKPerRowPrefill|moeA2ASanitizeExpertIdsKernel|prepareFakeRouterBuffers|precompute_sgmv_args)$"
+         r"|^_(?:fused_noaux_tc|single_group_topk_router|pack_router|expert_id_counter)_kernel$"
+         r"|^_mega_moe_gate_pack_\w+kernel$|^_pack_mega_moe_inputs_\w*kernel$",
+         note="which token goes to which expert", knows_better=True,
+         words="routing_ fused_score fused_topk topk moegate moe_alig rows_before expert mixermask sourcerow "
+               "fakerouter sgmv_args noaux router mega_moe"),
+    Rule("expert-helper", NO, "elementwise", "custom",
+         r"(?:^|::)(?:moe_(?:bias_add(?:_weighted)?|flag_(?:wait|write))_kernel|applySharedExpertSigmoid|moeActivationKernel"
+         r"|moe_smooth_per_token_scaled_quant_kernel\w*|prepare_moe_tma_descs\w*|moe_res_matmul|kdequant_mm_int32_fp16"
+         r"|dequantize_gemm_output_kernel|loraAddBiasKernel|loraReorderKernel|swordfish_(?:dequant_dense|prep|zero_c)_kernel"
+         r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k)$|^_silu_and_mul_moe_ep_kernel$"
+         r"|^_(?:binned|padded)_copy_wgrad$",
+         "@words or types", note="by elements, beside a product", knows_better=True,
+         words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin sparse24_ wgrad"),
+    Rule("hyper-connections", NO, "other", "custom",
+         r"(?:^|::)_?mhc_(?:post|post_res|pre|pre_big_fuse|coeffs|sinkhorn|split_sinkhorn|bwd)_(?!gemm)\w+$"
+         r"|(?:^|::)_?hc_(?:apply|mix_finalize|mix_partials|pre_reduce|post_expand)_kernel$", "@words or types",
+         note="mixes residual streams by elements; their products have kernels of their own", knows_better=True,
+         words="mhc_ hc_"),
+    # Moving, converting, drawing.
+    Rule("moved-by-name", NO, "copy", "custom",
+         r"^_?(?:float|fused(?:8|n)bitrowwise)_to_\w*(?:rowwise|float)\w*cuda_kernel$|^_to_fp8_(?:row|col)\w*$"
+         r"|^_fused_qkvzba_prefill_kernel_nqk\d+$|(?:^|::)(?:embedDecoderInput|maskDecoderOutput|tileEncoderResults"
+         r"|tileGptPromptInputs|multiplyScale|rowMajorToCOL32_kernel|quatizeVectorE4M3|inplace_bf16_to_fp16_kernel"
+         r"|extend_u16_u8|BlockscaleToGroupscale_Kernel|prepareQKVKernel|processQKV|ProcessKV(?:_v2)?|concat_mla_k_kernel"
+         r"|transform_20314_bwd_new|paged_kv_update_\w*kernel|cache_rotate_kernel|conv1d_split_qkv\w*"
+         r"|(?:cp_gather_)?indexer_k_quant(?:_and)?_cache_kernel|inverse_rope_group_quant_kernel"
+         r"|(?:GraphSafe)?MultiAmaxMemcpyD2DKernelPreRHT|nope_qkv_varseq_prefill_kernel)$"
+         r"|^(?:hadamard_(?:rope_|v_)?)?(?:single|kv|qkv?|v)_phase[12]_kernel$|^hadamard_v_phase1_kernel$"
+         r"|^(?:kv|qkv)_reduce_kernel$|^triton_(?:dense_to_jagged|jagged_to_dense\w*|quantize_2d_weight)$",
+         "@words or types",
+         note="moves or converts", knows_better=True,
+         words="rowwise _to_fp8_ qkvzba embeddecoder maskdecoder tile multiplyscale rowmajorto quatize "
+               "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate conv1d_split "
+               "indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
+    Rule("collective-by-name", NO, "collective", "custom",
+         r"(?:^|::)(?:a[gr]_(?:ll_)?gfx\d+\w*|moeAllToAllKernel|ulysses_a2a_kernel|bump_tag_kernel|engram_fetch_impl)$",
+         note="between GPUs", knows_better=True, words="_gfx alltoall a2a bump_tag engram"),
+    Rule("activation-by-name", NO, "elementwise", "custom",
+         r"(?:^|::)(?:SigmoidGateMultiplyKernel|xielu_kernel_f|add_sigmoid_proj_kernel_f|kernel_silu_elewise_product"
+         r"|operator_(?:element|tn_big_tile)_kernel|kn_entry_\dc_(?:sbhd|thd)_\w+|generate_alibi_slopes|FixLogitsAnomaly"
+         r"|transducer_joint_(?:tiled_)?forward)$|^_(?:exact|approx)_(?:forward|backward)_kernel$"
+         r"|^(?:add|any|addr|full|kron|polar|vstack)_kernel(?:_kernel|_dim|_\d)?$", "@words or types",
+         note="by elements", knows_better=True,
+         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _exact_ _approx_ _kernel"),
+    Rule("normalisation-by-name", NO, "normalisation", "custom",
+         r"(?:^|::)(?:gn_(?:bwd_)?cuda_kernel|rstd_kernel|cmvn|_dyt_(?:fwd|bwd)_kernel)$",
+         note="norms", knows_better=True, words="gn_ rstd cmvn dyt"),
+    Rule("reduction-by-name", NO, "reduction", "custom",
+         r"(?:^|::)(?:crossentropy_(?:forward|backward)_kernel\d|ker_ppl\w*|auc_kernel|d_cmax_kernel|dot_kernel_\d"
+         r"|fused_dot_scale_axpy|scan_part_\w+_abc_(?:loop_)?kernel|add_base_\w+_abc_kernel|_target_logprob_partial_kernel)$",
+         note="sums", knows_better=True, words="crossentropy ker_ppl auc_ cmax dot_ _abc_ logprob"),
+    Rule("convolution-by-elements", NO, "convolution", "custom",
+         r"(?:^|::)(?:conv_transpose_1d_kernel|fused_conv1d_batched_kernel\w*|conv1d_update_kernel|batched_conv_rewind_kernel)$",
+         "@types", note="along one dimension, by elements", knows_better=True, words="conv"),
+    Rule("cupy-distance", NO, "other", "cupy",
+         r"^kernel(?:Flood[UDZ]\w*|PropagateInterband|ProximatePoints\w*|DoubleToSingleList)$|^execute_dist$",
+         note="distance transforms", knows_better=True, words="kernelflood kernelpropagate kernelprox doubletosingle "
+         "execute_dist"),
+    Rule("table-by-name", NO, "other", "custom",
+         r"(?:^|::)(?:process_item_zch|retrieve_pruned_and_inserted_rows|zipf_kernel|ker_refresh_result"
+         r"|mhaPagedAttnPlanKernel|prepareFlashInferDecodeParamsKernel|build_decode_schedule_gpu_kernel|larfg_kernel"
+         r"|small_sytd2_kernel|mix_sample_(?:outer_exponential_)?kernel|final_(?:counting|labeling))$",
+         note="tables, plans and draws", knows_better=True,
+         words="zch pruned zipf refresh attnplan decodeparams decode_schedule larfg sytd2 mix_sample final_"),
+)  # fmt: skip
