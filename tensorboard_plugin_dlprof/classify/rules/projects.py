@@ -133,8 +133,8 @@ RULES: Final = (
          "@words or types",
          note="moves or converts", knows_better=True,
          words="rowwise _to_fp8_ qkvzba embeddecoder maskdecoder tile multiplyscale rowmajorto quatize "
-               "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate conv1d_split "
-               "indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
+               "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate "
+               "conv1d_split indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
     Rule("collective-by-name", NO, "collective", "custom",
          r"(?:^|::)(?:a[gr]_(?:ll_)?gfx\d+\w*|moeAllToAllKernel|ulysses_a2a_kernel|bump_tag_kernel|engram_fetch_impl)$",
          note="between GPUs", knows_better=True, words="_gfx alltoall a2a bump_tag engram"),
