@@ -32,7 +32,11 @@ class Server:
         return f"/data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}"
 
     def ask(self, path: str) -> Any:
-        """The JSON that the plugin answers; a connection of its own, as TensorBoard closes each."""
+        """The JSON that the plugin answers."""
+        return json.loads(self.get(path))
+
+    def get(self, path: str) -> bytes:
+        """What the plugin answers; a connection of its own, as TensorBoard closes each."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=300)
         try:
             connection.request("GET", path)
@@ -42,15 +46,15 @@ class Server:
             connection.close()
         if answer.status != http.HTTPStatus.OK:
             raise RuntimeError(f"{path} answered {answer.status}: {body[:500].decode(errors='replace')}")
-        return json.loads(body)
+        return body
 
-    def profile(self) -> str:
-        """The id of the only profile, once it is found."""
+    def profile(self, name: str = "") -> str:
+        """The id of the first profile, or of the one with this name, once all are found."""
         deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
             found = self.ask(self.path("profiles"))
             if found["profiles"] and found["scan"]["state"] == "done":
-                return str(found["profiles"][0]["id"])
+                return str(next(each["id"] for each in found["profiles"] if name in ("", each["name"])))
             time.sleep(0.05)
         raise RuntimeError("TensorBoard found no profile.")
 
@@ -79,9 +83,16 @@ def serving(*databases: Path) -> Iterator[Server]:
             run.mkdir(parents=True)
             # A hard link: the server follows no links that lead out of its directory, and a copy would take a minute.
             os.link(database, run / "made.dlprof_dldb.sqlite")
-        command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logs), "--port", "0"]
-        with started([*command, "--dlprof_cache_dir", str(Path(folder) / "cache")]) as (host, port, process_id):
-            yield Server(host, port, process_id)
+        with serving_folder(logs, Path(folder) / "cache") as server:
+            yield server
+
+
+@contextmanager
+def serving_folder(logs: Path, cache: Path) -> Iterator[Server]:
+    """Run TensorBoard with a log directory; it is ended afterwards."""
+    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logs), "--port", "0"]
+    with started([*command, "--dlprof_cache_dir", str(cache)]) as (host, port, process_id):
+        yield Server(host, port, process_id)
 
 
 @contextmanager

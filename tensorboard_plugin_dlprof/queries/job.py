@@ -32,6 +32,7 @@ _RANK = (
     *("rank", "database", "name", "process_index", "host", "device_id", "gpu_name", "coordinates", "island"),
     *("clock_offset_ns", "clock_drift", "kernels", "window_ns", "overlapped_ns", "last", *_PARTS),
 )
+_SHOWN = ("rank", "database", "host", "coordinates", "window_ns", "overlapped_ns", "last", *_PARTS)
 _COLLECTIVE = (
     *("id", "group_id", "iteration", "kind", "bytes", "ranks", "start_ns", "transfer_ns", "skew_ns", "wait_ns"),
     *("last_rank", "own_delay_ns", "cause"),
@@ -87,9 +88,9 @@ def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[st
 
 
 def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
-    """The ranks over the time from their first to their last GPU work, by column."""
-    rows = con.execute(f"SELECT {', '.join(_RANK)} FROM job_ranks ORDER BY rank").fetchall()
-    return dict(zip(_RANK, zip(*rows, strict=True), strict=True))
+    """What the page shows of the ranks, over the time from their first to their last GPU work, by column."""
+    rows = con.execute(f"SELECT {', '.join(_SHOWN)} FROM job_ranks ORDER BY rank").fetchall()
+    return dict(zip(_SHOWN, zip(*rows, strict=True), strict=True))
 
 
 def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:

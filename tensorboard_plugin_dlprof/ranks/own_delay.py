@@ -74,7 +74,7 @@ class _Own(msgspec.Struct):
 def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Delays:
     """The own delays of a job's ranks."""
     owns = _own_times(job, sequences, times)
-    siblings = _Siblings(sequences, owns)
+    siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     found = [_no_delays()]
     operations = compared = 0
@@ -112,10 +112,14 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
         kernels[2, delayed] = _twice_median(own.kernel_ns[:, delayed], peers[:, delayed]) // 2
         alike = (own.work == own.work[late, columns]) & (own.kernels == own.kernels[late, columns])
         kernels[0, delayed] = (alike | ~peers)[:, delayed].all(0)
-        roles = _roles(each, own) if (asked & alone).any() else no_roles
+        roles = no_roles
+        if (asked & alone).any():
+            # Most jobs need none, and those of thousands of ranks have millions of own times.
+            siblings = siblings or _Siblings(sequences, owns)
+            roles = _roles(each, own)
         for column in np.flatnonzero(asked & alone).tolist():
             row = int(late[column])
-            told = siblings.compare(each, own, row, column, int(roles[row, column]))
+            told = siblings.compare(each, own, row, column, int(roles[row, column])) if siblings else None
             if told is not None:
                 compared += 1
                 delay[column], fresh[column], excess[column], kernels[:, column] = told

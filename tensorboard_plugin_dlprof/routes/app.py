@@ -230,8 +230,8 @@ class App:
         return lambda request: self._questions.answer(request, body, tracked=lambda _parameters: True)
 
     def _job(self, request: Request) -> Response:
-        snapshot = self._services.catalog.snapshot()
-        return self._questions.job(request, lambda con, place, _: {"job": jobs.page(con, place, snapshot)})
+        listed = self._questions.listed
+        return self._questions.job(request, lambda con, place, _: {"job": jobs.page(con, place, listed())})
 
     def _of_job(self, body: Callable[[Connection, jobs.Place, Parameters], Any]) -> Handler:
         """A handler that responds about the job that a profile is a rank of."""

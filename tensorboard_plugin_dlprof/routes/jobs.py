@@ -6,7 +6,7 @@ import base64
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -46,6 +46,8 @@ class Jobs:
         self._lock = threading.Lock()
         self._known: OrderedDict[tuple[Path, Identity], dict[str, int]] = OrderedDict()
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
+        self._listed: tuple[Snapshot, dict[str, FoundProfile]] = Snapshot(), {}
+        """The last list of profiles, by path without suffix."""
 
     def find(self, profile: FoundProfile) -> Place | None:
         """The job of a profile; None if there is none, or none that can be read."""
@@ -61,6 +63,18 @@ class Jobs:
                     return Place(path, rank)
             below, folder = folder.name / below, folder.parent
         return None
+
+    def listed(self, snapshot: Snapshot) -> Mapping[str, FoundProfile]:
+        """Profiles by path without suffix. There may be thousands, and pages of a job ask for them again and again."""
+        known, profiles = self._listed
+        if known is not snapshot:
+            profiles = {}
+            for profile in snapshot.profiles:
+                if profile.file is not None:
+                    folder, name = os.path.split(profile.file.path)
+                    profiles[f"{folder}/{_stem(source_stem(name))}"] = profile
+            self._listed = snapshot, profiles
+        return profiles
 
     def _ranks(self, path: Path) -> dict[str, int]:
         try:
@@ -112,11 +126,10 @@ def opened(path: Path) -> Iterator[Connection]:
         raise NotADatabase(f"The job {path.name} cannot be read; make it again with dlprof job.") from error
 
 
-def page(connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, Any]:
-    """The field ``job`` of the body of ``./job``."""
+def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfile]) -> dict[str, Any]:
+    """The field ``job`` of the body of ``./job``; ``profiles`` are from ``Jobs.listed``."""
     ranks = queries.rank_columns(connection)
-    profiles = _profiles(snapshot)
-    folder = place.path.parent.as_posix()
+    folder = os.fspath(place.path.parent)
     members = [profiles.get(f"{folder}/{_stem(database)}") for database in ranks.pop("database")]
     return {
         **queries.answer(connection),
@@ -133,16 +146,6 @@ def page(connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """Rows as columns, which say their names once."""
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
-
-
-def _profiles(snapshot: Snapshot) -> dict[str, FoundProfile]:
-    """Profiles by path without suffix."""
-    found = {}
-    for profile in snapshot.profiles:
-        if profile.file is not None:
-            path = profile.file.path
-            found[(path.parent / source_stem(path.name.removesuffix(DATABASE_SUFFIX))).as_posix()] = profile
-    return found
 
 
 def summary(connection: Connection, place: Place, _parameters: Parameters) -> dict[str, Any]:

@@ -6,7 +6,7 @@ efficiency that NVIDIA's databases do not contain is computed separately.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -270,6 +270,10 @@ class Questions:
         for run_shown in found["runs"]:
             run_shown["profile"] = ids[run_shown.pop("place")]
         return found
+
+    def listed(self) -> Mapping[str, FoundProfile]:
+        """The profiles by path without suffix."""
+        return self._jobs.listed(self._catalog.snapshot())
 
     def job(self, request: Request, body: Callable[[Connection, Place, Parameters], Any]) -> Response:
         """Respond about the job that a profile is a rank of; null if there is none. The response is cached until the

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import floor
+from benchmarks import floor, many_ranks
 from benchmarks.__main__ import EXPORT, TRACE, main
 from benchmarks.measuring import CommandFailed, compile_modules, paired, percentile, run
 from benchmarks.tiled_export import tile_export
 from benchmarks.tiled_trace import tile_trace
 from tensorboard_plugin_dlprof import metadata
+from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 
 EVENTS = [
     {"ph": "M", "name": "process_name", "ts": 0.0, "pid": 1, "tid": 0, "args": {"name": "100% python"}},
@@ -139,3 +140,11 @@ def test_percentile() -> None:
     """The value at the place, not between two."""
     assert percentile([5.0, 1.0, 3.0], 0.5) == 3.0
     assert percentile([1.0, 2.0], 0.95) == 2.0
+
+
+def test_the_job_step_of_simulated_ranks_finds_the_slow_one(tmp_path: Path) -> None:
+    """What imports would store is simulated such that it matches."""
+    many_ranks.write_rank_files(tmp_path / "job", 16, 2)
+    (made,), unusable = make_jobs(tmp_path / "job")
+    assert not unusable
+    assert made.sentence.startswith("Rank 5 ")

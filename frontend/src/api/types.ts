@@ -794,8 +794,6 @@ export interface RankJob {
   ranks: {
     rank: number[];
     host: string[];
-    device_id: (number | null)[];
-    gpu_name: string[];
     coordinates: string[];
     window_ns: (number | null)[];
     compute_ns: (number | null)[];
