@@ -25,6 +25,7 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
         "generated-transformer-bf16-rank1.pt.trace.json.gz",
     ),
     "mnist/nsight_systems": ("generated-mnist-nsys.sqlite.gz",),
+    "transformer/jax/plugins/profile/2026_11_23_02_30_00": ("generated-transformer-jax.xplane.pb",),
     "resnet_block/cpu_recorded": ("recorded-resnet-block-cpu.pt.trace.json.gz",),
 }
 """Run (a folder below the log directory) -> its profiles."""

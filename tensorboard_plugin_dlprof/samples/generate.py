@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from tensorboard_plugin_dlprof.samples import DATA
-from tensorboard_plugin_dlprof.samples.generator.answers import of_export, of_process
+from tensorboard_plugin_dlprof.samples.generator.answers import of_export, of_process, of_training
+from tensorboard_plugin_dlprof.samples.generator.jax_training import jax_training
 from tensorboard_plugin_dlprof.samples.generator.nsight import mnist_export
 from tensorboard_plugin_dlprof.samples.generator.resnet import resnet50
 from tensorboard_plugin_dlprof.samples.generator.trace_file import write_trace
@@ -44,6 +45,10 @@ def generate(folder: Path) -> dict[str, Any]:
     name = "generated-mnist-nsys.sqlite.gz"
     answers[name] = of_export(export)
     export.write(folder / name)
+    training = jax_training()
+    name = "generated-transformer-jax.xplane.pb"
+    answers[name] = of_training(training)
+    training.write(folder / name)
     text = json.dumps(answers, indent=1, sort_keys=True)
     (folder / ANSWERS).write_text(text + "\n", encoding="utf-8")
     return answers

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from tensorboard_plugin_dlprof.samples.generator.jax_training import Training
 from tensorboard_plugin_dlprof.samples.generator.nsight import Export
 from tensorboard_plugin_dlprof.samples.generator.process import Process
 from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord
@@ -59,6 +60,24 @@ def of_process(process: Process) -> dict[str, Any]:
                 ),
             }
             for number, start, end in process.steps
+        ],
+    }
+
+
+def of_training(training: Training) -> dict[str, Any]:
+    """The answers for the XPlane profile."""
+    return _work(training.device) | {
+        "gpu": "NVIDIA H100 80GB HBM3",
+        "rank": -1,
+        "iterations": [
+            {
+                "value": number,
+                "duration_ns": end - start,
+                "kernels_launched": sum(
+                    record.kind == "kernel" and record.step == number for record in training.device
+                ),
+            }
+            for number, start, end in training.steps
         ],
     }
 
