@@ -5,7 +5,7 @@ and the names of its kernels (``at::native``, Inductor's).
 TensorFlow shows in the types of its ops (NVIDIA's databases; NVTX ranges of NVIDIA's TensorFlow: ``MatMul:
 dense/MatMul``) and in the names of its kernels (``tensorflow::``, Eigen, MLIR). XLA shows in ops that run or compile a
 cluster (``_XlaRun``, ``cluster_0_1/xla_run``, ``XlaModule:#...``) and in kernels that it names (``fusion_7``).
-TensorRT shows in the names of its kernels.
+TensorRT shows in the names of its kernels. JAX shows in the names of its modules, of which the source tells.
 ``torch.compile`` shows in the ranges around compiled code and in kernels that Inductor names
 (``triton_poi_fused_add_3``); Triton kernels that were written by hand do not count.
 A program with none of these signs calls CUDA or its libraries itself.
@@ -28,6 +28,7 @@ class Framework(enum.Enum):
     PYTORCH = "PyTorch"
     TENSORFLOW = "TensorFlow"
     TENSORRT = "TensorRT"
+    JAX = "JAX"
     UNKNOWN = ""
 
 
@@ -68,6 +69,8 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
     told = profile.info.framework.lower()
     if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
         return Framework.PYTORCH
+    if told == "jax":
+        return Framework.JAX
     types = {op.op_type for op in profile.ops}
     if told.startswith("tensorflow") or _TENSORFLOW_OP.matching(types):
         return Framework.TENSORFLOW

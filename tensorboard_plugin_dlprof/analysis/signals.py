@@ -206,12 +206,14 @@ class Signals:
             return uses_xla(self.profile, self._libraries)
         return uses_torch_compile(self.profile)
 
-    def advice(self, torch: str, *, tensorflow: str, tensorrt: str, cuda: str) -> str:
-        """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves."""
+    def advice(self, torch: str, *, tensorflow: str, tensorrt: str, cuda: str, jax: str | None = None) -> str:
+        """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves, and
+        for JAX where it has no text of its own."""
         return {
             Framework.PYTORCH: torch,
             Framework.TENSORFLOW: tensorflow,
             Framework.TENSORRT: tensorrt,
+            Framework.JAX: cuda if jax is None else jax,
             Framework.UNKNOWN: cuda,
         }[self.framework]
 

@@ -28,6 +28,7 @@ from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
+from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
@@ -125,6 +126,8 @@ def _host_items(capture: Capture) -> tuple[HostItems, HostItems, HostItems]:
     else:
         of_code = ranges.kind[pushed] == RangeKind.ANNOTATION
     of_loader = are_among(ranges.name[pushed], [text for text, word in words.items() if is_loader(word)])
+    if capture.info.source_format == "xplane":
+        of_loader |= are_among(ranges.name[pushed], loader_texts(capture).tolist())
     of_loader &= is_op | of_code
     loader, ops, code = (_items(capture, pushed[chosen]) for chosen in (of_loader, is_op, of_code))
     return loader, ops, _with_frames(capture, code)

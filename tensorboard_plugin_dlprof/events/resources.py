@@ -20,6 +20,12 @@ DATA_LOADER = Expression(
 )
 """Names of ranges in which a batch is fetched: PyTorch's, DLProf's markers, ``tf.data``, DALI."""
 
+_ANNOTATED = Expression(
+    r"(?!.*(?:::|\())(?:.*[^A-Za-z])?(?:data(?:set|loader|loading)?|load(?:er|ing)?|next_batch|fetch_batch)(?:[^A-Za-z]|\Z)",
+    re.IGNORECASE,
+)
+"""What users of JAX call such a range; it has no loader of its own. No name of XLA's runtime."""
+
 _BEGINNINGS: Final = (
     b"enumerate(dataloader)#", b"dataloader", b"tf.data", b"tf_data", b"iteratorgetnext", b"iterator::", b"dali",
     b"nvidia.dali", b"[dali]", b"tensordataset", b"dataload", b"data_load",
@@ -35,7 +41,11 @@ def are_of_loader(many: ManyNames) -> Flags:
 def loader_texts(capture: Capture) -> Int64s:
     """Ids of the names of ranges in which a batch is fetched."""
     texts = distinct_values(capture.ranges.name)
-    return texts[are_of_loader(ManyNames(capture.strings.some(texts)))]
+    many = ManyNames(capture.strings.some(texts))
+    found = are_of_loader(many)
+    if capture.info.source_format == "xplane":
+        found |= matching(many, _ANNOTATED, np.ones(len(found), np.bool_))
+    return texts[found]
 
 
 def data_loader_spans(capture: Capture) -> TimeSpans:

@@ -21,6 +21,7 @@ NEARLY_ALL = 0.995
 RECORD_SHAPES = "Record the shapes: profile(record_shapes=True), emit_nvtx(record_shapes=True)."
 _NO_SHAPES = {
     "TensorFlow": "No recording of TensorFlow has all that counting needs: transposes, strides and paddings.",
+    "JAX": "The profile lacks the HLO of the compiled modules, or the operands of library calls in it.",
     "TensorRT": "The ranges of TensorRT carry no shapes, without which operations cannot be counted.",
     "": "A recording of CUDA alone has no shapes, without which operations cannot be counted.",
 }

@@ -28,9 +28,9 @@ OF_TIME = {
     *("unrecorded_gpu_work", "cold_start", "slow_iterations", "dataloader_detector", "io_detector", "copy_detector"),
     *("communication_detector", "small_collectives", "late_rank", "sync_detector", "launch_detector", "host_detector"),
     *("unrecorded_detector", "allocation_detector", "profiler_overhead_detector", "step_holds_many"),
-    *("iteration_range_detector", "unused_gpu_detector"),
+    *("iteration_range_detector", "unused_gpu_detector", "recompilation"),
 }
-"""Rules that read the diagnosis: ``test_idle_rules`` has their cases."""
+"""Rules that read the diagnosis: ``test_idle_rules`` has their cases, ``test_jax`` that of compiling."""
 
 
 README = Path(analysis.__file__).parent / "README.md"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tensorboard_plugin_dlprof.analysis.rules import (
     attention,
+    compiling,
     convolutions,
     fusing,
     host,
@@ -25,6 +26,7 @@ Rule = Callable[[Signals], Finding | Lacks | None]
 RULES: tuple[tuple[str, Rule], ...] = (
     ("unrecorded_gpu_work", idle.missing_work),
     ("cold_start", idle.cold_start),
+    ("recompilation", compiling.recompilation),
     ("slow_iterations", idle.slow_iterations),
     ("amp_detector", narrow_types.mixed_precision),
     ("tf32_detector", narrow_types.tf32),

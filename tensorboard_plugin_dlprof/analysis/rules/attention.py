@@ -59,6 +59,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers: attn_implementation="sdpa".',
             tensorflow="Let XLA fuse what is between the products: tf.function(jit_compile=True).",
+            jax='Call jax.nn.dot_product_attention(..., implementation="cudnn"), which keeps the scores on the chip.',
             tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two products with "
             "nothing but a softmax between them, in 16 bits or less.",
             cuda="Use one kernel for both products and the softmax between them (cuDNN's attention, FlashAttention).",
@@ -75,6 +76,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
             tensorflow="https://www.tensorflow.org/xla",
             tensorrt=TENSORRT_LINK,
+            jax="https://docs.jax.dev/en/latest/_autosummary/jax.nn.dot_product_attention.html",
             cuda=CUDNN_LINK,
         ),
         **about_kernels(signals, chosen, saved, reasoning),
@@ -123,6 +125,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
             "torch.nn.attention.sdpa_kernel(SDPBackend.CUDNN_ATTENTION) around scaled_dot_product_attention, or "
             "{package}.",
             tensorflow="cuDNN's attention, or {package}.",
+            jax='jax.nn.dot_product_attention(..., implementation="cudnn"), or {package}.',
             tensorrt="let TensorRT fuse the attention itself, without a plugin.",
             cuda="cuDNN's attention, or {package}.",
         ),

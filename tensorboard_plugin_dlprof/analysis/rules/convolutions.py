@@ -33,6 +33,8 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             "Tensor Cores want with 16 bits.",
             tensorrt="Give the engine its input in the layout of its first layer (--inputIOFormats=fp16:hwc8 of "
             "trtexec), and neighbouring layers one type: TensorRT chooses layouts, and reformats where they differ.",
+            jax='Keep tensors in NHWC: dimension_numbers=("NHWC", "HWIO", "NHWC") of lax.conv_general_dilated, as Flax '
+            "has it.",
             cuda="Keep tensors and filters in NHWC throughout, which Tensor Cores want with 16 bits.",
         ),
         {
@@ -93,6 +95,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
         + signals.advice(
             ": torch.backends.cudnn.benchmark = True, where shapes are stable.",
             tensorflow=", as TensorFlow does unless TF_CUDNN_USE_AUTOTUNE=0 or deterministic ops are set.",
+            jax=", as XLA does unless --xla_gpu_autotune_level is lowered or --xla_gpu_deterministic_ops is set.",
             tensorrt=": build the engine with more time to choose (--builderOptimizationLevel=5, a larger workspace).",
             cuda=": once for each shape, by cudnnFindConvolutionForwardAlgorithm or each plan of a cuDNN graph timed.",
         ),

@@ -158,10 +158,15 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
             "library.",
             tensorflow="",
             tensorrt="",
+            jax="Fuse them: one jax.jit around what runs op by op, so that XLA sees all of it.",
             cuda="Fuse them: one kernel for what several in a row do, or the epilogues of cuBLASLt, cuDNN and CUTLASS.",
         ),
         signals.advice(
-            "https://pytorch.org/docs/stable/torch.compiler.html", tensorflow="", tensorrt="", cuda=CUDA_LINK
+            "https://pytorch.org/docs/stable/torch.compiler.html",
+            tensorflow="",
+            tensorrt="",
+            jax="https://docs.jax.dev/en/latest/jit-compilation.html",
+            cuda=CUDA_LINK,
         ),
     )
 

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, is_compiling, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Claim,
@@ -31,6 +31,8 @@ from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 Test = Callable[[Cause], bool]
+
+_JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
 
 _COLD: Final = ("module", "launch", "allocation", "other")
 """Classes of blocking calls that are slow the first time."""
@@ -218,12 +220,23 @@ def cold_start(signals: Signals) -> Finding | None:
         "blocked",
         f"Start-up takes {{time_ns}} ({{share_fraction}} of the recording) in {{calls}} first {{calls:call|calls}}: "
         f"{listed}. It happens once.",
-        "Record later: skip the first iterations (torch.profiler.schedule(wait=1, warmup=2, active=5), nsys "
-        "--delay), so that loading modules, creating contexts and first allocations are left out.",
+        f"Record later: skip the first iterations ({_skipping(signals)}), so that loading modules, creating contexts "
+        "and first allocations are left out.",
         gain=None,
         numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
     )
     return finding and msgspec.structs.replace(finding, once=True)
+
+
+def _skipping(signals: Signals) -> str:
+    plain = "torch.profiler.schedule(wait=1, warmup=2, active=5), nsys --delay"
+    return signals.advice(
+        plain,
+        tensorflow="profile_batch=(10, 20) of the TensorBoard callback, nsys --delay",
+        tensorrt=plain,
+        jax="jax.profiler.start_trace after some steps",
+        cuda=plain,
+    )
 
 
 def _warm_up(signals: Signals) -> Finding | None:
@@ -362,6 +375,8 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
             else "Load in parallel: DataLoader(num_workers=4, pin_memory=True, persistent_workers=True).",
             tensorflow="Load in parallel: dataset.map(..., num_parallel_calls=tf.data.AUTOTUNE) and "
             ".prefetch(tf.data.AUTOTUNE) last.",
+            jax="Load the next batches in other processes while the GPU works (grain, or any loader with workers), and "
+            "put them on the GPU early: jax.device_put returns at once.",
             tensorrt="Load and prepare the next batch in other threads while the engine runs.",
             cuda="Load and prepare what comes next in other threads while the GPU works.",
         ),
@@ -372,6 +387,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         link=signals.advice(
             "https://pytorch.org/docs/stable/data.html#multi-process-data-loading",
             tensorflow="https://www.tensorflow.org/guide/data_performance",
+            jax="https://google-grain.readthedocs.io/",
             tensorrt="",
             cuda="",
         ),
@@ -421,6 +437,8 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
             "Let the allocator keep what is freed: no torch.cuda.empty_cache() in the loop, shapes that stay the same, "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and no PYTORCH_NO_CUDA_MEMORY_CACHING.",
             tensorflow="Let TensorFlow take the memory at once: without set_memory_growth.",
+            jax="Let JAX take the memory at once: without XLA_PYTHON_CLIENT_PREALLOCATE=false and "
+            "XLA_PYTHON_CLIENT_ALLOCATOR=platform, and with donate_argnums for what a step replaces.",
             tensorrt="Allocate the buffers of the engine once, for its largest shapes.",
             cuda="Allocate once before the loop, or from a pool that keeps what is freed (cudaMallocAsync, "
             "cudaMemPoolAttrReleaseThreshold).",
@@ -429,7 +447,11 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
         pool=Pool.SETUP,
         how="A loop that has warmed up makes no such calls.",
         link=signals.advice(
-            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management", tensorflow="", tensorrt="", cuda=""
+            "https://pytorch.org/docs/stable/notes/cuda.html#memory-management",
+            tensorflow="",
+            tensorrt="",
+            jax=_JAX_MEMORY,
+            cuda="",
         ),
     )
 
@@ -462,6 +484,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{out}",
             tensorflow=f"Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch {out}",
+            jax=f"Take float(array), np.asarray(array), .item(), print(array) and block_until_ready() {out}",
             tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own.",
             cuda="Order the work by streams and events (cudaStreamWaitEvent) in place of calls that wait and copies "
             "without Async, and launch the next work before you wait for the last.",
@@ -472,6 +495,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
             tensorflow="",
             tensorrt="",
+            jax="https://docs.jax.dev/en/latest/async_dispatch.html",
             cuda="",
         ),
     )
@@ -502,6 +526,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             tensorflow="Launch fewer and larger kernels: tf.function(jit_compile=True) around the whole step, or a "
             "larger batch.",
             tensorrt="Capture the enqueue in a CUDA graph (--useCudaGraph of trtexec).",
+            jax="Launch less: one jax.jit around the whole step in place of many small ones, jax.lax.scan over several "
+            "steps, command buffers left on (XLA_FLAGS), or a larger batch.",
             cuda="Capture the launches in a CUDA graph, or do in one kernel what several in a row do.",
         ),
         gain=(0.5, 0.9),
@@ -509,7 +535,11 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         how="A replayed graph launches everything in one call; what the host does besides stays.",
         numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
         link=signals.advice(
-            "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/", tensorflow="", tensorrt="", cuda=""
+            "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
+            tensorflow="",
+            tensorrt="",
+            jax="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
+            cuda="",
         ),
     )
 
@@ -518,7 +548,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     """The host does its own work in long gaps: in an op, a range or a function that can be named."""
     if far_ahead(signals.diagnosis):
         return None
-    found = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE))
+    found = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE) and not is_compiling(cause))
     if found is None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
@@ -554,6 +584,8 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         "Find out what runs there: "
         + signals.advice(
             'torch.profiler.record_function("...") around parts of the loop, or with_stack=True.',
+            jax='jax.profiler.TraceAnnotation("...") around parts of the loop, or the Python tracer '
+            "(ProfileOptions.python_tracer_level = 1).",
             tensorflow="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",
             tensorrt="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",
             cuda="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",

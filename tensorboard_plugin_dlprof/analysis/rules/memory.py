@@ -21,6 +21,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         hint = signals.advice(
             "PyTorch's profiler records it: profile(profile_memory=True).",
             tensorflow="No recording of TensorFlow contains it.",
+            jax="No allocation was recorded; jax.profiler.save_device_memory_profile writes what is held.",
             tensorrt="No recording of TensorRT contains it.",
             cuda="No recording of CUDA alone contains it.",
         )
@@ -85,6 +86,8 @@ def full(signals: Signals) -> Finding | Lacks | None:
             else "Use narrower types or a smaller batch. Servers of language models hold most of it on purpose, for "
             "their caches, and can be told to hold less (vLLM: gpu_memory_utilization, SGLang: mem_fraction_static).",
             tensorflow="",
+            jax="Use bfloat16, jax.checkpoint around the layers, donate_argnums for what a step replaces, or a smaller "
+            "batch.",
             tensorrt="Use narrower types, smaller largest shapes or a smaller batch, and limit the workspace "
             "(--memPoolSize of trtexec).",
             cuda="Keep less on the GPU at once, in narrower types, and allocate from a pool (cudaMallocAsync).",

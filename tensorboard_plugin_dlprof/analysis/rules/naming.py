@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from tensorboard_plugin_dlprof.analysis import thresholds
@@ -10,8 +11,14 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.diagnosis.answer import Row
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _LONGEST = 80
+
+_COMPILING = re.compile(
+    r"\b(?:backend_compile|compile_or_get_cached|XlaCompile|xla_compile|GpuCompiler|HloPassPipeline|RunBackend)|"
+    r"::Compile(?:AndLoad|AndLoadInternal)?\b|\bXlaCompile"
+)
 
 
 def place_of(row: Row) -> str:
@@ -65,3 +72,8 @@ def _evidence(signals: Signals, row: Row, device: int) -> Evidence:
         from_ns=start,
         to_ns=stop,
     )
+
+
+def is_compiling(cause: Cause) -> bool:
+    """Whether the host compiles with XLA: JAX's function for it, or what the compiler calls its own parts."""
+    return bool(_COMPILING.search(cause.path))

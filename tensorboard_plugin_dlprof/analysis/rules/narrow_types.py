@@ -65,6 +65,8 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
             "LossScaleOptimizer around an optimizer of your own for float16.",
+            jax="Compute in jnp.bfloat16: dtype of the layers (Flax, Haiku, Equinox), or arrays cast before products; "
+            "keep parameters and sums in float32.",
             tensorrt="Build the engine for 16 bits: --fp16 or --bf16 of trtexec, or types in the network where it is "
             "strongly typed.",
             cuda="Multiply in 16 bits, with sums in FP32: operands of {type} for cublasGemmEx, cuBLASLt and cuDNN "
@@ -75,6 +77,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         link=signals.advice(
             _AMP_LINK,
             tensorflow="https://www.tensorflow.org/guide/mixed_precision",
+            jax="https://docs.jax.dev/en/latest/gpu_performance_tips.html",
             tensorrt=TENSORRT_LINK,
             cuda=CUBLAS_LINK,
         ),
@@ -111,6 +114,8 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
                 else " and torch.backends.cudnn.allow_tf32 = True."
             ),
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
+            jax='Allow TF32: jax.config.update("jax_default_matmul_precision", "tensorfloat32"), or '
+            'with jax.default_matmul_precision("tensorfloat32") around a part; no precision="highest" in it.',
             tensorrt="Allow TF32: build the engine without --noTF32.",
             cuda="Allow TF32: cublasSetMathMode(handle, CUBLAS_TF32_TENSOR_OP_MATH), and in cuDNN no CUDNN_FMA_MATH.",
         )
@@ -125,6 +130,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         link=signals.advice(
             _TF32_LINK,
             tensorflow="https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution",
+            jax="https://docs.jax.dev/en/latest/_autosummary/jax.default_matmul_precision.html",
             tensorrt=TENSORRT_LINK,
             cuda=CUBLAS_LINK,
         ),
@@ -149,6 +155,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
             _DOUBLE_IN_PYTHON,
             tensorflow=_DOUBLE_IN_PYTHON,
             tensorrt=_DOUBLE_IN_PYTHON,
+            jax="Where single precision is enough, leave jax_enable_x64 off, and give NumPy arrays dtype=np.float32.",
             cuda="Where single precision is enough, keep to it: float in place of double, and no constants such as "
             "1.0, which make whole expressions double.",
         ),
@@ -196,6 +203,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
             "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, "
             "and pays for large layers alone.",
             tensorflow="",
+            jax="Try FP8 for the linear layers (Transformer Engine for JAX, qwix), and watch the loss.",
             tensorrt="Try FP8: quantise the model with its scales, build the engine with --fp8, and compare answers.",
             cuda="Try FP8 for large products (cuBLASLt), and compare answers: it needs scaling.",
         ),

@@ -27,6 +27,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
+            jax='Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step',
             tensorrt="Put an NVTX range around each inference",
             cuda="Put an NVTX range around each iteration",
         )
@@ -165,6 +166,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             + signals.advice(
                 "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
                 tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
+                jax="jax.jit around what runs op by op, jax.named_scope around parts of the model",
                 tensorrt="--profilingVerbosity=detailed when the engine is built",
                 cuda="an NVTX range around each part of the program, and nsys profile -t cuda,nvtx",
             )

@@ -305,6 +305,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         + signals.advice(
             "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
             tensorflow="let tf.data put batches on the device (prefetch_to_device)",
+            jax="jax.device_put of the next batch before the step that works on this one",
             tensorrt="cudaHostAlloc for the buffers",
             cuda="cudaHostAlloc or cudaHostRegister for the buffers",
         )

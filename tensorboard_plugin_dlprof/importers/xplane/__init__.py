@@ -41,7 +41,7 @@ from tensorboard_plugin_dlprof.importers.xplane.graph_ops import (
     find_executions,
     graph_ops,
 )
-from tensorboard_plugin_dlprof.importers.xplane.host import Host, read_host
+from tensorboard_plugin_dlprof.importers.xplane.host import Host, range_kinds, read_host
 from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, MOST_NS, Plane, Space, Value, read_space
 from tensorboard_plugin_dlprof.importers.xplane.runs import each_gpu_apart, find_launches, iterations
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source
@@ -246,7 +246,7 @@ def _ranges(
         start_ns=np.concatenate((host.start_ns, executions.start_ns)),
         end_ns=np.concatenate((host.end_ns, executions.end_ns)),
         thread=np.concatenate((host.thread, executions.thread)).astype(np.int32),
-        kind=np.repeat(np.array([RangeKind.ANNOTATION, RangeKind.GRAPH_OP], np.int8), [count, found]),
+        kind=np.concatenate((range_kinds(host, strings), np.full(found, RangeKind.GRAPH_OP, np.int8))),
         name=np.concatenate((host.name, name_of[executions.op])).astype(np.int32),
         domain=empty,
         shapes=after(shapes_of[executions.op]),

@@ -7,6 +7,7 @@ from collections import Counter
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Calls, Frames, Int64s, MemoryEvents, RangeKind, Strings, Thread
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
@@ -24,6 +25,10 @@ LONG_RANGE_PS = 10_000_000
 _CALL = re.compile(r"(?:cuda|hip|hsa|nccl)[A-Z_]|cu[A-Z]|Memcpy|Memset")
 _GRAPH_OF_CALL = re.compile(r" \(CudaGraph.*\)\Z")
 _FRAME = re.compile(r"\$(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)\Z", re.DOTALL)
+_RUNTIME = re.compile(
+    r"(?!.*[Cc]ompil)(?:.*::|.*PJRT_|PjitFunction\(|(?:ParseArguments|CheckCacheHit|RecordUsage)\b)", re.DOTALL
+)
+"""Names of ranges of JAX's and XLA's runtime."""
 _STEP = re.compile(r"#(?:[^#]*,)?step_num=(\d{1,18})\b")
 _GPU_ALLOCATOR = re.compile(r"GPU_(\d{1,5})_bfc")
 
@@ -191,6 +196,29 @@ class _Reading:
             # XLA's allocator reserves all at once and writes 0 here.
             reserved_bytes=np.where(reserved > 0, reserved, -1),
         )
+
+
+def range_kinds(host: Host, strings: Strings) -> npt.NDArray[np.int8]:
+    """Kinds of ranges: steps, what the program is in, and what the runtime does inside of another range.
+
+    The last are no places in the program: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other.
+    """
+    kind = np.full(len(host.start_ns), RangeKind.ANNOTATION, np.int8)
+    kind[host.step >= 0] = RangeKind.ITERATION
+    texts, place = np.unique(host.name, return_inverse=True)
+    of_runtime = np.array([_RUNTIME.match(strings[text]) is not None for text in texts.tolist()], np.bool_)
+    inner = (host.step < 0) & of_runtime[place.reshape(-1)] if len(texts) else kind > 0
+    order = np.lexsort((-host.end_ns, host.start_ns, host.thread))
+    order = order[host.step[order] < 0]
+    # Threads one after the other on one axis, so that the furthest end so far is that of the same thread.
+    span = int(host.end_ns.max(initial=0)) + 1
+    if span * (int(host.thread.max(initial=0)) + 1) < 1 << 62:
+        shift = host.thread[order] * span
+        furthest = np.maximum.accumulate(np.maximum(host.end_ns[order], 0) + shift)
+        inside = np.append(False, furthest[:-1] >= host.end_ns[order][1:] + shift[1:])
+        rows = order[inside & inner[order]]
+        kind[rows] = RangeKind.SPAN
+    return kind
 
 
 def _asked(events: Events, number: str, kind: str) -> Int64s:

@@ -1,0 +1,59 @@
+"""A program with JAX is told what to do in JAX's words, from its file to the sentence."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tensorboard_plugin_dlprof.samples import DATA
+from tensorboard_plugin_dlprof.samples.generator.xplane_file import Plane, space
+
+OTHERS_WORDS = re.compile(r"torch|tf\.|TensorFlow|nsys|NVTX|cublasSetMathMode|cudaHostAlloc", re.IGNORECASE)
+
+
+def said(path: Path) -> dict[str, Any]:
+    """The diagnosis."""
+    found: dict[str, Any] = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)
+    return found
+
+
+def test_the_generated_training_is_told_what_it_was_made_to_show() -> None:
+    """The input pipeline, the product in float32 and the copy, with what JAX has for each."""
+    found = said(DATA / "generated-transformer-jax.xplane.pb")
+    advice = {each["rule"]: each["action"] for each in found["findings"]}
+    assert {"dataloader_detector", "tf32_detector", "amp_detector"} <= set(advice)
+    assert "jax.default_matmul_precision" in advice["tf32_detector"]
+    assert "jnp.bfloat16" in advice["amp_detector"]
+    assert "jax.device_put" in advice["dataloader_detector"]
+    text = text_of(found) + " ".join(advice.values())
+    assert OTHERS_WORDS.findall(text) == []
+
+
+def test_compiling_in_the_loop_is_a_finding(tmp_path: Path) -> None:
+    """Of six steps, the first compiles as it should, and two others because a shape changed."""
+    device, host = Plane("/device:GPU:0", {"compute_cap_major": 9, "core_count": 132}), Plane("/host:CPU")
+    python, stream = host.line(1, "python"), device.line(1, "Stream #1")
+    now = 1_000
+    for step in range(6):
+        begin, compiling = now, 50_000_000 if step in (0, 2, 4) else 0
+        if compiling:
+            host.event(python, "PjitFunction(step)", now, compiling + 50_000)
+            host.event(python, "backend_compile", now + 1_000, compiling)
+        now += compiling + 60_000
+        host.event(python, "cuLaunchKernel", now, 5_000, correlation_id=step + 1)
+        told = {"hlo_module": "jit_step", "hlo_op": "fusion"}
+        device.event(stream, "loop_add_fusion", now + 10_000, 20_000_000, correlation_id=step + 1, **told)
+        now += 21_000_000
+        host.event(python, "train", begin, now - begin - 1_000, step_num=step, _r=1)
+    path = tmp_path / "t.xplane.pb"
+    path.write_bytes(space([device, host]))
+    (found,) = (each for each in said(path)["findings"] if each["rule"] == "recompilation")
+    assert found["title"].startswith(
+        "XLA compiles in 2 of the 5 iterations after the first, while the GPU waits 100 ms"
+    )
+    assert found["time_ns"] == 100_000_000
+    assert "jax_explain_cache_misses" in found["action"]
+    assert found["evidence"][0]["path"] == "backend_compile"
