@@ -28,15 +28,20 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
         source: Name of the file.
         at_ns: The moment whose memory is listed in ``at_peak``; by default each GPU's peak.
     """
+    if at_ns is None and profile.memory_answer is not None:
+        return {**profile.memory_answer, "source": source}
     candidate = profile.iterations[0]
     devices = {str(each.device): _device(profile, each, candidate, at_ns) for each in profile.memory_histories}
-    return {
+    found: dict[str, Any] = {
         "schema": SCHEMA,
         "source": source,
         "clock": {"unit": "ns", "base_ns": str(profile.info.base_time_ns)},
         "devices": devices,
         "headline": headline(profile),
     }
+    if at_ns is None:
+        profile.memory_answer = found
+    return found
 
 
 def headline(profile: Profile) -> str:

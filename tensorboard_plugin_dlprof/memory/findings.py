@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
 from tensorboard_plugin_dlprof.memory.leak import Leak
-from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, open_blocks, peak_of
+from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, open_blocks, peak_of, repeated
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 
@@ -22,6 +23,8 @@ ROOM_FRACTION = 0.4
 
 HOT_FRACTION = 0.3
 FREE_FRACTION = 0.2
+
+FORWARD, BACKWARD = "fprop", "bprop"
 
 _ACTIVATION = CATEGORIES.index("activation")
 _KEPT = CATEGORIES.index("activation or output")
@@ -37,6 +40,7 @@ def findings_of(
         *_leak(history, leak),
         *_limit(history),
         *_activations(profile, history),
+        *_wide_activations(profile, history),
         *_fragmentation(history),
         *_churn(history, iterations),
         *_room(history),
@@ -119,43 +123,74 @@ def _limit(history: History) -> list[dict[str, Any]]:
         f"{size(most)} of the GPU's {size(history.capacity_bytes)} are reserved "
         f"({percentage(most / history.capacity_bytes)}); most of the peak is {largest}"
     )
-    return [_finding("memory_limit_detector", "warning", "high", title, action, _held_rows(history, peak.state))]
+    return [_finding("memory_full_detector", "warning", "high", title, action, _held_rows(history, peak.state))]
 
 
 def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
-    """One module whose activations are a large part of the peak, and what recomputing them would cost."""
+    """One type of module whose activations are a large part of the peak, and what recomputing them would cost."""
     peak = peak_of(history)
-    rows = open_blocks(history, peak.state)
-    blocks = history.blocks
-    rows = rows[are_among(blocks.category[rows], (_ACTIVATION, _KEPT))]
-    if not len(rows) or peak.in_use_bytes <= 0 or not any(op.direction == "bprop" for op in profile.ops):
+    held = _activations_by_owner(history, peak.state)
+    if peak.in_use_bytes <= 0 or not any(op.direction == BACKWARD for op in profile.ops):
         return []
-    module_of = [owner.rpartition("/")[0] for owner in history.owners]
-    held: dict[str, int] = {}
-    for owner, num_bytes in zip(blocks.owner[rows].tolist(), blocks.num_bytes[rows].tolist(), strict=True):
-        held[module_of[owner]] = held.get(module_of[owner], 0) + num_bytes
-    module, num_bytes = max(held.items(), key=lambda item: item[1])
+    of_module: dict[str, int] = {}
+    for path, num_bytes in held.items():
+        module = repeated(path.rpartition("/")[0])
+        of_module[module] = of_module.get(module, 0) + num_bytes
+    module, num_bytes = max(of_module.items(), key=lambda item: item[1], default=("", 0))
     if not module or num_bytes < HOT_FRACTION * peak.in_use_bytes:
         return []
     forward = [
-        row for row, op in enumerate(profile.ops) if op.name.startswith(f"{module}/") and op.direction == "fprop"
+        row
+        for row, op in enumerate(profile.ops)
+        if op.direction == FORWARD and f"{repeated(op.name)}/".startswith(f"{module}/")
     ]
-    kernels = profile.kernels
+    kernels, candidate = profile.kernels, profile.iterations[0]
     own = are_among(kernels.op, forward)
-    total_ns = int((kernels.gpu_stop[own] - kernels.gpu_start[own]).sum())
-    cost_ns = total_ns // max(len(profile.iterations[0].values), 1)
+    count = max(len(candidate.values), 1)
+    cost_ns = int((kernels.gpu_stop[own] - kernels.gpu_start[own]).sum()) // count
     if not cost_ns:
         return []
+    share = cost_ns / max(int((candidate.stop_ns - candidate.start_ns).sum()) // count, 1)
+    of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the capture"
     title = (
         f"{module} holds {size(num_bytes)} of activations at the peak "
         f"({percentage(num_bytes / peak.in_use_bytes)} of it)"
     )
     action = (
         f"Checkpointing it (torch.utils.checkpoint) saves up to {size(num_bytes)}, and costs its forward pass "
-        f"once more: {short_duration(cost_ns)} of GPU time in each iteration."
+        f"once more: {short_duration(cost_ns)} of GPU time ({percentage(share)} {of_iteration})."
     )
-    row = {"path": module, "call": "", "kind": "module", "count": len(rows), "bytes": num_bytes, "time_ns": cost_ns}
+    row = {"path": module, "call": "", "kind": "module", "count": None, "bytes": num_bytes, "time_ns": cost_ns}
     return [_finding("activation_detector", "advice", "medium", title, action, [row])]
+
+
+def _activations_by_owner(history: History, state: int) -> dict[str, int]:
+    """The bytes of activations in a state by the path of the op that allocated them."""
+    rows = open_blocks(history, state)
+    blocks = history.blocks
+    rows = rows[are_among(blocks.category[rows], (_ACTIVATION, _KEPT))]
+    sums = np.bincount(blocks.owner[rows], weights=blocks.num_bytes[rows], minlength=len(history.owners))
+    return {path: int(sums[number]) for number, path in enumerate(history.owners) if sums[number] > 0}
+
+
+def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]]:
+    """Activations of ops that could compute in 16 bits, but do in 32."""
+    peak = peak_of(history)
+    held = _activations_by_owner(history, peak.state)
+    wide = {op.name for op in profile.ops if op.eligibility == Eligibility.ELIGIBLE and op.data_type == "float32"}
+    wide -= {op.name for op in profile.ops if op.name in wide and op.data_type not in ("float32", "")}
+    own = {path: num_bytes for path, num_bytes in held.items() if path in wide}
+    total = sum(own.values())
+    if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes:
+        return []
+    title = (
+        f"{size(total)} of the peak ({percentage(total / peak.in_use_bytes)}) are activations in FP32 of ops that "
+        "could compute in 16 bits"
+    )
+    action = f"torch.autocast halves them at most: {size(total / 2)} less."
+    largest = sorted(own, key=lambda path: -own[path])[:5]
+    rows = [{"path": path, "call": "", "kind": "memory", "count": None, "bytes": own[path]} for path in largest]
+    return [_finding("wide_activation_detector", "advice", "medium", title, action, rows)]
 
 
 def _fragmentation(history: History) -> list[dict[str, Any]]:
@@ -198,4 +233,4 @@ def _room(history: History) -> list[dict[str, Any]]:
         f"At most {size(most)} of the GPU's {size(history.capacity_bytes)} are in use "
         f"({percentage(most / history.capacity_bytes)}): there is room for a larger batch"
     )
-    return [_finding("memory_room_detector", "info", "low", title, "Try twice the batch size.")]
+    return [_finding("batch_size_detector", "info", "low", title, "Try twice the batch size.")]

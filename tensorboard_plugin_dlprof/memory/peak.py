@@ -80,10 +80,15 @@ def owners_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative
     """The sums of open blocks by who allocated them. What repeats in a model (layers.0, Layer[1]) is one row."""
     sizes: dict[str, tuple[int, int]] = {}
     for number, (num_bytes, count) in _sums(blocks.owner, blocks.num_bytes).items():
-        name = _NUMBER.sub("*", owners[number]) or "unknown"
+        name = repeated(owners[number]) or "unknown"
         before = sizes.get(name, (0, 0))
         sizes[name] = (before[0] + num_bytes, before[1] + count)
     return _with_rest(sizes, in_use_bytes, relative and not len(blocks.num_bytes))
+
+
+def repeated(path: str) -> str:
+    """A path in which the numbers of repeated parts are ``*``."""
+    return _NUMBER.sub("*", path)
 
 
 def _open(history: History, state: int) -> Blocks:

@@ -12,6 +12,7 @@ from 0. Texts are ids of ``Profile.strings``; 0 is the empty text. Times are nan
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -366,5 +367,7 @@ class Profile(msgspec.Struct):
     host_ranges: HostRanges = msgspec.field(default_factory=no_host_ranges)
     memory_histories: list[History] = msgspec.field(default_factory=list)
     """The memory of each GPU whose allocator was recorded."""
+    memory_answer: dict[str, Any] | None = None
+    """What ``memory.answer`` says of the peaks, once it was asked."""
     batches: Batches = msgspec.field(default_factory=no_batches)
     """They are not read back from a database: copies of it take them over as they are."""

@@ -32,6 +32,12 @@ OF_TIME = {
 }
 """Rules that read the diagnosis: ``test_idle_rules`` has their cases, ``test_jax`` that of compiling."""
 
+OF_MEMORY = {
+    *("oom_detector", "leak_detector", "activation_detector", "wide_activation_detector"),
+    *("fragmentation_detector", "allocator_churn_detector"),
+}
+"""Rules that read what memory holds: ``test_memory_rules`` has their cases."""
+
 
 README = Path(analysis.__file__).parent / "README.md"
 
@@ -98,7 +104,9 @@ def test_evidence_of_ops_is_of_those_that_a_page_can_open(detector: str) -> None
 
 def test_every_rule_has_its_case() -> None:
     """A new rule is not done before it has one, here or among those of the time in which nothing computes."""
-    assert list(CASES) == [rule for rule in RULE if rule not in OF_TIME | {"dominant_kernel"}]  # see test_compute
+    assert list(CASES) == [
+        rule for rule in RULE if rule not in OF_TIME | OF_MEMORY | {"dominant_kernel"}
+    ]  # see test_compute
 
 
 def test_every_rule_is_documented() -> None:

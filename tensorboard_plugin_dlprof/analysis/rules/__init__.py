@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.analysis.rules import (
     shapes,
     transfers,
 )
+from tensorboard_plugin_dlprof.analysis.rules.allocator import rule_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 
@@ -57,6 +58,12 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("dominant_kernel", kernels.dominant),
     ("batch_size_detector", memory.small_batch),
     ("memory_full_detector", memory.full),
+    ("oom_detector", rule_of("oom_detector")),
+    ("leak_detector", rule_of("leak_detector")),
+    ("activation_detector", rule_of("activation_detector")),
+    ("wide_activation_detector", rule_of("wide_activation_detector")),
+    ("fragmentation_detector", rule_of("fragmentation_detector")),
+    ("allocator_churn_detector", rule_of("allocator_churn_detector")),
     ("step_holds_many", recording.step_holds_many),
     ("no_iterations_detector", recording.iterations),
     ("iteration_range_detector", recording.iteration_range),

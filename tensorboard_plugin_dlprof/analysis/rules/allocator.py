@@ -1,0 +1,56 @@
+"""Rules about what the memory of the GPU holds. ``memory.findings`` finds it; here it becomes advice like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
+from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.units import size
+
+LINK = "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"
+
+
+def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
+    """The rule that tells what was found under this name, of the first GPU where it was."""
+
+    def rule(signals: Signals) -> Finding | None:
+        if not signals.profile.memory_histories:
+            return None
+        for device, told in answer(signals.profile, "")["devices"].items():
+            for found in told["findings"]:
+                if found["rule"] == detector:
+                    return _finding(found, int(device), signals.iterations)
+        return None
+
+    return rule
+
+
+def _finding(found: dict[str, Any], device: int, iterations: int) -> Finding:
+    rows = tuple(_evidence(row, device, iterations) for row in found["evidence"])
+    return Finding(
+        found["rule"],
+        Severity[found["severity"].upper()],
+        Confidence[found["confidence"].upper()],
+        "memory",
+        "{said}.",
+        "{advice}",
+        # Paths are part of the sentences, so that these are numbers of their own.
+        {"said": found["title"], "advice": found["action"]},
+        rows or (Evidence("device", str(device)),),
+        cause="memory",
+        link=LINK,
+    )
+
+
+def _evidence(row: dict[str, Any], device: int, iterations: int) -> Evidence:
+    time_ns = row.get("time_ns")
+    return Evidence(
+        "range",
+        row["path"],
+        None if time_ns is None else time_ns * iterations,
+        detail=f"{size(row['bytes'])} at the peak",
+        device=device,
+    )

@@ -1,0 +1,121 @@
+"""Rules about what the GPU's memory holds: each speaks where it is true, and is silent beside it."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.analysis.tables import Finding
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Segment
+from tensorboard_plugin_dlprof.profile.tables import Profile
+from tests.analysis.scenes import STEP_NS, Step, scene, verdict
+
+GB = 1 << 30
+STEPS = 8
+PATH = "/Net/Layer[0]/mm"
+
+
+def training() -> Profile:
+    """Steps with a forward product of module ``/Net/Layer[0]`` and one of the backward pass."""
+
+    def body(step: Step) -> None:
+        step.good(0, STEP_NS)
+
+    profile = scene(body, steps=STEPS)
+    profile.ops = [msgspec.structs.replace(op, name=PATH, direction="fprop") for op in profile.ops]
+    profile.ops.append(msgspec.structs.replace(profile.ops[0], op_id="B", name="/Net/Loss/mm", direction="bprop"))
+    return profile
+
+
+def held(
+    activation: float = 0.2, leak: int = 0, reserved_rises: bool = False, last: int = 1, data_type: str = "bfloat16"
+) -> Profile:
+    """10 GB: a share of them activations of ``PATH``; each step ends with ``leak`` bytes more."""
+    profile = training()
+    profile.ops[0] = msgspec.structs.replace(profile.ops[0], data_type=data_type)
+    own = round(activation * 10 * GB)
+    step = np.arange(STEPS) * STEP_NS
+    time = np.stack([step + 100, step + 200], axis=1).reshape(-1)
+    change = np.tile([own, -own], STEPS)
+    change[1::2] += leak
+    in_use = np.append(10 * GB - own, 10 * GB - own + np.cumsum(change))
+    reserved = np.full(len(in_use), 20 * GB)
+    if reserved_rises:
+        reserved = 20 * GB + GB * (np.arange(len(in_use)) // 2)
+    blocks = Blocks(
+        np.arange(0, 2 * STEPS, 2),
+        np.arange(1, 2 * STEPS, 2),
+        np.full(STEPS, own),
+        np.full(STEPS, CATEGORIES.index("activation"), np.int8),
+        np.full(STEPS, 1, np.int32),
+    )
+    profile.memory_histories = [
+        History(
+            device=0,
+            measure="allocated",
+            relative=False,
+            time_ns=time,
+            in_use_bytes=in_use,
+            reserved_bytes=reserved,
+            blocks=blocks,
+            owners=["", PATH],
+            capacity_bytes=40 * GB,
+            segment_events=np.flatnonzero(np.diff(reserved) > 0),
+        )
+    ]
+    return profile
+
+
+def snapshot(free: int, largest: int, settings: str = "", failed: int = 0) -> Profile:
+    """10 GB reserved, of which some are free in pieces of ``largest``; an allocation of ``failed`` bytes fails."""
+    profile = held()
+    history = profile.memory_histories[0]
+    pieces = tuple((largest, "inactive") for _ in range(free // largest))
+    history.segments = [Segment(0, 10 * GB, "large", 0, ((10 * GB - free, "active_allocated"), *pieces))]
+    history.in_use_bytes[:] = 10 * GB - free
+    history.reserved_bytes[:] = 10 * GB
+    history.blocks = Blocks(*(np.array(column) for column in ([0], [STAYS], [2 * GB], [7], [0])))
+    history.settings = settings
+    history.out_of_memory = [(3, failed, 0)] if failed else []
+    return profile
+
+
+def of_memory(profile: Profile) -> dict[str, Finding]:
+    """What the rules about memory say."""
+    return {said.detector: said for said in verdict(profile).findings if said.cause == "memory"}
+
+
+@pytest.mark.parametrize(
+    ("profile", "detectors"),
+    [
+        (held(), []),
+        (held(activation=0.31), ["activation_detector"]),
+        (held(activation=0.31, data_type="float32"), ["activation_detector", "wide_activation_detector"]),
+        (held(leak=1 << 28), ["leak_detector"]),
+        (held(reserved_rises=True), ["allocator_churn_detector"]),
+        (snapshot(3 * GB, GB), ["fragmentation_detector"]),
+        (snapshot(3 * GB, 3 * GB), []),
+        (snapshot(GB, GB), []),
+        (snapshot(3 * GB, GB, "expandable_segments:True"), []),
+        (snapshot(GB // 2, GB // 2, failed=GB), ["oom_detector"]),
+        (snapshot(4 * GB, GB // 2, failed=3 * GB), ["oom_detector", "fragmentation_detector"]),
+    ],
+)
+def test_a_rule_speaks_where_it_is_true(profile: Profile, detectors: list[str]) -> None:
+    """And nowhere else."""
+    assert sorted(of_memory(profile)) == sorted(detectors)
+
+
+def test_sentences_say_how_much_and_what_it_costs() -> None:
+    """In bytes, in time, and as shares."""
+    said = of_memory(held(activation=0.5))["activation_detector"]
+    assert said.problem_text() == "/Net/Layer[*] holds 5.00 GiB of activations at the peak (50 % of it)."
+    assert "saves up to 5.00 GiB" in said.recommendation_text()
+    assert "1.00 ms of GPU time (100 % of each iteration)" in said.recommendation_text()
+    assert "in 24 iterations the GPU is full" in of_memory(held(leak=GB))["leak_detector"].problem_text()
+    full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
+    assert full == "An allocation of 1.00 GiB failed; 9.50 GiB were in use: the GPU is truly full."
+    pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
+    assert "4.00 GiB were cached, but no piece was as large: fragmentation" in pieces.problem_text()
+    assert "expandable_segments:True" in pieces.recommendation_text()
