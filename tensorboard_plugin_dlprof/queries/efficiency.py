@@ -68,6 +68,15 @@ class CauseTime(TypedDict):
     kernel_ns: int | None
 
 
+class LimitTime(TypedDict):
+    """A part of the kernel time of the ops, by what limits it; the parts are exclusive, and add up to it."""
+
+    limit: str
+    """``matrix_unit`` (on matrix units), a cause of ``CAUSES`` (eligible, but not on them; ``cause_unknown`` for
+    the unknown one), ``memory``, ``other``, ``communication``, ``unknown`` (whether it is on matrix units)."""
+    kernel_ns: int
+
+
 class Dot(TypedDict):
     """One op on the roofline."""
 
@@ -117,6 +126,7 @@ class EfficiencySummary(TypedDict):
     peaks: list[Peak]
     precisions: list[PrecisionTime]
     causes: list[CauseTime]
+    limits: list[LimitTime]
     dots: list[Dot]
     left_out_dots: int
     iterations: list[IterationRate]
@@ -134,8 +144,8 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
             hint="Another version of this plugin made this database: import its source again."
             if is_of_another_version(connection)
             else "The efficiency of this database could not be worked out; import the source of this profile instead.",
-            network=_network(None), peaks=[], precisions=[], causes=[], dots=[], left_out_dots=0, iterations=[],
-            missing=[],
+            network=_network(None), peaks=[], precisions=[], causes=[], limits=[], dots=[], left_out_dots=0,
+            iterations=[], missing=[],
         )  # fmt: skip
     flops, masked, ideal, known, total = connection.execute(
         "SELECT sum(product_flops), sum(masked_flops), sum(ideal_ns), sum(ideal_ns IS NOT NULL), count(*) "
@@ -166,6 +176,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         peaks=_peaks(connection, scope),
         precisions=_precisions(connection, scope),
         causes=_causes(connection, scope),
+        limits=_limits(connection, scope),
         dots=dots,
         left_out_dots=left_out,
         iterations=_iterations(connection, scope),
@@ -222,6 +233,38 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
         CauseTime(cause=str(row[0]), label=CAUSES.get(row[0], str(row[0])), ops=whole(row[1]), kernel_ns=whole(row[2]))
         for row in cursor.fetchmany(100)
     ]
+
+
+def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
+    """In the order of a bar: what is on matrix units, what could be by cause, then the rest."""
+    if "ext_op_kernels" in extension_tables(connection):
+        joined = (
+            "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
+            "AND kernels.read_only_ops_id = rate.read_only_ops_id"
+        )
+        used, untold = "coalesce(kernels.tc_kernel_ns, 0)", "coalesce(kernels.unknown_ns, 0)"
+    else:
+        joined = ""
+        used, untold = "(rate.matrix_unit = 1) * rate.kernel_ns", "(rate.matrix_unit = 2) * rate.kernel_ns"
+    cursor = connection.execute(
+        "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.cause <> '' THEN rate.cause "
+        f"WHEN rate.bound = 'memory' THEN 'memory' ELSE 'other' END AS what, sum(rate.kernel_ns), sum({used}), "
+        f"sum({untold}) FROM ext_op_efficiency AS rate {joined} WHERE rate.aggr_id = ? GROUP BY what",
+        (scope.aggregation,),
+    )
+    found: dict[str, int] = {}
+    for what, *sums in cursor.fetchmany(100):
+        # A collective computes nothing that could be on matrix units.
+        total, on_units, unknown = (max(whole(each) or 0, 0) for each in sums)
+        on_units, unknown = (0, 0) if what == "communication" else (min(on_units, total), unknown)
+        unknown = min(unknown, total - on_units)
+        limit = "cause_unknown" if what == "unknown" else str(what)
+        for key, time in (("matrix_unit", on_units), ("unknown", unknown), (limit, total - on_units - unknown)):
+            found[key] = found.get(key, 0) + time
+    last = ("memory", "other", "communication", "unknown")
+    causes = sorted(found.keys() - {"matrix_unit", *last}, key=lambda key: -found[key])
+    order = ("matrix_unit", *causes, *last)
+    return [LimitTime(limit=key, kernel_ns=found[key]) for key in order if found.get(key, 0) > 0]
 
 
 def _iterations(connection: sqlite3.Connection, scope: Scope) -> list[IterationRate]:

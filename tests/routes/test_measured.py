@@ -46,6 +46,10 @@ def test_all_that_the_data_can_give(golden: Golden) -> None:
         ("FP32 tensors", 2, 129_598 + 163_010),
         ("Too small", 3, 4_032 + 3_200 + 3_072),
     ]
+    limits = {each["limit"]: each["kernel_ns"] for each in rates["limits"]}
+    assert limits.pop("fp32_type") == 129_598 + 163_010
+    assert limits.pop("too_small") == 4_032 + 3_200 + 3_072
+    assert sum(limits.values()) == 308_960 - 129_598 - 163_010 - 4_032 - 3_200 - 3_072, "all of it, each part once"
     assert {peak["product"] for peak in rates["peaks"]} == {"RTX 2070 SUPER"}
     assert [(peak["unit"], peak["precision"]) for peak in rates["peaks"] if peak["used"]] == [("vector", "fp32")]
     assert 0 < rates["mfu_fraction"] < 1e-6

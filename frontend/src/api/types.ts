@@ -489,6 +489,8 @@ export interface EfficiencyResponse {
   peaks: Peak[];
   precisions: PrecisionTime[];
   causes: { cause: string; label: string; ops: number | null; kernel_ns: number | null }[];
+  /** Exclusive parts of the ops' kernel time: `matrix_unit`, causes, `memory`, `other`, `communication`, `unknown`. */
+  limits: { limit: string; kernel_ns: number }[];
   dots: Dot[];
   left_out_dots: number;
   iterations: IterationRate[];

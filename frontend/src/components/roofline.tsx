@@ -1,6 +1,7 @@
 /**
- * The roofline: what each op achieves over how much it computes per byte, below what the GPU could do there.
- * Both axes are logarithmic; the area of a dot is its kernel time, its colour the precision.
+ * The roofline: what each group of ops achieves over how much it computes per byte, below what the GPU could do there.
+ * Both axes are logarithmic; the area of a dot is its kernel time, its colour the precision. Of the five largest the names and
+ * the distances to their roofs are drawn, which is what they could gain.
  *
  * Keyboard: the arrow keys walk over the dots from the longest on, Enter selects one.
  */
@@ -17,11 +18,13 @@ import {
   decades,
   dotAt,
   drawnDots,
+  groupedDots,
   radius,
+  roofOver,
   roofsOf,
   spread,
   type Axis,
-  type DrawnDot,
+  type DotGroup,
 } from "../model/roofline";
 import { useWidth } from "./use_width";
 
@@ -47,7 +50,7 @@ const LABEL_LETTER = 6.2;
 export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
   const [measure, width] = useWidth(800);
   const [active, setActive] = useState<number | null>(null);
-  const all = drawnDots(dots);
+  const all = groupedDots(drawnDots(dots));
   const shown = all.filter(({ precision }) => !hidden.has(precision));
   const roofs = roofsOf(peaks, new Set(all.map(({ precision }) => precision)), matrixUnit);
   // The axes are those of all dots: hiding some must not move the others.
@@ -62,12 +65,15 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
     y: placeY(dot.flops_per_second),
     r: radius(dot.kernel_ns, longest),
   }));
+  const isSelected = ({ ops }: DotGroup): boolean => selected !== "" && ops.includes(selected);
+  const largest = shown.slice(0, MOST_LABELS);
+  const labels = labelled(largest, places, plotWidth);
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
   const onKey = (event: KeyboardEvent): void => {
     const last = shown.length - 1;
-    const from = active ?? shown.findIndex(({ op_id: op }) => op === selected);
+    const from = active ?? shown.findIndex(isSelected);
     if (event.key === "ArrowRight" || event.key === "ArrowDown") setActive(Math.min(from + 1, last));
     else if (event.key === "ArrowLeft" || event.key === "ArrowUp") setActive(Math.max(from - 1, 0));
     else if (event.key === "Home") setActive(0);
@@ -84,7 +90,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   };
   const onClick = (event: MouseEvent): void => {
     const dot = shown[pointed(event) ?? -1];
-    if (dot !== undefined) onSelect(dot.op_id === selected ? "" : dot.op_id);
+    if (dot !== undefined) onSelect(isSelected(dot) ? "" : dot.op_id);
   };
 
   return (
@@ -92,7 +98,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
       <div
         class={current === undefined ? "roofline-plot" : "roofline-plot pointing"}
         role="group"
-        aria-label={`Roofline of ${shown.length} ops; the arrow keys read them from the longest on, Enter selects one`}
+        aria-label={`Roofline of ${shown.length} groups of ops; the arrow keys read them from the longest on, Enter selects one`}
         tabIndex={0}
         onKeyDown={onKey}
         onBlur={() => setActive(null)}
@@ -100,13 +106,26 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
         onPointerLeave={() => setActive(null)}
         onClick={onClick}
       >
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Roofline of ${shown.length} ops`}>
+        <svg width={width} height={HEIGHT} role="img" aria-label={`Roofline of ${shown.length} groups of ops`}>
           <g transform={`translate(${LEFT} ${TOP})`}>
             <Grid x={x} y={y} width={plotWidth} height={plotHeight} />
+            {largest.map((dot, i) => {
+              const roof = roofOver(dot, roofs?.memoryPerSecond ?? null);
+              return roof === null ? null : (
+                <line
+                  key={i}
+                  class="dot-gain"
+                  x1={places[i]?.x}
+                  x2={places[i]?.x}
+                  y1={places[i]?.y}
+                  y2={placeY(roof)}
+                />
+              );
+            })}
             {shown.map((dot, i) => (
               <circle
                 key={dot.op_id}
-                class={dot.op_id === selected ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
+                class={isSelected(dot) ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
                 cx={places[i]?.x}
                 cy={places[i]?.y}
                 r={places[i]?.r}
@@ -116,10 +135,21 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
             ))}
             {roofs !== null && <Roofs roofs={roofs} x={x} y={y} width={plotWidth} height={plotHeight} />}
             {places.map((place, i) =>
-              shown[i]?.op_id === selected || i === active ? (
+              i === active || (shown[i] !== undefined && isSelected(shown[i])) ? (
                 <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
               ) : null,
             )}
+            {labels.map(({ text, x: at, y: down, end }) => (
+              <text
+                key={`${text} ${at}`}
+                class="roof-label dot-label"
+                x={at}
+                y={down}
+                text-anchor={end ? "end" : "start"}
+              >
+                {text}
+              </text>
+            ))}
             <text class="axis-title" x={plotWidth / 2} y={plotHeight + 34} text-anchor="middle">
               Arithmetic intensity (FLOPs per byte)
             </text>
@@ -145,6 +175,37 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
       </p>
     </div>
   );
+}
+
+/** Of so many groups the names are drawn. */
+const MOST_LABELS = 5;
+
+interface Place {
+  x: number;
+  y: number;
+  r: number;
+}
+
+/** The names of the largest dots beside them, at the side that has room; one that would cover another is left out. */
+function labelled(dots: readonly DotGroup[], places: readonly Place[], width: number) {
+  const drawn: { text: string; x: number; y: number; end: boolean; from: number; to: number }[] = [];
+  dots.forEach((dot, i) => {
+    const place = places[i];
+    if (place === undefined) return;
+    const text = `${dot.name.slice(dot.name.lastIndexOf("/") + 1)}${dot.ops.length > 1 ? ` ×${dot.ops.length}` : ""}`;
+    const wide = text.length * LABEL_LETTER;
+    for (const end of [false, true]) {
+      const x = end ? place.x - place.r - 4 : place.x + place.r + 4;
+      const from = end ? x - wide : x;
+      const to = from + wide;
+      const y = place.y + 4;
+      const covers = drawn.some((other) => Math.abs(other.y - y) < LABEL_GAP && from < other.to && other.from < to);
+      if (covers || from < 0 || to > width) continue;
+      drawn.push({ text, x, y, end, from, to });
+      return;
+    }
+  });
+  return drawn;
 }
 
 interface PlotProps {
@@ -234,10 +295,13 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
   );
 }
 
-function DotCard({ dot, style }: { dot: DrawnDot; style: Record<string, string> }) {
+function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> }) {
   return (
     <div class="hover-card dot-card" style={style}>
-      <strong>{dot.op_id}</strong>
+      <strong>
+        {dot.op_id}
+        {dot.ops.length > 1 && ` and ${dot.ops.length - 1} alike`}
+      </strong>
       <p class="dot-name">{dot.name}</p>
       <dl>
         <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
@@ -258,7 +322,7 @@ const Fact = ({ term, value }: { term: string; value: string }) => (
   </>
 );
 
-const spoken = (dot: DrawnDot): string =>
-  `${dot.op_id}, ${precisionLabel(dot.precision)}: ${formatDuration(dot.kernel_ns)} kernel time, ` +
+const spoken = (dot: DotGroup): string =>
+  `${dot.op_id}${dot.ops.length > 1 ? ` and ${dot.ops.length - 1} alike` : ""}, ${precisionLabel(dot.precision)}: ${formatDuration(dot.kernel_ns)} kernel time, ` +
   `${formatScaled(dot.flops_per_second, "FLOP/s")}, ${formatShare(dot.peak_fraction)} of peak, ` +
   `${significant(dot.intensity)} FLOPs per byte${dot.bound === "" ? "" : `, bound by ${dot.bound}`}`;

@@ -1,6 +1,8 @@
 /** The sentence that the Dashboard begins with: how much of a step is computing, and what costs most of the rest. */
 import type { Diagnosis, DiagnosedPart } from "../api/types";
+import { formatCount } from "../format/number";
 import { culpritOf, mainDevice } from "./parts";
+import type { Step } from "./step";
 
 export interface Answer {
   /** The sentence in pieces; numbers stand out. */
@@ -29,7 +31,22 @@ const NAMED: readonly DiagnosedPart[] = [
 /** What must be of a step for its cause to be named in the sentence. */
 const LEAST_SHARE = 0.01;
 
-export function answerOf(diagnosis: Diagnosis): Answer {
+/** Which iterations means are of, and why others are not, with the numbers that tables show in place of positions. */
+export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: Pick<Step, "iterations">): string {
+  if (
+    typical.why.length === 0 &&
+    typical.left_out.length === 0 &&
+    typical.stop - typical.start + 1 === iterations.length
+  )
+    return iterations.length > 1 ? `All ${formatCount(iterations.length)} iterations.` : typical.said;
+  return typical.said
+    .replace(/^(Iterations? \d+(?: to \d+)?) of (\d+)\./, "$1, of $2 recorded.")
+    .replace(/\bIterations? \d+(?: to \d+)?/g, (text) =>
+      text.replace(/\d+/g, (position) => String(iterations[Number(position)]?.number ?? position)),
+    );
+}
+
+export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
   const pieces = diagnosis.headline
     .split(NUMBER)
     .filter((text) => text !== "")
@@ -40,6 +57,6 @@ export function answerOf(diagnosis: Diagnosis): Answer {
   return {
     pieces,
     culprit: named ? culpritOf(main, largest.part) : "",
-    said: diagnosis.typical.said,
+    said: saidOf(diagnosis, step),
   };
 }

@@ -6,7 +6,8 @@ import { dashboard } from "../testing/builders";
 import { efficiencySentence, iterationsShown } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
-import { along, axes, decades, dotAt, drawnDots, radius, roofsOf, spread } from "./roofline";
+import { along, axes, decades, dotAt, drawnDots, groupedDots, radius, roofOver, roofsOf, spread } from "./roofline";
+import { limitSegments } from "./limits";
 import { contrast } from "./shades";
 
 const dot = (changes: Partial<Dot>): Dot => ({
@@ -40,6 +41,34 @@ describe("roofline", () => {
       dot({ flops_per_second: null }),
     ]);
     expect(drawn.map(({ op_id: op }) => op)).toEqual(["long", "short"]);
+  });
+
+  it("sums dots that differ in numbers of their paths only, by time", () => {
+    const dots = drawnDots([
+      dot({ op_id: "A", name: "/net[0]/conv2d", kernel_ns: 100, flops_per_second: 4e12, intensity: 20 }),
+      dot({ op_id: "B", name: "/net[1]/conv2d", kernel_ns: 300, flops_per_second: 8e12, intensity: 40 }),
+      dot({ op_id: "C", name: "/net[1]/conv2d", kernel_ns: 350, precision: "fp16" }),
+    ]);
+    const [first, second] = groupedDots(dots);
+    expect(first).toMatchObject({ op_id: "B", ops: ["B", "A"], kernel_ns: 400, flops_per_second: 7e12, intensity: 35 });
+    expect(second?.ops).toEqual(["C"]);
+    expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e11)).toBeNull();
+    expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e12)).toBe(2e12);
+  });
+
+  it("splits all kernel time by what limits it", () => {
+    const limits = [
+      { limit: "matrix_unit", kernel_ns: 50 },
+      { limit: "layout", kernel_ns: 30 },
+    ];
+    const causes = [{ cause: "layout", label: "Layout", ops: 1, kernel_ns: 40 }];
+    const segments = limitSegments({ limits, causes }, 100, "Tensor Core");
+    expect(segments.map(({ label, ns }) => [label, ns])).toEqual([
+      ["On Tensor Cores", 50],
+      ["Not on Tensor Cores: Layout", 30],
+      ["In no op", 20],
+    ]);
+    expect(segments[1]?.to).toEqual({ "eff.where.cause": "Layout", "eff.page": null });
   });
 
   it("knows the roofs of one device, in the precisions that occur, and what is within reach", () => {
@@ -188,14 +217,15 @@ describe("the sentence about efficiency", () => {
     measured_fraction: 1,
     peaks: [peak],
   };
-  const said = (changes: Partial<EfficiencyResponse>, gpus = 1): string =>
-    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core")
+  const said = (changes: Partial<EfficiencyResponse>, gpus = 1, busy: number | null = null): string =>
+    efficiencySentence({ ...rates, ...changes }, gpus, "Tensor Core", busy)
       .map(({ text }) => text)
       .join("");
 
   it("names numerator and denominator", () => {
     expect(said({})).toBe("The model used 25.0 % of what the GPU could compute: 4.00 TFLOP/s of 16.0 TFLOP/s.");
     expect(said({}, 2)).toContain("what the GPUs could");
+    expect(said({}, 1, 0.5)).toContain("could compute, 50.0 % while kernels ran: 4.00");
   });
 
   it("says at least where shapes are missing", () => {
@@ -203,6 +233,10 @@ describe("the sentence about efficiency", () => {
     expect(said({ measured_fraction: 0.5, mfu_fraction: 0.0001, flops_per_second: 4e8 })).toBe(
       "The model computed at least 400 MFLOP/s; the GPU could compute 4.00 TFLOP/s.",
     );
+  });
+
+  it("says nothing of the whole where shapes cover little", () => {
+    expect(said({ measured_fraction: 0.017 })).toMatch(/^How much was computed is not known: shapes cover 1.7 %/);
   });
 
   it("says why there is no share", () => {

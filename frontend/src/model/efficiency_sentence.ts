@@ -16,8 +16,21 @@ type Rates = Pick<
 export const isLowerBound = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
   measured !== null && measured < 0.995;
 
-/** "The model used at least 12.3 % of what the GPU could compute: 122 TFLOP/s of 989 TFLOP/s." `gpus` are those in use. */
-export function efficiencySentence(rates: Rates, gpus: number, unit: string): Phrase[] {
+/** Where shapes cover less of the time, what is counted from them says nothing of the whole. */
+const LEAST_COVERAGE = 0.5;
+
+/**
+ * "The model used 3.1 % of what the GPU could compute, 8.2 % while kernels ran: 31 TFLOP/s of 989 TFLOP/s." `gpus` are those in
+ * use, `busy` is the share of the time in which kernels ran.
+ */
+export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
+  const { measured_fraction: measured } = rates;
+  if (measured !== null && measured < LEAST_COVERAGE && (rates.product_flops ?? 0) > 0)
+    return [
+      { text: "How much was computed is not known: shapes cover " },
+      { text: formatShare(measured), strong: true },
+      { text: " of the time of matrix multiplications, convolutions and attention." },
+    ];
   const { mfu_fraction: mfu, flops_per_second: rate } = rates;
   const atLeast = isLowerBound(rates) ? "at least " : "";
   const device = gpus > 1 ? "GPUs" : "GPU";
@@ -28,6 +41,9 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string): Ph
       { text: `The model used ${atLeast}` },
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
+      ...(busy !== null && busy > 0 && busy < 0.995 && mfu <= busy
+        ? [{ text: `, ${atLeast}` }, { text: formatShare(mfu / busy), strong: true }, { text: " while kernels ran" }]
+        : []),
       { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
     ];
   if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];

@@ -78,6 +78,30 @@ export function tallest(rows: readonly IterationRow[], hidden: ReadonlySet<strin
   );
 }
 
+const profiledOrAll = (rows: readonly IterationRow[]): readonly IterationRow[] => {
+  const inside = rows.filter(({ profiled }) => profiled);
+  return inside.length > 0 ? inside : rows;
+};
+
+/** The median duration of the aggregated bars, of all where none is; 0 without any. */
+export function medianNs(rows: readonly IterationRow[]): number {
+  const walls = profiledOrAll(rows)
+    .map(({ duration_ns: wall }) => wall)
+    .sort((a, b) => a - b);
+  return walls[Math.floor((walls.length - 1) / 2)] ?? 0;
+}
+
+/** How long a bar may be before it is cut: a warm-up of seconds must not make lines of the others. */
+export function longestShown(rows: readonly IterationRow[]): number {
+  const shown = profiledOrAll(rows);
+  const inside = Math.max(...shown.map(({ duration_ns: wall }) => wall), 0);
+  // One slow iteration among them must not either.
+  return Math.max(Math.min(inside, MOST_MEDIANS * medianNs(rows)) * BEYOND, 1);
+}
+
+const BEYOND = 1.5;
+const MOST_MEDIANS = 4;
+
 /** `Iteration 5`, or `Iterations 10 to 19` for a bin. */
 export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">): string {
   return row.stop_iteration > row.iteration

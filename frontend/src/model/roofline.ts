@@ -16,6 +16,12 @@ export interface DrawnDot extends Dot {
   flops_per_second: number;
 }
 
+/** The dots of ops that differ in numbers of their paths only, as one: sums of work, bytes and time. */
+export interface DotGroup extends DrawnDot {
+  /** The ids of its ops, the longest first. */
+  ops: string[];
+}
+
 /** A horizontal roof; `ridge` is the intensity from which on it limits instead of the memory. */
 export interface ComputeRoof {
   label: string;
@@ -41,6 +47,52 @@ export function drawnDots(dots: readonly Dot[]): DrawnDot[] {
       (dot): dot is DrawnDot => (dot.kernel_ns ?? 0) > 0 && (dot.intensity ?? 0) > 0 && (dot.flops_per_second ?? 0) > 0,
     )
     .sort((one, other) => other.kernel_ns - one.kernel_ns);
+}
+
+/** Of `drawnDots`: the layers of a network are one dot; name and id are those of the longest op. */
+export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
+  const groups = new Map<string, DrawnDot[]>();
+  for (const dot of dots) {
+    const key = `${dot.precision} ${dot.name.replace(/\d+/g, "#")}`;
+    const members = groups.get(key);
+    if (members === undefined) groups.set(key, [dot]);
+    else members.push(dot);
+  }
+  const sum = (members: readonly DrawnDot[], of: (dot: DrawnDot) => number): number =>
+    members.reduce((total, dot) => total + of(dot), 0);
+  return [...groups.values()]
+    .flatMap((members): DotGroup[] => {
+      const [longest] = members;
+      if (longest === undefined) return [];
+      const time = sum(members, ({ kernel_ns: ns }) => ns);
+      const work = sum(members, ({ kernel_ns: ns, flops_per_second: rate }) => ns * rate);
+      const bytes = sum(members, ({ kernel_ns: ns, flops_per_second: rate, intensity }) => (ns * rate) / intensity);
+      const rated = members.every(({ peak_fraction: share }) => share !== null);
+      return [
+        {
+          ...longest,
+          kernel_ns: time,
+          intensity: work / bytes,
+          flops_per_second: work / time,
+          peak_fraction: rated
+            ? sum(members, ({ kernel_ns: ns, peak_fraction: share }) => ns * (share ?? 0)) / time
+            : null,
+          ops: members.map(({ op_id: op }) => op),
+        },
+      ];
+    })
+    .sort((one, other) => other.kernel_ns - one.kernel_ns);
+}
+
+/** The rate that the roofs allow a dot; null where none is known, or where it is above them already. */
+export function roofOver(dot: DrawnDot, memoryPerSecond: number | null): number | null {
+  const { flops_per_second: rate, peak_fraction: share, intensity } = dot;
+  const roofs = [
+    ...(share !== null && share > 0 ? [rate / share] : []),
+    ...(memoryPerSecond === null ? [] : [memoryPerSecond * intensity]),
+  ];
+  const roof = Math.min(...roofs);
+  return roofs.length > 0 && roof > rate ? roof : null;
 }
 
 const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);

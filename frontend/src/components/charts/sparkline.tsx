@@ -11,6 +11,7 @@ export function Sparkline({ values, label }: { values: readonly number[]; label:
   );
   return (
     <svg class="sparkline" width={WIDTH} height={HEIGHT} role="img" aria-label={label}>
+      <polygon points={`0,${HEIGHT} ${points.join(" ")} ${(values.length - 1) * step},${HEIGHT}`} />
       <polyline points={points.join(" ")} />
     </svg>
   );

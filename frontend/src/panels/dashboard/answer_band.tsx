@@ -24,7 +24,7 @@ interface AnswerBandProps {
 }
 
 export function AnswerBand({ data, diagnosis, step }: AnswerBandProps) {
-  const answer = diagnosis === null || step === null ? null : answerOf(diagnosis);
+  const answer = diagnosis === null || step === null ? null : answerOf(diagnosis, step);
   const phrases: readonly Phrase[] =
     answer === null ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)] : answer.pieces;
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;

@@ -2,29 +2,23 @@
 import { useMemo } from "preact/hooks";
 
 import type { DashboardResponse } from "../../api/types";
+import { lazyView } from "../../components/lazy_view";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { stepOf, stepWithout } from "../../model/step";
 import { AnswerBand } from "./answer_band";
-import { Coverage } from "./coverage";
 import { FirstChanges } from "./first_changes";
-import { Guidance } from "./guidance";
-import { KernelTimePanel } from "./kernel_time_panel";
-import { PerformanceSummary } from "./performance_summary";
-import { PrecisionPanel } from "./precision_panel";
 import { RankNote } from "./rank_note";
-import { ResourceBreakdown } from "./resource_breakdown";
 import { StepsPanel } from "./steps_panel";
-import { SystemConfiguration } from "./system_configuration";
-import { TensorCoreEfficiency } from "./tensor_core_efficiency";
 import { Tiles } from "./tiles";
-import { Utilization } from "./utilization";
 import { WhereTimeGoes } from "./where_time_goes";
+
+/** Below the fold: the answer must not wait for their code. */
+const DlprofPanels = lazyView("DLProf's panels", async () => (await import("./dlprof_panels")).DlprofPanels);
 
 export function Dashboard({ data }: { data: DashboardResponse }) {
   const { data: found, loading } = useDiagnosis();
   const diagnosis = found === null || found.devices.length === 0 ? null : found;
   const step = useMemo(() => (diagnosis === null ? stepWithout(data) : stepOf(diagnosis, data)), [diagnosis, data]);
-  const open = data.coverage.notes.some(({ severity }) => severity === "error");
   return (
     <div class="dashboard">
       {found === null && loading ? (
@@ -41,22 +35,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         </>
       )}
       <WhereTimeGoes data={data} />
-      <div class="panel-row">
-        <Utilization data={data} />
-        <ResourceBreakdown data={data} />
-        <KernelTimePanel data={data} />
-        <TensorCoreEfficiency data={data} />
-      </div>
-      <PerformanceSummary data={data} />
-      <PrecisionPanel data={data} />
-      <details class="footer" open={open}>
-        <summary>System, guidance, and what this recording holds</summary>
-        <div class="panel-row">
-          <SystemConfiguration data={data} />
-          <Guidance data={data} />
-          <Coverage data={data} />
-        </div>
-      </details>
+      <DlprofPanels data={data} />
     </div>
   );
 }

@@ -1,8 +1,10 @@
 /** The numbers that people compare between runs, each with what it is a share of. */
 import type { ComponentChildren } from "preact";
 
-import type { DashboardResponse, Diagnosis } from "../../api/types";
+import type { DashboardResponse, Diagnosis, MemoryPeak } from "../../api/types";
 import { Sparkline } from "../../components/charts/sparkline";
+import { ViewLink } from "../../components/view_link";
+import { formatBytes } from "../../format/bytes";
 import { significant } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -93,7 +95,29 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
       about: `copies exposed, ${formatShare(shareOf((overlap?.copy_all_ns ?? 0) - (parts.copy ?? 0), overlap?.copy_all_ns))} hidden`,
       tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap?.copy_all_ns)} copies and sets ran while nothing was computed. Lower is better.`,
     });
+  if (data.memory !== null) tiles.push(memoryTile(data.memory));
   return tiles;
+}
+
+function memoryTile({
+  device,
+  peak_bytes: peak,
+  peak_of: of,
+  capacity_bytes: all,
+  relative,
+  shares,
+}: MemoryPeak): Tile {
+  const largest = shares.map(([name, percent]) => `${name} ${percent} %`).join(", ");
+  const since = relative ? " more than at the start of the recording" : "";
+  return {
+    ...inTwo(formatBytes(peak)),
+    about: (
+      <ViewLink class="link-button" to={{ view: "memory" }}>
+        peak memory{all === null || all === 0 || relative ? "" : `, ${formatShare(peak / all)} of the GPU`}
+      </ViewLink>
+    ),
+    tip: `The most that was ${of} on GPU ${device}: ${peak.toLocaleString("en")} bytes${since}.${largest === "" ? "" : ` Of it: ${largest}.`}`,
+  };
 }
 
 export function Tiles(props: TilesProps) {

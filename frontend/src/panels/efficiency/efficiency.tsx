@@ -13,6 +13,7 @@ import { unknownSentence } from "../../model/precisions";
 import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
 import { GpuUse } from "./gpu_use";
+import { LimitsPanel } from "./limits_panel";
 import { MfuPanel } from "./mfu_panel";
 import { Missing } from "./missing";
 import { RooflinePanel } from "./roofline_panel";
@@ -105,16 +106,19 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   return (
     <div class="dashboard efficiency">
       <EfficiencyBand data={data} rates={rates} />
-      <div class="main-column span-two-thirds">
-        <RooflinePanel rates={rates} />
-        <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
-        <Missing rates={rates} />
-        {!rated && byPrecision}
-      </div>
-      <div class="side-column">
-        <GpuUse data={data} network={rates.network} />
-        {rated && byPrecision}
-        <Causes rates={rates} />
+      <LimitsPanel data={data} rates={rates} />
+      <div class="efficiency-columns">
+        <div class="main-column">
+          <RooflinePanel rates={rates} />
+          <Missing rates={rates} />
+          {!rated && byPrecision}
+        </div>
+        <div class="side-column">
+          <GpuUse data={data} network={rates.network} />
+          {rated && byPrecision}
+          <Causes rates={rates} />
+          <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
+        </div>
       </div>
       <div class="span-all">
         <DataTable

@@ -14,15 +14,15 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   return (
     <header class="headline span-all">
       <h1>
-        {efficiencySentence(rates, devicesInUse(data).length, data.matrix_unit).map(({ text, strong }, i) =>
-          strong === true ? <strong key={i}>{text}</strong> : text,
+        {efficiencySentence(rates, devicesInUse(data).length, data.matrix_unit, data.gpu_utilization.fraction).map(
+          ({ text, strong }, i) => (strong === true ? <strong key={i}>{text}</strong> : text),
         )}
       </h1>
       <p class="model-line">
         {flops !== null && flops > 0 && (
           <>
             <span>
-              {formatScaled(flops, "FLOPs")} in matrix products, convolutions and attention
+              {formatScaled(flops, "FLOPs")} in matrix multiplications, convolutions and attention
               {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
             </span>
             {isLowerBound(rates) && (

@@ -21,7 +21,7 @@ import {
   type PlacedBar,
   type Window,
 } from "../../model/iteration_window";
-import { barParts, tallest } from "../../model/iterations";
+import { barParts, longestShown, medianNs, tallest } from "../../model/iterations";
 import { colourOf, type ColourClass } from "../../model/resources";
 import { Handle } from "./handle";
 import type { Zoom } from "./use_window";
@@ -31,6 +31,9 @@ const RIGHT = 14;
 const TOP = 22;
 const BOTTOM = 36;
 const HEIGHT = 340;
+
+/** About what the length of a bar takes as a text. */
+const LABEL_ROOM = 52;
 
 export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
 
@@ -60,10 +63,11 @@ export function Bars(props: BarsProps) {
   const scaleX = plotWidth / (window.to - window.from);
   const placed = placedBars(data.rows.map(meanBar), window, plotWidth);
   const rows = placed.map(({ row }) => row);
-  const highest = tallest(rows, hidden);
+  const highest = Math.min(tallest(rows, hidden), longestShown(data.rows.map(meanBar)));
   const unit = axisUnit(highest);
   const marks = ticks(highest / unit.ns);
   const topNs = Math.max((marks.at(-1) ?? 0) * unit.ns, 1);
+  const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
 
   const xOf = (iteration: number): number => (iteration - window.from) * scaleX;
@@ -156,6 +160,16 @@ export function Bars(props: BarsProps) {
                 <path key={key} d={path} fill={colourOf(key)} shape-rendering="crispEdges" />
               ))}
             </g>
+            {median > 0 && median <= topNs && (
+              <line
+                class="median-line"
+                x1={0}
+                x2={plotWidth}
+                y1={plotHeight * (1 - median / topNs)}
+                y2={plotHeight * (1 - median / topNs)}
+              />
+            )}
+            <CutBars placed={placed} topNs={topNs} plotHeight={plotHeight} />
             {axisLabels(window, plotWidth).map((iteration) => {
               const bar = placed.find(({ row }) => row.iteration <= iteration && iteration <= row.stop_iteration);
               const single = bar !== undefined && bar.row.iteration === bar.row.stop_iteration;
@@ -215,6 +229,34 @@ export function Bars(props: BarsProps) {
         {current === undefined ? "" : spoken(current.row, label, noteOf(current.row))}
       </p>
     </div>
+  );
+}
+
+/** The bars that go on beyond the axis: a gap in each, and how long it is where there is room to say so. */
+function CutBars({ placed, topNs, plotHeight }: { placed: readonly PlacedBar[]; topNs: number; plotHeight: number }) {
+  const cut = placed.filter(({ row }) => row.duration_ns > topNs);
+  let free = -Infinity;
+  return (
+    <>
+      {cut.map(({ row, x, width }) => {
+        const middle = x + width / 2;
+        const said = middle - LABEL_ROOM / 2 >= free;
+        if (said) free = middle + LABEL_ROOM / 2;
+        return (
+          <g key={row.iteration}>
+            <path
+              class="axis-break"
+              d={`M${x - 2} ${plotHeight * 0.12 + 5}L${x + width + 2} ${plotHeight * 0.12 - 5}`}
+            />
+            {said && (
+              <text class="axis-text" x={middle} y={-6} text-anchor="middle">
+                {formatDuration(row.duration_ns)}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </>
   );
 }
 

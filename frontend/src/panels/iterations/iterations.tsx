@@ -1,4 +1,6 @@
 /** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
+import { useMemo } from "preact/hooks";
+
 import type { DashboardResponse, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
 import { Icon } from "../../components/icon";
@@ -9,7 +11,10 @@ import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
+import { saidOf } from "../../model/answer";
+import { stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
 import { Overview } from "./overview";
@@ -73,6 +78,18 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
   );
 }
 
+/** Which iterations are aggregated at first, and why the others are not. */
+function LeftOut({ data }: { data: DashboardResponse }) {
+  const { data: diagnosis } = useDiagnosis();
+  const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
+  if (diagnosis === null || step === null || diagnosis.typical.why.length === 0) return null;
+  return (
+    <p class="muted">
+      {saidOf(diagnosis, step)} To include what was left out, move the boundaries and press Reaggregate.
+    </p>
+  );
+}
+
 interface ChartProps {
   data: DashboardResponse;
   allowed: boolean;
@@ -97,7 +114,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
   return (
     <Panel
       title="Iterations"
-      about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation; the black boundaries choose which iterations a new aggregation takes."
+      about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
       tools={
         <ul class="badges">
           <li class="badge">Total {formatCount(iterations.total)}</li>
@@ -145,6 +162,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
           </p>
         )}
       </div>
+      <LeftOut data={data} />
       <div aria-busy={busy}>
         <Bars
           data={iterations}

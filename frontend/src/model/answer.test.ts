@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+
+import type { StepIteration } from "./step";
+import { saidOf } from "./answer";
+import { longestShown, medianNs } from "./iterations";
+
+const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
+const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "" };
+
+describe("which iterations are counted", () => {
+  it("is told with the numbers of the tables", () => {
+    const said = "Iterations 1 to 3 of 4. Iteration 0 took 2.6 times the median: warm-up.";
+    expect(saidOf({ typical: { ...typical, said } }, { iterations })).toBe(
+      "Iterations 6 to 8, of 4 recorded. Iteration 5 took 2.6 times the median: warm-up.",
+    );
+  });
+
+  it("is short where all are", () => {
+    const all = { ...typical, start: 0, why: [], said: "Iterations 0 to 3 of 4." };
+    expect(saidOf({ typical: all }, { iterations })).toBe("All 4 iterations.");
+  });
+});
+
+describe("the axis of the iterations", () => {
+  const row = (duration_ns: number, profiled = true) => ({
+    iteration: 1,
+    stop_iteration: 1,
+    count: 1,
+    start_ns: 0,
+    duration_ns,
+    profiled,
+    parts: null,
+  });
+
+  it("is that of the aggregated ones, whatever the others took", () => {
+    const rows = [row(1_000, false), row(10), row(12), row(11)];
+    expect(medianNs(rows)).toBe(11);
+    expect(longestShown(rows)).toBe(18);
+    expect(longestShown([...rows, row(900)])).toBe(11 * 4 * 1.5);
+  });
+});

@@ -1,0 +1,44 @@
+/** The parts of the kernel time by what limits them, as segments of a bar that sums to all of it. */
+import type { EfficiencyResponse } from "../api/types";
+import { colourOf } from "./resources";
+import type { StepSegment } from "./step";
+
+/** Parts that are no causes: their names, colours, and what is said of them. */
+const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, dark: boolean, about: string]>> = {
+  memory: ["Limited by memory", colourOf("memory"), true, "Not eligible, and what they must move takes the longest."],
+  other: ["Other", colourOf("other_kernel"), true, "Not eligible, and limited by neither memory nor communication."],
+  communication: ["Communication", colourOf("communication"), true, "Collectives."],
+  unknown: ["Unknown kernels", colourOf("unknown_kernel"), true, "Nothing tells whether they use matrix units."],
+  rest: ["In no op", colourOf("other"), false, "Kernels whose launch belongs to no op, and CUDA graphs."],
+};
+
+/** `whole` is all kernel time; what no op launched is the rest of it. */
+export function limitSegments(
+  { limits, causes }: Pick<EfficiencyResponse, "limits" | "causes">,
+  whole: number,
+  unit: string,
+): StepSegment[] {
+  const told = limits.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+  const all = whole > told ? [...limits, { limit: "rest", kernel_ns: whole - told }] : limits;
+  return all.map(({ limit, kernel_ns: ns }): StepSegment => {
+    if (limit === "matrix_unit")
+      return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), dark: true, about: "" };
+    const plain = PLAIN[limit];
+    if (plain !== undefined) {
+      const [label, colour, dark, about] = plain;
+      return { ...segment(limit, ns), label, colour, dark, about };
+    }
+    const key = limit === "cause_unknown" ? "unknown" : limit;
+    const cause = causes.find((each) => each.cause === key)?.label ?? key;
+    return {
+      ...segment(limit, ns),
+      label: `Not on ${unit}s: ${cause}`,
+      colour: colourOf("cpu"),
+      dark: true,
+      about: "Eligible, but not on them.",
+      to: { "eff.where.cause": cause, "eff.page": null },
+    };
+  });
+}
+
+const segment = (key: string, ns: number): Pick<StepSegment, "key" | "ns" | "to"> => ({ key, ns, to: null });

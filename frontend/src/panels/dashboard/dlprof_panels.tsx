@@ -1,0 +1,35 @@
+/** DLProf's panels of the Dashboard, below the answer: utilisation, resources, kernels, precisions; system and guidance folded. */
+import type { DashboardResponse } from "../../api/types";
+import { Coverage } from "./coverage";
+import { Guidance } from "./guidance";
+import { KernelTimePanel } from "./kernel_time_panel";
+import { PerformanceSummary } from "./performance_summary";
+import { PrecisionPanel } from "./precision_panel";
+import { ResourceBreakdown } from "./resource_breakdown";
+import { SystemConfiguration } from "./system_configuration";
+import { TensorCoreEfficiency } from "./tensor_core_efficiency";
+import { Utilization } from "./utilization";
+
+export function DlprofPanels({ data }: { data: DashboardResponse }) {
+  const open = data.coverage.notes.some(({ severity }) => severity === "error");
+  return (
+    <>
+      <div class="panel-row">
+        <Utilization data={data} />
+        <ResourceBreakdown data={data} />
+        <KernelTimePanel data={data} />
+        <TensorCoreEfficiency data={data} />
+      </div>
+      <PerformanceSummary data={data} />
+      <PrecisionPanel data={data} />
+      <details class="footer" open={open}>
+        <summary>System, guidance, and what this recording holds</summary>
+        <div class="panel-row">
+          <SystemConfiguration data={data} />
+          <Guidance data={data} />
+          <Coverage data={data} />
+        </div>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,23 @@
+/** The whole kernel time as one bar: on matrix units; could be, by what keeps it from them; limited by memory; communication. */
+import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
+import { Panel } from "../../components/panel";
+import { formatDuration } from "../../format/time";
+import { kernelNs } from "../../model/kernel_time";
+import { limitSegments } from "../../model/limits";
+
+export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
+  const whole = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
+  const segments = limitSegments(rates, whole, data.matrix_unit);
+  if (segments.length === 0) return null;
+  return (
+    <Panel
+      title="What Limits Kernel Time"
+      about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table.`}
+      picture
+    >
+      <StackedBar segments={segments} whole_ns={whole} label={`What limits ${formatDuration(whole)} of kernel time`} />
+      <BarLegend segments={segments} whole_ns={whole} />
+    </Panel>
+  );
+}
