@@ -171,7 +171,7 @@ def _write(
         database,
         source,
         profile,
-        lambda: _results(profile, selection),
+        lambda: _results(profile, selection, source.name),
         profile_name=options.profile_name,
         original_command=options.original_command,
         identity=identity,
@@ -184,14 +184,22 @@ def _counters(path: Path) -> Callable[[Profile], list[str]]:
     return lambda profile: apply_counters(profile, report, str(path))
 
 
-def _results(profile: Profile, selection: Selection) -> Results:
+def _results(profile: Profile, selection: Selection, source: str) -> Results:
     aggregation = aggregate(profile, selection)
-    return Results([aggregation], lambda: _judgement(profile, aggregation))
+    return Results([aggregation], lambda: _judgement(profile, aggregation, source))
 
 
-def _judgement(profile: Profile, aggregation: Aggregation) -> Judgement:
+def _judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgement:
     feedback, advice = _advice(profile, aggregation)
-    return Judgement([feedback], [advice], broken_rules(profile, aggregation))
+    return Judgement([feedback], [advice], _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
+
+
+def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] | None:
+    """The diagnosis of the typical iterations as data; None if the advice is not about these."""
+    found = advice.verdict.diagnosis
+    if found is None or found.candidate is not candidate_of(profile) or found.chosen != found.typical.chosen:
+        return None
+    return as_data(found, source, as_findings(profile, advice.verdict))
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:

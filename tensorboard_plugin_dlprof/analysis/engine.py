@@ -65,6 +65,7 @@ def judge(
         high,
         signals.iterations,
         signals.marked,
+        signals.diagnosis,
     )
 
 

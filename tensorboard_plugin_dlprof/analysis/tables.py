@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from tensorboard_plugin_dlprof.analysis.wording import Number, filled
+from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis
 
 
 class Feedback(NamedTuple):
@@ -172,3 +173,5 @@ class Verdict(msgspec.Struct):
     """How many are aggregated."""
     marked: bool = True
     """False if no iterations are marked, so that the whole capture counts as one."""
+    diagnosis: Diagnosis | None = None
+    """Where the time goes, which the rules read; None if there are no rules to apply."""

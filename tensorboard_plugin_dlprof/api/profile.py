@@ -349,7 +349,7 @@ class Profile:
             OutputNotWritable: The folder cannot be written to.
         """
         from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
-        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
+        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
         from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
         from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats, write_reports
 
@@ -360,7 +360,9 @@ class Profile:
         with self._asking() as connection:
 
             def diagnose() -> dict[str, Any] | None:
-                return diagnosis_or_none(self._database, diagnosed_positions(connection, self._scope))
+                chosen = diagnosed_positions(connection, self._scope)
+                stored = stored_diagnosis(connection, chosen, self._database.name)
+                return diagnosis_or_none(self._database, chosen) if stored is None else stored
 
             for path in write_reports(connection, self._scope, wanted, kinds, target, diagnose):
                 paths.append(path)

@@ -68,7 +68,7 @@ def report_files(
     """
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
-    from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
+    from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
     from tensorboard_plugin_dlprof.queries.scope import find_scope
     from tensorboard_plugin_dlprof.reports.files import write_reports
 
@@ -76,7 +76,9 @@ def report_files(
         scope = find_scope(connection, part.aggregation, part.domain)
 
         def diagnose() -> dict[str, Any] | None:
-            return diagnosis_or_none(database, diagnosed_positions(connection, scope))
+            chosen = diagnosed_positions(connection, scope)
+            stored = stored_diagnosis(connection, chosen, database.name)
+            return diagnosis_or_none(database, chosen) if stored is None else stored
 
         for path in write_reports(connection, scope, reports, formats, target, diagnose):
             yield path

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -21,6 +22,7 @@ from tensorboard_plugin_dlprof.database.aggregated_rows import (
     write_feedback,
 )
 from tensorboard_plugin_dlprof.database.coverage import warnings
+from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
 from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.extension_rows import (
     write_aggregated_extensions,
@@ -54,6 +56,8 @@ class Judgement(msgspec.Struct, frozen=True):
     """Rows of DLProf's detectors for each aggregation; empty if there are none for any."""
     advice: Sequence[Advice] = ()
     """Efficiency and findings for each aggregation; empty if there are none for any."""
+    diagnosis: dict[str, Any] | None = None
+    """Of the typical iterations; None if the first aggregation is of others."""
     broken_rules: Sequence[str] = ()
     """Invariants that the numbers violate, as sentences."""
 
@@ -140,6 +144,8 @@ def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results
     write_coverage(con, profile)
     for number, feedback in enumerate(found.feedback, start=1):
         write_feedback(con, number, feedback)
+    if found.diagnosis is not None:
+        write_diagnosis(con, found.diagnosis)
     if found.advice:
         write_device_peaks(con, found.advice[0].efficiency.peaks)
     for number, (aggregation, advice) in enumerate(zip(results.aggregations, found.advice, strict=False), start=1):

@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import zlib
+from typing import Any
 
+from tensorboard_plugin_dlprof.diagnosis.answer import SCHEMA
+from tensorboard_plugin_dlprof.queries.extension import extension_tables, has_older_rules
 from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
+
+_MOST_BYTES = 1 << 26
+"""A limit for hostile files; a diagnosis of ten thousand iterations has some twenty megabytes."""
+
+
+def stored_diagnosis(
+    connection: sqlite3.Connection, chosen: tuple[int, int] | None, source: str
+) -> dict[str, Any] | None:
+    """The diagnosis that an import stored; None if there is none, or it is damaged.
+
+    Args:
+        connection: a database.
+        chosen: from ``diagnosed_positions``; only the diagnosis of the typical iterations is stored.
+        source: what to call the database.
+    """
+    if chosen is not None or "ext_diagnosis" not in extension_tables(connection) or has_older_rules(connection):
+        return None
+    row = connection.execute("SELECT data FROM ext_diagnosis").fetchone()
+    if row is None or not isinstance(row[0], bytes):
+        return None
+    reader = zlib.decompressobj()
+    try:
+        found = json.loads(reader.decompress(row[0], _MOST_BYTES))
+    except (zlib.error, ValueError, RecursionError):
+        return None
+    is_known = reader.eof and isinstance(found, dict) and found.get("schema") == SCHEMA
+    return {**found, "source": source} if is_known else None
 
 
 def diagnosed_positions(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] | None:

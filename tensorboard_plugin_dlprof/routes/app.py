@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions
+from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
 from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -257,9 +257,14 @@ class App:
         """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            return diagnosed_positions(borrowed.connection, asked_scope(borrowed.connection, parameters))
+            connection = borrowed.connection
+            chosen = diagnosed_positions(connection, asked_scope(connection, parameters))
+            return chosen, stored_diagnosis(connection, chosen, "")
 
-        def worked_out(path: Path, chosen: Any) -> Any:
+        def worked_out(path: Path, asked: Any) -> Any:
+            chosen, stored = asked
+            if stored is not None:
+                return {**stored, "source": path.name}
             found = self._questions.advisor.diagnosis(path, chosen)
             return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if found is None else found
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+import zlib
+from contextlib import closing
 from pathlib import Path
+
+import pytest
 
 from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, diagnose_source, import_source
@@ -21,14 +26,19 @@ def test_it_is_of_the_typical_iterations_or_of_those_that_were_chosen(logdir: Pa
     number = aggregate_database(whole, added, Choice(2, 3, None), nothing).aggregation
     profile = server.profile(added.name)["id"]
     typical = server.get(f"/diagnosis?profile={profile}").json
-    assert typical["headline"] == diagnose_source(source, "typical", ImportOptions(), nothing)["headline"]
+    assert {**typical, "source": source.name} == diagnose_source(source, "typical", ImportOptions(), nothing)
+    assert not server.app._questions.advisor._known, "the import stored it, so that nobody waits"
     assert typical["mean"]["iterations"] == 4
     chosen = server.get(f"/diagnosis?profile={profile}&aggregation={number}").json
     assert chosen["mean"] == diagnose_source(source, (1, 2), ImportOptions(), nothing)["mean"]
 
 
-def test_a_failure_has_a_body(server: Server) -> None:
+@pytest.mark.parametrize("stored", [None, b"no zlib", zlib.compress(b'"no object"')])
+def test_a_failure_has_a_body(stored: bytes | None, logdir: Path, server: Server) -> None:
     """Without a GPU and without numbers, so that the page falls back on what the database says."""
+    with closing(sqlite3.connect(next(logdir.rglob("made.dlprof_dldb.sqlite")))) as connection, connection:
+        connection.execute("DELETE FROM ext_diagnosis")
+        connection.execute("INSERT INTO ext_diagnosis VALUES (?)", (stored or b"",))
     server.app._questions.advisor._seconds = 0.0
     answer = server.get(f"/diagnosis?profile={server.profile('made.dlprof_dldb.sqlite')['id']}")
     assert answer.status_code == 200

@@ -29,3 +29,8 @@ CREATE TABLE activity_totals (
     launch_calls               INTEGER NOT NULL,    -- calls that launch kernels or graphs
     launch_calls_without_work  INTEGER NOT NULL     -- those of which no device work is recorded
 );
+
+-- The diagnosis of the typical iterations (dlprof diagnose), where the first aggregation is of these; else no row.
+CREATE TABLE ext_diagnosis (
+    data  BLOB NOT NULL     -- UTF-8 JSON, compressed with zlib; its "source" is the name of the source
+);
