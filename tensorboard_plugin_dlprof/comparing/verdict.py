@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.words import (
     duration,
     percent,
+    rate,
     share,
     signed_duration,
     signed_percent,
@@ -230,4 +231,4 @@ def _measured(found: Comparison) -> Iterator[str]:
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
         measure = found.measures[name]
         if measure.a is not None and measure.b is not None:
-            yield f"{measure.a:,.4g} -> {measure.b:,.4g} {label}"
+            yield f"{rate(measure.a)} -> {rate(measure.b)} {label}"

@@ -39,3 +39,8 @@ def size(count: float) -> str:
         if abs(count) >= 1 << power:
             return f"{three_digits(abs(count) / (1 << power))} {unit}"
     return f"{round(abs(count))} bytes"
+
+
+def rate(per_second: float) -> str:
+    """A number a second: whole from 1,000, else with three digits."""
+    return f"{per_second:,.0f}" if per_second >= 1_000 else three_digits(per_second)

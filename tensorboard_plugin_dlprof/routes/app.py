@@ -178,9 +178,8 @@ class App:
     def _beside(self, kept: Kept, parameters: Parameters) -> Any:
         """A page of a profile's own table with the columns of a baseline."""
         with self._questions.connection(parameters) as borrowed:
-            return beside.with_baseline(
-                table(borrowed, asked_scope(borrowed.connection, parameters), parameters), kept.found
-            )
+            answer = table(borrowed, asked_scope(borrowed.connection, parameters), parameters)
+            return beside.with_baseline(answer, parameters.required("table"), kept.found)
 
     def _compare_series(self, request: Request) -> Response:
         return responses.success(request, self._questions.series(Parameters(request)))

@@ -64,7 +64,7 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
 
 def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Server, asked: str) -> None:
     """Ops and op types get the times of A and the change; a series finds the run that became slower."""
-    for table in ("ops", "op_types"):
+    for table in ("ops", "op_types", "op_paths", "op_names"):
         found = server.get(f"/table?{asked}&table={table}").json
         assert [column["key"] for column in found["columns"]][1:4] == ["a_ns", "b_ns", "change_ns"]
         row = next(row for row in found["rows"] if row["change_ns"])

@@ -1,16 +1,12 @@
 /** While a baseline is chosen: its main numbers and the change, above every page. */
-import { fetchCompare } from "../api/client";
-import type { CompareMeasure, CompareResponse } from "../api/types";
+import type { CompareMeasure } from "../api/types";
 import { ViewLink } from "../components/view_link";
 import { formatBytes } from "../format/bytes";
 import { significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../model/comparison";
-import { useUnready } from "./profiles";
-import { scopeKey, useScope } from "./scope";
-import { useUrl } from "./url";
-import { useQuery } from "./use_query";
+import { useBaseline } from "./use_baseline";
 
 const MEASURES = [
   ["iteration_time", "Iteration", formatDuration],
@@ -24,14 +20,7 @@ const MEASURES = [
 ] as const;
 
 export function BaselineStrip() {
-  const { base = "", base_aggregation: aggregation = "" } = useUrl();
-  const scope = useScope();
-  const baseline = { base, aggregation };
-  const unready = useUnready(base);
-  const { data, error } = useQuery<CompareResponse>(
-    unready === null ? scopeKey(scope, "compare", base, aggregation) : null,
-    (signal) => fetchCompare(scope, baseline, signal),
-  );
+  const { data, error } = useBaseline();
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (
     <section class="baseline-strip" aria-label="Against the baseline">

@@ -2,6 +2,7 @@
 import type { CompareResponse } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
+import { pathOf, type Tree, type TreeRow } from "./group_tree";
 
 /** Less time, more time, or neither; never told by colour alone. */
 export type Direction = "less" | "more" | "same";
@@ -160,4 +161,27 @@ export function median(values: readonly number[]): number | null {
   const high = ordered[middle];
   if (high === undefined) return null;
   return ordered.length % 2 === 1 ? high : (high + (ordered[middle - 1] ?? high)) / 2;
+}
+
+/** Kernel time of a module on both sides, ns. */
+export interface Change {
+  a_ns: number;
+  b_ns: number;
+}
+
+/** The changes of modules by their path. */
+export const changesOf = (modules: CompareResponse["modules"]): ReadonlyMap<string, Change> =>
+  new Map(modules.map((one) => [one.path, one]));
+
+/** The change of a row of the tree, of a folded one the sum over its members; null where one has no counterpart, and of ops. */
+export function changeOf(changes: ReadonlyMap<string, Change>, tree: Tree, row: TreeRow): Change | null {
+  if (row.isOp || changes.size === 0) return null;
+  const sum = { a_ns: 0, b_ns: 0 };
+  for (const member of row.members) {
+    const one = changes.get(pathOf(tree, member).replace(/\/$/, ""));
+    if (one === undefined) return null;
+    sum.a_ns += one.a_ns;
+    sum.b_ns += one.b_ns;
+  }
+  return sum;
 }

@@ -92,7 +92,9 @@ const NO_METERS: Readonly<Record<string, string>> = {};
 const cellText = (value: Cell | undefined): string => (value === null || value === undefined ? "" : String(value));
 
 /** Tables that have columns of the baseline beside their own, where one is chosen. */
-const BESIDE = new Set(["ops", "op_types", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"]);
+const BESIDE = new Set([
+  ...["ops", "op_types", "op_paths", "op_names", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"],
+]);
 
 function baselineOf(table: string, url: UrlState): Readonly<Record<string, string>> {
   const { base = "", base_aggregation: aggregation = "" } = url;

@@ -8,10 +8,12 @@ import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
+import { useBaseline } from "../../frame/use_baseline";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, inUnit, readableAndExact, unitsBeside, type TimeUnit } from "../../format/time";
 import { causesTip } from "../../model/causes";
 import { fitting } from "../../model/column_fit";
+import { arrowOf, changeOf, changesOf, directionOf, signedDuration, type Change } from "../../model/comparison";
 import { splitNumber } from "../../model/folding";
 import {
   chainOf,
@@ -30,7 +32,7 @@ import { useKept } from "../use_kept";
 import type { GroupTree } from "./use_group_tree";
 
 interface TreeColumn {
-  key: "name" | "share" | "limited" | "gpu_share" | "bound" | Measure;
+  key: "name" | "share" | "limited" | "gpu_share" | "bound" | "change" | Measure;
   label: string;
   about: string;
   /** Where the page is too narrow for all, a higher one is left out first. */
@@ -42,7 +44,12 @@ const ROW_HEIGHT = 28;
 const MARGIN = 12;
 
 /** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
-const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean, rated: boolean): TreeColumn[] => {
+const columnsFor = (
+  unit: string,
+  core: string,
+  has: { limited: boolean; onGpu: boolean; rated: boolean; change: boolean },
+): TreeColumn[] => {
+  const { limited, onGpu, rated } = has;
   const always = (column: TreeColumn): TreeColumn[] => [column];
   const withGpu = (column: TreeColumn): TreeColumn[] => (onGpu ? [column] : []);
   return [
@@ -57,6 +64,15 @@ const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean
       label: "GPU Time",
       about: "Time in which kernels, copies and sets of the ops were running.",
     }),
+    ...(has.change
+      ? ([
+          {
+            key: "change",
+            label: "Change",
+            about: "Kernel time of an iteration less that of the baseline A, of modules that both have.",
+          },
+        ] as const)
+      : []),
     ...(rated
       ? ([
           {
@@ -118,7 +134,14 @@ const columnsFor = (unit: string, core: string, limited: boolean, onGpu: boolean
 const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
 
 /** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
-const OWN_WIDTH: Readonly<Record<string, number>> = { name: 200, share: 86, limited: 160, gpu_share: 78, bound: 86 };
+const OWN_WIDTH: Readonly<Record<string, number>> = {
+  name: 200,
+  share: 86,
+  limited: 160,
+  gpu_share: 78,
+  bound: 86,
+  change: 96,
+};
 const TIME_WIDTH = 104;
 function widthOf(key: TreeColumn["key"], available: number): number {
   const width = OWN_WIDTH[key] ?? (isTime(key) ? TIME_WIDTH : 72);
@@ -152,13 +175,14 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const wantsFocus = useRef(false);
   const { rows, isOpen } = tree;
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
-  const all = columnsFor(
-    matrixUnit,
-    shortUnit(matrixUnit),
-    tree.rows.tree.causes.length > 0,
+  const baseline = useBaseline();
+  const changes = useMemo(() => changesOf(baseline.data?.modules ?? []), [baseline.data]);
+  const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
+    limited: tree.rows.tree.causes.length > 0,
     onGpu,
-    onGpu && isRated(tree.rows.tree),
-  );
+    rated: onGpu && isRated(tree.rows.tree),
+    change: baseline.data !== null,
+  });
   const columns = fittingColumns(all, tree.sort, view.width);
   const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
@@ -167,7 +191,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   );
   const current = useRef(tree);
   current.current = tree;
-  const keep = useKept([tree.unordered, matrixUnit, columns.map(({ key }) => key).join(" ")]);
+  const keep = useKept([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
   const chain = new Set(chainOf(tree.selected));
   const focused = Math.max(
     shown.findIndex(({ key }) => key === (focus ?? tree.selected?.key)),
@@ -275,6 +299,12 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
           <thead>
             <tr>
               {columns.map(({ key, label, about }) => {
+                if (key === "change")
+                  return (
+                    <th scope="col" key={key} class="right" data-tip={about}>
+                      {label}
+                    </th>
+                  );
                 const unit = units.get(key);
                 const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
                 return (
@@ -332,6 +362,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                         matrixUnit={matrixUnit}
                         unit={units.get(key)}
                         total={total(isTime(key) ? key : "gpu_time_ns")}
+                        change={changeOf(changes, tree.rows.tree, row)}
                       />
                     </td>
                   ))}
@@ -413,9 +444,10 @@ interface ValueCellProps {
   matrixUnit: string;
   unit: TimeUnit | undefined;
   total: number;
+  change: Change | null;
 }
 
-function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellProps) {
+function ValueCell({ row, column, label, matrixUnit, unit, total, change }: ValueCellProps) {
   if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} />;
   if (column === "share") {
     const share = usingShare(row);
@@ -436,6 +468,7 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
       </span>
     );
   }
+  if (column === "change") return <ChangeCell change={change} />;
   if (column === "bound") return boundOf(row) === "" ? <span class="unknown">–</span> : <span>{boundOf(row)}</span>;
   if (column === "name") return null;
   if (row.unknown.has(column)) return <span class="unknown">–</span>;
@@ -456,6 +489,20 @@ function ValueCell({ row, column, label, matrixUnit, unit, total }: ValueCellPro
       data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
     >
       {inUnit(value, unit)}
+    </span>
+  );
+}
+
+/** The change from the baseline, in words too. */
+function ChangeCell({ change }: { change: Change | null }) {
+  if (change === null) return <span class="unknown">–</span>;
+  const ns = change.b_ns - change.a_ns;
+  return (
+    <span
+      class={`number change-${directionOf(ns)}`}
+      data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
+    >
+      {arrowOf(ns)} {signedDuration(ns)}
     </span>
   );
 }
