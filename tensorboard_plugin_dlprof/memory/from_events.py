@@ -32,7 +32,9 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     pairs = pair(address, change)
     phase = memory.phase[rows] if memory.phase is not None else np.zeros(len(rows), np.int8)
     op = memory.op[rows].astype(np.int64) if memory.op is not None else np.full(len(rows), -1, np.int64)
-    ops, owner = np.unique(np.append(op, -1), return_inverse=True)
+    used = np.zeros(len(profile.ops) + 1, np.bool_)
+    used[op + 1] = used[0] = True  # the first is unknown
+    owner = np.cumsum(used) - 1
     stays = pairs.freed == STAYS
     freed = phase[np.where(stays, 0, pairs.freed)]
     # What is freed between ranges, by the garbage collector, is freed where the program was: ask the events around.
@@ -52,9 +54,9 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
             pairs.freed,
             pairs.num_bytes,
             category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward),
-            owner.reshape(-1)[pairs.allocated].astype(np.int32),
+            owner[op[pairs.allocated] + 1].astype(np.int32),
         ),
-        owners=[profile.ops[row].name if row >= 0 else "" for row in ops.tolist()],
+        owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
         capacity_bytes=capacity,
         segment_events=np.flatnonzero(np.diff(held) > 0),
         lost_frees=pairs.lost_frees,

@@ -29,7 +29,7 @@ def pair(address: Int64s, change_bytes: Int64s) -> Pairs:
         change_bytes: Positive for an allocation, negative for a free.
     """
     rows = np.flatnonzero((address != -1) & (change_bytes != 0))
-    rows = rows[np.argsort(address[rows], kind="stable")]
+    rows = _by_address(rows, address[rows])
     where, allocates = address[rows], change_bytes[rows] > 0
     follows = np.append(where[1:] == where[:-1], False) if len(rows) else np.zeros(0, np.bool_)
     following = np.append(rows[1:], 0) if len(rows) else rows
@@ -37,10 +37,23 @@ def pair(address: Int64s, change_bytes: Int64s) -> Pairs:
     own = rows[allocates]
     lost = follows & allocates & np.append(allocates[1:], False) if len(rows) else follows
     preceded = np.append(False, follows[:-1] & allocates[:-1]) if len(rows) else follows
-    order = np.argsort(own, kind="stable")
-    return Pairs(
-        own[order], freed[order], change_bytes[own][order], rows[~allocates & ~preceded], int(np.count_nonzero(lost))
-    )
+    partner = np.full(len(address), STAYS, np.int64)
+    partner[own] = freed
+    allocated = np.flatnonzero((address != -1) & (change_bytes > 0))
+    unseen = np.sort(rows[~allocates & ~preceded])
+    return Pairs(allocated, partner[allocated], change_bytes[allocated], unseen, int(np.count_nonzero(lost)))
+
+
+def _by_address(rows: Int64s, address: Int64s) -> Int64s:
+    """Rows by address, then in order. To sort plain numbers takes a fraction of the time of sorting rows by them."""
+    if not len(rows):
+        return rows
+    lowest, bits = int(address.min()), len(rows).bit_length()
+    if (int(address.max()) - lowest).bit_length() + bits > 62:
+        return rows[np.argsort(address, kind="stable")]
+    keys = np.sort((address - lowest) << bits | np.arange(len(rows)))
+    found: Int64s = rows[keys & ((1 << bits) - 1)]
+    return found
 
 
 def category_of(allocated: Int8s, freed: Int8s, stays: npt.NDArray[np.bool_], backward_follows: bool) -> Int8s:

@@ -71,7 +71,7 @@ def test_any_window_holds_its_least_and_its_most() -> None:
             assert max(curve["in_use_max_bytes"]) == history.in_use_bytes[begin:end].max()
             assert min(curve["in_use_min_bytes"]) == history.in_use_bytes[begin:end].min()
             assert max(curve["reserved_max_bytes"]) == history.reserved_bytes[begin:end].max()
-        assert len(read_states(con, facts, None, None).axis) < MOST_STATES / 50
+        assert len(read_states(con, facts, None, None).axis) < MOST_STATES / 20
         edges = np.linspace(last // 3, last // 2, 101)
         for number, most in enumerate(memory_curve(con, 0, last // 3, last // 2, 100)["in_use_max_bytes"]):
             begin = int(np.searchsorted(axis, edges[number], side="right")) - 1
