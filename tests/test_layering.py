@@ -97,7 +97,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"cli", "opening"},
     "api": {
         *("classify", "comparing", "database", "importers", "imports", "opening"),
-        *("pipeline", "queries", "reports", "ranks"),
+        *("pipeline", "queries", "reports", "ranks", "storage"),
     },
     "__init__": {"api"},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.database.currency import database_at_hand
 from tensorboard_plugin_dlprof.database.naming import database_name, is_candidate_name, is_database_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnsafeFile, reason_of
+from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 
@@ -20,17 +22,23 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
     Args:
         path: A DLProf database (ours, or NVIDIA's of 1.3 to 1.8); a PyTorch trace or an SQLite export of Nsight
             Systems, which is imported into your cache folder unless its database exists there or next to it;
-            or a folder with exactly one of these.
+            or a folder with exactly one of these. It may be an address in the cloud, such as
+            ``s3://bucket/run/trace.json.gz``.
         aggregation: Id of the aggregation; by default the first one.
 
     Raises:
         ProfileError: The profile cannot be opened; the message says why and what to do.
     """
+    if isinstance(path, str):
+        path = path.removeprefix("file://")
     found = Path(os.path.expanduser(path))  # noqa: PTH111 (takes bytes and PathLike too)
     if found.is_dir():
         found = _only_profile(found)
     with ExitStack() as cleanup:
-        database = database_at_hand(found) or _imported(found, cleanup)
+        if is_remote(str(path)) and not found.exists():
+            database = _at(str(path).rstrip("/"), cleanup)
+        else:
+            database = database_at_hand(found) or _imported(found, cleanup)
         return Profile(database, aggregation, cleanup.pop_all(), found.name)
 
 
@@ -54,9 +62,15 @@ def _only_profile(folder: Path) -> Path:
     return profiles[0]
 
 
-def _imported(source: Path, cleanup: ExitStack) -> Path:
+def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] | None = None) -> Path:
     """The imported database: in the cache that TensorBoard uses too, or in a temporary folder if the cache cannot be
-    written to."""
+    written to.
+
+    Args:
+        source: The file.
+        cleanup: Deletes the temporary folder.
+        identity: By which the cache knows the source: path, size and time of change; by default those of the file.
+    """
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, digest_of
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.imports.cache import Cache
@@ -66,7 +80,7 @@ def _imported(source: Path, cleanup: ExitStack) -> Path:
     rules = chosen_rules("")
     options = ImportOptions(kernel_rules=rules)
     cache, status = Cache(rules_digest=digest_of(rules)), source.stat()
-    target = cache.path(source.resolve(), status.st_size, status.st_mtime_ns)
+    target = cache.path(*(identity or (source.resolve(), status.st_size, status.st_mtime_ns)))
     if target.is_file():
         cache.touch(target)
         return target
@@ -81,6 +95,25 @@ def _imported(source: Path, cleanup: ExitStack) -> Path:
     finally:
         shutil.rmtree(work, ignore_errors=True)
     return target
+
+
+def _at(address: str, cleanup: ExitStack) -> Path:
+    """The database of what is at an address, which is fetched unless the cache of TensorBoard has it."""
+    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, digest_of
+    from tensorboard_plugin_dlprof.imports.cache import Cache
+    from tensorboard_plugin_dlprof.storage.store import Store
+
+    store = Store(address)
+    wanted = store.find("")
+    if wanted is None:
+        raise NotFound(f"{store.shown} does not exist; name a profile.")
+    identity = (Path(address), wanted.size_bytes, wanted.number)
+    known = Cache(rules_digest=digest_of(chosen_rules(""))).find(*identity)
+    if known is not None:
+        return known
+    target = cleanup.enter_context(temporary_folder()) / address.rpartition("/")[2]
+    store.fetch(wanted, target, _silent, sys.maxsize)
+    return database_at_hand(target) or _imported(target, cleanup, identity)
 
 
 def _silent(_stage: str, _fraction: float) -> None:

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.fetching import here
 from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_columns
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
@@ -116,7 +117,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         arguments = _arguments(words)
-        code: int = arguments.run(arguments)
+        with here(arguments):
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
     except WrongUsage as error:
         say(f"error: {error}")

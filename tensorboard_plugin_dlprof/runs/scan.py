@@ -196,9 +196,8 @@ class _Walk:
                 run, prefix = run_and_prefix(folder or ".", name)
                 path = Path(store.address_of(each.relative))
                 place = int.from_bytes(hashlib.sha256(os.fsencode(path)).digest()[:6], "big")
-                version = int.from_bytes(hashlib.sha256(each.version.encode()).digest()[:6], "big")
                 remote = Remote(store, each)
-                self._keep(File(root.run(run), path, path, -1, place, each.size_bytes, version, prefix, remote))
+                self._keep(File(root.run(run), path, path, -1, place, each.size_bytes, each.number, prefix, remote))
             elif is_report_name(name) and len(self.result.reports) < MAX_SEEN:
                 self.result.reports.append(Seen(root.run(folder or "."), name))
         self.result.directories += len(folders)

@@ -260,10 +260,9 @@ def test_a_database_is_no_source(tmp_path: Path, capsys: Captured, name: str) ->
     assert "is a DLProf database already" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["check", "reports", "summary", "aggregate"])
-def test_remote_storage_is_named_as_such(capsys: Captured, command: str) -> None:
-    """By every command that does not fetch it, and credentials in the address are hidden."""
-    assert main([command, "s3://key:planted@bucket/run/a.pt.trace.json"]) == 1
+def test_remote_storage_is_named_as_such(capsys: Captured) -> None:
+    """By a command that writes beside what it reads, and credentials in the address are hidden."""
+    assert main(["aggregate", "s3://key:planted@bucket/run/a.pt.trace.json"]) == 1
     said = "".join(capsys.readouterr())
     assert "s3://***@bucket/run/a.pt.trace.json is on remote storage" in said
     assert "planted" not in said

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import tensorboard_plugin_dlprof as dlprof
 from tensorboard_plugin_dlprof.cli.main import main
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
@@ -135,7 +136,7 @@ def test_what_goes_wrong_is_one_sentence_and_costs_only_its_profile(
 
 
 def test_results_are_written_beside_the_traces_and_tensorboard_reads_them(
-    s3: Unruly, trace: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    s3: Unruly, trace: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """``dlprof import`` puts databases and event files as whole objects; TensorBoard shows scalars and our tab."""
     s3.put(f"team/a/{NAME}", trace)
@@ -147,6 +148,17 @@ def test_results_are_written_beside_the_traces_and_tensorboard_reads_them(
     assert "up to date" in capsys.readouterr().out
     assert main(["import", f"s3://bucket/team/a/{NAME}", "-o", str(tmp_path / "here")]) == 0
     assert (tmp_path / "here" / "rank0.dlprof_dldb.sqlite").is_file()
+    for words in (
+        ["summary", f"s3://bucket/team/a/{NAME}"],
+        ["diagnose", "s3://bucket/team/a/rank0.dlprof_dldb.sqlite"],
+    ):
+        assert main(words) == 0
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own cache"))
+    for _ in range(2):
+        with dlprof.open(f"s3://bucket/team/a/{NAME}") as profile:
+            assert profile.summary.iterations == 3
+    assert len(list((tmp_path / "own cache").rglob("*.sqlite"))) == 1
+    assert main(["distributed", "s3://bucket/team", "--format", "json"]) == 0
     assert main(["import", "s3://bucket/team"]) == 2
     assert main(["import", "s3://bucket/nothing", "-o", str(tmp_path)]) == 1
     said = capsys.readouterr()

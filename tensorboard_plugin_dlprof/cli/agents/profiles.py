@@ -105,8 +105,8 @@ class Profiles:
         """The path by which commands name a profile."""
         if profile.file is None:
             return _place(profile)
-        if is_remote(self.logdir):
-            return os.fspath(profile.file.path)
+        if profile.file.remote is not None:
+            return profile.file.remote.store.address_of(profile.file.remote.object.relative)
         root = os.path.abspath(os.path.expanduser(self.logdir))  # noqa: PTH100, PTH111 - as TensorBoard does
         return os.fspath(Path(self.logdir, os.path.relpath(profile.file.path, root)))
 
