@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.api.kernels import kernel_launches
 from tensorboard_plugin_dlprof.api.notebook import notebook_html
 from tensorboard_plugin_dlprof.api.short_tables import (
     AGGREGATIONS,
+    EVIDENCE,
     FINDINGS,
     MEMORY,
     MEMORY_BLOCKS,
@@ -21,6 +22,7 @@ from tensorboard_plugin_dlprof.api.short_tables import (
     NOTES,
     SHORT_TABLES,
     THROUGHPUT,
+    evidence_text,
 )
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
@@ -78,6 +80,7 @@ class Profile:
         self._cleanup = cleanup or ExitStack()
         self._closed = False
         self._found: Findings | None = None
+        self._diagnosis: dict[str, Any] | None = None
         self._unratable = False
         # In notebooks, profiles are often not closed; this avoids the resource warning of the garbage collector.
         weakref.finalize(self, self._cleanup.close)
@@ -250,7 +253,7 @@ class Profile:
 
     def findings(self) -> pd.DataFrame:
         """One row per finding, most promising first: ``detector``, ``severity``, ``confidence``, ``area``, ``problem``,
-        ``recommendation``, ``gain_low_ns`` and ``gain_high_ns`` of an iteration, ``link``.
+        ``recommendation``, ``gain_low_ns`` and ``gain_high_ns`` of an iteration, ``link``, ``evidence``.
 
         For a database of NVIDIA's, these are the findings of our rules, followed by those that only its own detectors
         have.
@@ -263,10 +266,38 @@ class Profile:
                 **finding,
                 "gain_low_ns": finding["gain"]["low_ns"] if finding["gain"] else None,
                 "gain_high_ns": finding["gain"]["high_ns"] if finding["gain"] else None,
+                "evidence": evidence_text(finding["evidence"]),
             }
             for finding in found
         ]
         return plain_frame(rows, FINDINGS)
+
+    def evidence(self) -> pd.DataFrame:
+        """One row per place behind a finding, those of the first finding first: ``detector``, ``path``, ``call``,
+        ``kind``, ``op_id``, ``device_id``, ``count`` and ``time_ns`` of a typical iteration, ``iteration``, ``from_ns``
+        and ``to_ns`` of its longest stretch, ``detail``."""
+        rows = [
+            {
+                **{key: value or "" if key in ("call", "detail") else value for key, value in row.items()},
+                "detector": finding["rule"],
+                "op_id": row["op"] or "",
+                "device_id": row["device"] or "",
+            }
+            for finding in self.diagnosis()["findings"]
+            for row in finding["evidence"]
+        ]
+        return plain_frame(rows, EVIDENCE)
+
+    def diagnosis(self) -> dict[str, Any]:
+        """Where the time of a typical iteration goes, and why: what ``dlprof diagnose --format json`` prints.
+
+        Raises:
+            UnfitDatabase: It cannot be worked out.
+        """
+        found = self._diagnosed()
+        if found is None:
+            raise UnfitDatabase(f"{self._database.name}: the diagnosis cannot be worked out; import its source again.")
+        return found
 
     def notes(self) -> pd.DataFrame:
         """What is missing from the profile or uncertain, one row each: ``severity``, ``message``, ``hint``."""
@@ -348,8 +379,6 @@ class Profile:
             BadRequest: There is no such report or format.
             OutputNotWritable: The folder cannot be written to.
         """
-        from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
-        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
         from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
         from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats, write_reports
 
@@ -358,13 +387,7 @@ class Profile:
         target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
         paths = []
         with self._asking() as connection:
-
-            def diagnose() -> dict[str, Any] | None:
-                chosen = diagnosed_positions(connection, self._scope)
-                stored = stored_diagnosis(connection, chosen, self._database.name)
-                return diagnosis_or_none(self._database, chosen) if stored is None else stored
-
-            for path in write_reports(connection, self._scope, wanted, kinds, target, diagnose):
+            for path in write_reports(connection, self._scope, wanted, kinds, target, self._diagnosed):
                 paths.append(path)
                 connection.authorizer_calls = 0
         return paths
@@ -433,6 +456,19 @@ class Profile:
         self._cleanup.callback(connection.close)
         self._connection.close()
         self._connection = connection
+
+    def _diagnosed(self) -> dict[str, Any] | None:
+        """The diagnosis, stored or worked out now; None if that fails."""
+        from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
+        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
+
+        if self._diagnosis is None:
+            with self._asking() as connection:
+                chosen = diagnosed_positions(connection, self._scope)
+                self._diagnosis = stored_diagnosis(connection, chosen, self._database.name)
+            if self._diagnosis is None:
+                self._diagnosis = diagnosis_or_none(self._database, chosen)
+        return self._diagnosis
 
     def _judged(self) -> Findings:
         """The stored findings if our rules made them, else the verdict of our rules; the stored ones if that fails."""

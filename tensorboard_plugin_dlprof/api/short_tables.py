@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
+from tensorboard_plugin_dlprof.queries.findings import Evidence
+from tensorboard_plugin_dlprof.units import short_duration
+
+_LINES = 5
 
 
 class ShortColumn(NamedTuple):
@@ -31,6 +35,26 @@ FINDINGS = (
         "gain_high_ns", "duration_ns", "most that an iteration would be shorter; unknown where no time is named"
     ),
     ShortColumn("link", "text", "address to read on, or empty"),
+    ShortColumn(
+        "evidence",
+        "long_text",
+        "the first places behind it, one a line, with their time in all iterations; evidence() has all",
+    ),
+)
+
+EVIDENCE = (
+    ShortColumn("detector", "text", "the rule of the finding, as in findings()"),
+    ShortColumn("path", "text", "path of the op, or name of the range, function, kernel or GPU"),
+    ShortColumn("call", "text", "API call or kernel, or empty"),
+    ShortColumn("kind", "text", "what path names: op, range, function, kernel, call, iteration, device"),
+    ShortColumn("op_id", "text", "id of the op, as in ops(), or empty"),
+    ShortColumn("device_id", "text", "number of the GPU, or empty"),
+    ShortColumn("count", "integer", "how often in a typical iteration; unknown where nothing is counted"),
+    ShortColumn("time_ns", "duration_ns", "how long in a typical iteration; unknown where no time is meant"),
+    ShortColumn("iteration", "integer", "position of the iteration with most of it, from 0; unknown where none is"),
+    ShortColumn("from_ns", "duration_ns", "start of its longest stretch there, on the clock of the diagnosis"),
+    ShortColumn("to_ns", "duration_ns", "end of that stretch"),
+    ShortColumn("detail", "text", "source line, sizes or kind of memory, or empty"),
 )
 
 NOTES = (
@@ -87,6 +111,7 @@ THROUGHPUT = (
 SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
     {
         "findings": FINDINGS,
+        "evidence": EVIDENCE,
         "notes": NOTES,
         "aggregations": AGGREGATIONS,
         "memory": MEMORY,
@@ -94,3 +119,15 @@ SHORT_TABLES: Mapping[str, tuple[ShortColumn, ...]] = MappingProxyType(
         "throughput": THROUGHPUT,
     }
 )
+
+
+def evidence_text(rows: Sequence[Evidence]) -> str:
+    """The first rows of evidence, one a line: ``LINEAR_1 (ampere_sgemm): 1.20 ms, 12 times``."""
+    lines = []
+    for row in rows[:_LINES]:
+        place = f"{row['key']} ({row['detail']})" if row["detail"] else row["key"]
+        time = "" if row["time_ns"] is None else short_duration(row["time_ns"])
+        times = "" if not row["count"] else f"{row['count']:,} {'time' if row['count'] == 1 else 'times'}"
+        told = ", ".join(filter(None, (time, times)))
+        lines.append(f"{place}: {told}" if told else place)
+    return "\n".join(lines)

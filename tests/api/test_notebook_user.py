@@ -86,6 +86,11 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
         assert found["detector"].tolist()[0] == "launch_detector"
         assert "underutilized_gpu_detector" in set(found["detector"]), "what DLProf alone found stays"
         assert p.findings().equals(found)
+        assert "(cudaMemcpyAsync): 1.27 ms, 18 times\n" in found["evidence"][0], "named where the finding stands"
+        rows = p.evidence()
+        assert rows.columns.tolist() == p.columns_of("evidence")["column"].tolist()
+        assert rows["detector"][0] == p.diagnosis()["findings"][0]["rule"]
+        assert (rows["time_ns"].fillna(0) <= p.diagnosis()["mean"]["wall_ns"]).all()
     assert golden().read_bytes() == before
 
 
