@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
     Capture,
@@ -41,7 +42,7 @@ from tensorboard_plugin_dlprof.importers.xplane.graph_ops import (
     find_executions,
     graph_ops,
 )
-from tensorboard_plugin_dlprof.importers.xplane.host import Host, range_kinds, read_host
+from tensorboard_plugin_dlprof.importers.xplane.host import Host, read_host
 from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, MOST_NS, Plane, Space, Value, read_space
 from tensorboard_plugin_dlprof.importers.xplane.runs import each_gpu_apart, find_launches, iterations
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source
@@ -93,7 +94,7 @@ class XPlaneImporter:
                 )
             progress("Reading planes", 0.0)
             space = read_space(source)
-            return _capture(source, space, path, progress)
+            return _capture(source, space, path, options, progress)
 
 
 @contextmanager
@@ -158,7 +159,7 @@ def _is_field_at(path: Path, offset: int) -> bool:
         return False
 
 
-def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Capture:
+def _capture(source: Source, space: Space, path: Path, options: ReadOptions, progress: Progress) -> Capture:
     gpus = [plane for plane in space.planes if plane.gpu >= 0]
     hosts = [plane for plane in space.planes if plane.is_host and plane.lines]
     _shift(source, space.planes)
@@ -177,9 +178,14 @@ def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Ca
     executions = find_executions(work, launches, ops, host)
     if not host.threads:
         host.threads.append(Thread(0, -2, "not recorded"))
+    marked = iterations(work, launches, host, strings)
+    del launches
     ranges, named = _ranges(host, executions, ops, strings)
-    work_range = np.where(executions.of_work >= 0, executions.of_work + len(host.start_ns), -1)
+    first = len(ranges.start_ns) - len(executions.op)
+    work_range = np.where(executions.of_work >= 0, executions.of_work.astype(np.int64) + first, -1)
     session = next((plane.stats for plane in space.planes if plane.name == "Task Environment"), {})
+    store = ColumnStore(options.memory_bytes, options.folder)
+    store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
     return Capture(
         info=_info(strings, space, session, path, work, host, ops, modules),
         strings=strings,
@@ -194,7 +200,8 @@ def _capture(source: Source, space: Space, path: Path, progress: Progress) -> Ca
         frames=host.frames,
         graph_ops=named,
         work_range=work_range,
-        iterations=iterations(work, launches, host, strings),
+        iterations=marked,
+        store=store,
         skipped={reason: count for reason, count in skipped.items() if count},
     )
 
@@ -235,19 +242,21 @@ def _ranges(
         name_of[index] = strings.intern(f"{op.path}\n{op.key}")
         named[int(name_of[index])] = op
         shapes_of[index], dtypes_of[index], stack_of[index] = map(strings.intern, (op.shapes, op.dtypes, op.stack))
-    count, found = len(host.start_ns), len(executions.op)
+    rows, found = np.flatnonzero(host.shown), len(executions.op)
+    count = len(rows)
     total = count + found
 
     def after(values: Int64s) -> Int32s:
         return np.concatenate((np.zeros(count, np.int64), values)).astype(np.int32)
 
+    of_host = np.where(host.step[rows] >= 0, RangeKind.ITERATION, RangeKind.ANNOTATION).astype(np.int8)
     empty = np.zeros(total, np.int32)
     ranges = Ranges(
-        start_ns=np.concatenate((host.start_ns, executions.start_ns)),
-        end_ns=np.concatenate((host.end_ns, executions.end_ns)),
-        thread=np.concatenate((host.thread, executions.thread)).astype(np.int32),
-        kind=np.concatenate((range_kinds(host, strings), np.full(found, RangeKind.GRAPH_OP, np.int8))),
-        name=np.concatenate((host.name, name_of[executions.op])).astype(np.int32),
+        start_ns=np.concatenate((host.start_ns[rows], executions.start_ns)),
+        end_ns=np.concatenate((host.end_ns[rows], executions.end_ns)),
+        thread=np.concatenate((host.thread[rows], executions.thread)).astype(np.int32),
+        kind=np.concatenate((of_host, np.full(found, RangeKind.GRAPH_OP, np.int8))),
+        name=np.concatenate((host.name[rows], name_of[executions.op])).astype(np.int32),
         domain=empty,
         shapes=after(shapes_of[executions.op]),
         dtypes=after(dtypes_of[executions.op]),

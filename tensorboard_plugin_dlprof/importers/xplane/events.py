@@ -45,6 +45,9 @@ _DOUBLE, _UNSIGNED, _SIGNED, _TEXT, _REFERENCE, _COMPRESSED = 2, 3, 4, 5, 7, 8
 _WIRES = {_DOUBLE: FIXED64, _UNSIGNED: VARINT, _SIGNED: VARINT, _TEXT: BYTES, 6: BYTES, _REFERENCE: VARINT, 8: BYTES}
 """Wire types of the values of stats, by field."""
 
+_KEYS = 1 << 14
+"""Keys of stats that take one byte or two."""
+
 _MOST_PS = 1 << 60
 """Two weeks; longer times are damage, and could not be added."""
 
@@ -129,9 +132,11 @@ class Events:
         return np.flatnonzero(self._stats.name == self._reader.wanted[name])
 
     def _interned(self, here: Int64s) -> list[int]:
-        begin, length = self._stats.at[here], self._stats.value[here].astype(np.int64)
-        places = zip(begin.tolist(), (begin + length).tolist(), self._stats.kind[here].tolist(), strict=True)
-        return [self._reader.text(self._data[first:last], kind) for first, last, kind in places]
+        begin, length, data = self._stats.at[here], self._stats.value[here].astype(np.int64), self._data
+        pieces = [data[first:last] for first, last in zip(begin.tolist(), (begin + length).tolist(), strict=True)]
+        for place in np.flatnonzero(self._stats.kind[here] == _COMPRESSED).tolist():
+            pieces[place] = _inflated(pieces[place])
+        return self._reader.written(pieces)
 
 
 def _whole(value: Value, missing: int) -> int:
@@ -153,16 +158,11 @@ class EventReader:
     def __init__(self, source: Source, plane: Plane, strings: Strings, wanted: Iterable[str]) -> None:
         self._source, self._plane, self.strings = source, plane, strings
         self.wanted = {name: number for number, name in enumerate(wanted)}
-        self._names = Lookup(
-            {
-                key: self.wanted[name.lower()]
-                for key, name in plane.stat_names.items()
-                if name.lower() in self.wanted and -(1 << 63) <= key < 1 << 63
-            },
-            -1,
-        )
+        told = {key: self.wanted[name.lower()] for key, name in plane.stat_names.items() if name.lower() in self.wanted}
+        self._any_name = Lookup(told, -1)
+        self._names = self._any_name(np.arange(_KEYS))
         self._ref_texts = Lookup({key: strings.intern(name) for key, name in plane.stat_names.items()}, 0)
-        self._known: dict[tuple[bytes, int], int] = {}
+        self._known: dict[bytes, int] = {}
         self._shared = {
             key: read_stats(source, each.stats, plane.stat_names) for key, each in plane.metadata.items() if each.stats
         }
@@ -177,14 +177,11 @@ class EventReader:
         """The texts that values refer to."""
         return self._ref_texts(keys)
 
-    def text(self, octets: bytes, kind: int) -> int:
-        """The id of a text as written."""
-        number = self._known.get((octets, kind))
-        if number is None:
-            plain = octets if kind == _TEXT else _inflated(octets)
-            number = self.strings.intern(plain[:MOST_TEXT_BYTES].decode("utf-8", "replace"))
-            self._known[octets, kind] = number
-        return number
+    def written(self, pieces: list[bytes]) -> list[int]:
+        """The ids of texts as written."""
+        for piece in set(pieces) - self._known.keys():
+            self._known[piece] = self.strings.intern(piece[:MOST_TEXT_BYTES].decode("utf-8", "replace"))
+        return list(map(self._known.__getitem__, pieces))
 
     def read(self, line: Line, without_stats: Lookup | None = None) -> Iterator[Events]:
         """The events of a line, some tens of thousands at a time.
@@ -224,26 +221,23 @@ class EventReader:
         here, end = at[rows], stops[rows]
         while len(rows):
             word = words(data, here)
-            first, second = word >> BYTE[1] & LOW, word >> BYTE[2] & LOW
-            long = first >= 128
-            length = np.where(long, first & np.uint64(127) | second << np.uint64(7), first)
-            inside = word >> np.where(long, BYTE[3], BYTE[2])
-            stop = here + 2 + long + length.astype(np.int64)
-            low, high = inside >> BYTE[1] & LOW, inside >> BYTE[2] & LOW
-            two = low >= 128
-            key = np.where(two, low & np.uint64(127) | high << np.uint64(7), low).astype(np.int64)
-            tag = (inside >> np.where(two, BYTE[3], BYTE[2]) & LOW).astype(np.int64)
-            value_at = here + 5 + long + two
-            good = (word & LOW == _STAT_TAG) & (inside & LOW == _KEY_TAG) & (stop <= end) & (value_at < stop)
-            good &= ~(long & (second >= 128)) & ~(two & (high >= 128))
+            good = word & LOW == _STAT_TAG
+            # Length, key and tag of the value; the first two take one byte or two.
+            length, inside, at_key = _one_or_two(word >> BYTE[1], good)
+            good &= inside & LOW == _KEY_TAG
+            key, inside, at_value = _one_or_two(inside >> BYTE[1], good)
+            value_at = here + (at_key + at_value + 3)
+            stop = here + (at_key + 1) + length
+            good &= (stop <= end) & (value_at < stop)
             if not good.all():
                 odd[rows[~good]] = True
-            name = self._names(key)
+            name = self._names[key]
             some = np.flatnonzero(good & (name >= 0))
             if len(some):
-                value, place, fits = _values(data, tag[some], value_at[some], stop[some])
+                tag = (inside[some] & LOW).astype(np.int64)
+                value, place, fits = _values(data, tag, value_at[some], stop[some])
                 odd[rows[some[~fits]]] = True
-                found.append((rows[some], name[some], tag[some] >> 3, value, place))
+                found.append((rows[some], name[some], tag >> 3, value, place))
             going_on = np.flatnonzero(good & (stop < end))
             rows, here, end = rows[going_on], stop[going_on], end[going_on]
         if not found:
@@ -270,7 +264,7 @@ class EventReader:
         key[inner.row[keyed]] = inner.value[keyed].astype(np.int64)
         told = inner.row[~keyed]
         kind[told], value[told], place[told] = inner.number[~keyed], inner.value[~keyed], inner.at[~keyed]
-        name = self._names(key)
+        name = self._any_name(key)
         some = np.flatnonzero((name >= 0) & (kind > 0) & (np.isin(kind, (_TEXT, 6, _COMPRESSED)) == (place > 0)))
         return owner[some], name[some], kind[some], value[some], place[some]
 
@@ -287,6 +281,18 @@ def _scalars(data: Octets, starts: Int64s, stops: Int64s) -> tuple[list[Int64s],
         columns.append(np.where(has, value, 0).astype(np.int64))
         at += np.where(has, length + 1, 0)
     return columns, at, odd
+
+
+def _one_or_two(word: UInt64s, good: Flags) -> tuple[Int64s, UInt64s, Int64s | int]:
+    """The varint of up to two bytes that words begin with, what is behind, its length; clears ``good`` if longer."""
+    low = word & LOW
+    two = low >= 128
+    if not two.any():
+        return low.astype(np.int64), word >> BYTE[1], 1
+    high = word >> BYTE[1] & LOW
+    good &= ~(two & (high >= 128))
+    value = np.where(two, low & np.uint64(127) | (high & np.uint64(127)) << np.uint64(7), low).astype(np.int64)
+    return value, word >> np.where(two, BYTE[2], BYTE[1]), 1 + two.astype(np.int64)
 
 
 def _values(data: Octets, tag: Int64s, at: Int64s, stop: Int64s) -> tuple[UInt64s, Int64s, Flags]:

@@ -12,7 +12,7 @@ import re
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import GraphOp, Int64s, Strings
+from tensorboard_plugin_dlprof.events.tables import GraphOp, Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.importers.xplane import hlo
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
 from tensorboard_plugin_dlprof.importers.xplane.paths import OpPath, is_jax_path, read_jax_path, read_tensorflow_path
@@ -199,11 +199,11 @@ class Executions(msgspec.Struct):
     start_ns: Int64s
     """Start of the first launch call; of the first work if no call was recorded."""
     end_ns: Int64s
-    thread: Int64s
+    thread: Int32s
     """Row of ``Host.threads``."""
-    op: Int64s
+    op: Int32s
     """Index into the ops; all rows have one."""
-    of_work: Int64s
+    of_work: Int32s
     """Row of the execution for each piece of device work; -1 for none."""
 
 
@@ -211,24 +211,28 @@ def find_executions(work: Work, launches: Launches, ops: list[GraphOp | None], h
     """The executions of all ops."""
     keys: dict[str, int] = {}
     of_description = [-1 if op is None else keys.setdefault(op.key, index) for index, op in enumerate(ops)]
-    op = np.array(of_description, np.int64)[work.described] if ops else np.zeros(0, np.int64)
+    op = np.array(of_description, np.int32)[work.described] if ops else np.zeros(0, np.int32)
     rows = np.flatnonzero(op >= 0)
     table = work.table
     rows = rows[np.lexsort((table.start_ns[rows], launches.start_ns[rows], launches.run[rows], table.device[rows]))]
     if not len(rows):
-        none = np.zeros(0, np.int64)
-        return Executions(none, none, none, none, np.full(len(op), -1, np.int64))
-    same = np.stack((table.device[rows], launches.run[rows], op[rows]))
-    stretch = np.append(True, (same[:, 1:] != same[:, :-1]).any(axis=0))
-    kernel = np.stack((table.name[rows], *table.grid[rows].T, table.kind[rows]))
-    head = np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))
-    begins = stretch | (kernel == kernel[:, head]).all(axis=0)
+        long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
+        return Executions(long, long, short, short, np.full(len(op), -1, np.int32))
+    stretch = np.zeros(len(rows), np.bool_)
+    stretch[0] = True
+    for column in (table.device, launches.run, op):
+        stretch[1:] |= column[rows[1:]] != column[rows[:-1]]
+    head = rows[np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))]
+    again = np.ones(len(rows), np.bool_)
+    for column in (table.name, *table.grid.T, table.kind):
+        again &= column[rows] == column[head]
+    begins = stretch | again
     first = np.flatnonzero(begins)
-    of_work = np.full(len(op), -1, np.int64)
+    of_work = np.full(len(op), -1, np.int32)
     of_work[rows] = np.cumsum(begins) - 1
     call = launches.call[rows[first]]
-    threads = host.calls.thread.astype(np.int64)
-    thread = np.where(call >= 0, threads[call], 0) if len(threads) else np.zeros(len(first), np.int64)
+    thread = np.zeros(len(first), np.int32)
+    thread[call >= 0] = host.calls.thread[call[call >= 0]]
     return Executions(
         start_ns=np.minimum.reduceat(launches.start_ns[rows], first),
         end_ns=np.maximum.reduceat(launches.end_ns[rows], first),

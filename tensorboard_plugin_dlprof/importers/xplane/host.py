@@ -7,9 +7,17 @@ from collections import Counter
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.tables import Calls, Frames, Int64s, MemoryEvents, RangeKind, Strings, Thread
+from tensorboard_plugin_dlprof.events.tables import (
+    Calls,
+    Frames,
+    Int32s,
+    Int64s,
+    MemoryEvents,
+    RangeKind,
+    Strings,
+    Thread,
+)
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
 from tensorboard_plugin_dlprof.importers.xplane.planes import Lookup, Plane
@@ -36,6 +44,8 @@ _GPU_ALLOCATOR = re.compile(r"GPU_(\d{1,5})_bfc")
 _NO_STATS = ("$", "ThreadpoolListener::")
 """How names of events begin of which only the time is wanted, if anything."""
 
+_MOST_STEP = (1 << 31) - 1
+
 _WANTED = frozenset(
     (
         *("correlation_id", "device_id", "allocator_name", "allocation_bytes", "bytes_allocated", "bytes_reserved"),
@@ -49,7 +59,7 @@ class Causes(msgspec.Struct):
 
     start_ns: Int64s
     end_ns: Int64s
-    thread: Int64s
+    thread: Int32s
     producer: Int64s
     """What the event asked for; 0 for nothing. The same number is ``consumer`` of the event that does it."""
     consumer: Int64s
@@ -65,12 +75,14 @@ class Host(msgspec.Struct):
     start_ns: Int64s
     """Of each range; the next columns too."""
     end_ns: Int64s
-    thread: Int64s
-    name: Int64s
-    step: Int64s
+    thread: Int32s
+    name: Int32s
+    step: Int32s
     """Number of the step that the range marks; -1 if it marks none."""
-    module: Int64s
+    module: Int32s
     """Name (text id) of the module that runs in the range; 0 if it is not the run of a module."""
+    shown: Flags
+    """Whether the range is a place in the program, not one of the runtime's own."""
     frames: Frames
     memory: MemoryEvents
     causes: Causes
@@ -91,6 +103,7 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
             for events in reader.read(line, without_stats):
                 kind = (frames(events.metadata) > 0, runs(events.metadata) > 0, steps(events.metadata))
                 reading.add(events, thread, named(names(events.metadata), strings, skipped), *kind)
+            reading.end_line()
     return reading.host()
 
 
@@ -100,6 +113,7 @@ class _Reading:
     def __init__(self, strings: Strings) -> None:
         self._strings = strings
         self._calls, self._ranges, self._frames, self._memory, self._causes = (ColumnParts() for _ in range(5))
+        self._line = ColumnParts()
         self._threads: list[Thread] = []
         self._rows: dict[int, int] = {}
 
@@ -116,8 +130,8 @@ class _Reading:
         every = {
             "start": events.start_ps // 1000,
             "end": (events.start_ps + events.duration_ps) // 1000,
-            "name": name,
-            "thread": np.full(len(events), thread, np.int64),
+            "name": name.astype(np.int32),
+            "thread": np.full(len(events), thread, np.int32),
         }
         self._frames.add(is_frame & (events.duration_ps >= LONG_FRAME_PS), **every)
         correlation = events.integers("correlation_id")
@@ -132,17 +146,28 @@ class _Reading:
         root = events.integers("_r") == 1
         if root.any():
             step = np.where((step < 0) & root, events.integers("group_id"), step)
-        module = np.where(is_run, events.texts("module_name"), 0)
+        module = np.where(is_run, events.texts("module_name"), 0) if is_run.any() else np.zeros(len(events), np.int64)
         producer, consumer = _asked(events, "_p", "_pt"), _asked(events, "_c", "_ct")
         asks = (producer != 0) | (consumer != 0)
         if asks.any():
             self._causes.add(asks, producer=producer, consumer=consumer, **every)
         long = (events.duration_ps >= LONG_RANGE_PS) | (step >= 0) | (module > 0)
-        self._ranges.add(long & ~is_frame & ~is_call & ~is_memory, step=step, module=module, **every)
+        short = {"step": np.minimum(step, _MOST_STEP).astype(np.int32), "module": module.astype(np.int32)}
+        self._line.add(long & ~is_frame & ~is_call & ~is_memory, **short, **every)
+
+    def end_line(self) -> None:
+        """Keep of the line's ranges what is a place in the program, and the runs of modules."""
+        names = ("start", "end", "thread", "name", "step", "module")
+        line = dict(zip(names, map(self._line.joined, names), strict=True))
+        texts, place = np.unique(line["name"], return_inverse=True)
+        of_runtime = np.array([_RUNTIME.match(self._strings[text]) is not None for text in texts.tolist()], np.bool_)
+        inner = _inner(line["start"], line["end"], line["step"], line["module"], of_runtime[place.reshape(-1)])
+        self._ranges.add(~inner | (line["module"] > 0), shown=~inner, **line)
 
     def host(self) -> Host:
         """The finished tables."""
         calls, ranges, frames = self._calls.joined, self._ranges.joined, self._frames.joined
+        frame = frames("name").astype(np.int32)
         return Host(
             threads=self._threads,
             calls=Calls(
@@ -159,12 +184,13 @@ class _Reading:
             name=ranges("name"),
             step=ranges("step"),
             module=ranges("module"),
+            shown=ranges("shown").astype(np.bool_),
             frames=Frames(
                 start_ns=frames("start"),
                 end_ns=frames("end"),
                 thread=frames("thread").astype(np.int32),
-                kind=np.full(len(frames("name")), RangeKind.FRAME, np.int8),
-                name=frames("name").astype(np.int32),
+                kind=np.full(len(frame), RangeKind.FRAME, np.int8),
+                name=frame,
             ),
             memory=self._memory_events(),
             causes=Causes(*map(self._causes.joined, ("start", "end", "thread", "producer", "consumer"))),
@@ -180,45 +206,43 @@ class _Reading:
     def _memory_events(self) -> MemoryEvents:
         """Allocations on GPUs, by time. The allocators of the host are left out."""
         read, strings = self._memory.joined, self._strings
-        found = {text: _GPU_ALLOCATOR.match(strings[text]) for text in np.unique(read("allocator")).tolist()}
+        allocator, start, reserved = read("allocator"), read("start"), read("bytes_reserved")
+        found = {text: _GPU_ALLOCATOR.match(strings[text]) for text in np.unique(allocator).tolist()}
         devices = {text: int(match[1]) if match else -1 for text, match in found.items()}
-        device = np.array([devices[text] for text in read("allocator").tolist()], np.int32)
+        device = np.array([devices[text] for text in allocator.tolist()], np.int32)
         rows = np.flatnonzero(device >= 0)
-        rows = rows[np.argsort(read("start")[rows], kind="stable")]
+        rows = rows[np.argsort(start[rows], kind="stable")]
         sign = np.where(read("name")[rows] == strings.intern("MemoryDeallocation"), -1, 1)
-        reserved = read("bytes_reserved")[rows]
         return MemoryEvents(
-            time_ns=read("start")[rows],
+            time_ns=start[rows],
             thread=read("thread")[rows].astype(np.int32),
             device=device[rows],
             num_bytes=sign * read("allocation_bytes")[rows],
             allocated_bytes=read("bytes_allocated")[rows],
             # XLA's allocator reserves all at once and writes 0 here.
-            reserved_bytes=np.where(reserved > 0, reserved, -1),
+            reserved_bytes=np.where(reserved[rows] > 0, reserved[rows], -1),
         )
 
 
-def range_kinds(host: Host, strings: Strings) -> npt.NDArray[np.int8]:
-    """Kinds of ranges: steps, what the program is in, and what the runtime does inside of another range.
+def _inner(start: Int64s, end: Int64s, step: Int32s, module: Int32s, of_runtime: Flags) -> Flags:
+    """What the runtime does inside of another range of the thread, and all that is inside of the run of a module.
 
-    The last are no places in the program: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other.
+    Those are no places in the program: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other.
     """
-    kind = np.full(len(host.start_ns), RangeKind.ANNOTATION, np.int8)
-    kind[host.step >= 0] = RangeKind.ITERATION
-    texts, place = np.unique(host.name, return_inverse=True)
-    of_runtime = np.array([_RUNTIME.match(strings[text]) is not None for text in texts.tolist()], np.bool_)
-    inner = (host.step < 0) & of_runtime[place.reshape(-1)] if len(texts) else kind > 0
-    order = np.lexsort((-host.end_ns, host.start_ns, host.thread))
-    order = order[host.step[order] < 0]
-    # Threads one after the other on one axis, so that the furthest end so far is that of the same thread.
-    span = int(host.end_ns.max(initial=0)) + 1
-    if span * (int(host.thread.max(initial=0)) + 1) < 1 << 62:
-        shift = host.thread[order] * span
-        furthest = np.maximum.accumulate(np.maximum(host.end_ns[order], 0) + shift)
-        inside = np.append(False, furthest[:-1] >= host.end_ns[order][1:] + shift[1:])
-        rows = order[inside & inner[order]]
-        kind[rows] = RangeKind.SPAN
-    return kind
+    rows = np.flatnonzero(step < 0)
+    rows = rows[np.lexsort((-end[rows], start[rows]))]
+    found = np.zeros(len(start), np.bool_)
+    found[rows] = _is_inside(end[rows], np.ones(len(rows), np.bool_)) & of_runtime[rows]
+    found[rows] |= _is_inside(end[rows], module[rows] > 0)
+    return found
+
+
+def _is_inside(end: Int64s, outer: Flags) -> Flags:
+    """Which intervals, by start, lie within one of the outer ones before them."""
+    furthest = np.maximum.accumulate(np.where(outer, end, -1))
+    found = np.zeros(len(end), np.bool_)
+    found[1:] = furthest[:-1] >= end[1:]
+    return found
 
 
 def _asked(events: Events, number: str, kind: str) -> Int64s:

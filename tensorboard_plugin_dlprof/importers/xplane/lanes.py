@@ -16,8 +16,8 @@ Octets = npt.NDArray[np.uint8]
 UInt64s = npt.NDArray[np.uint64]
 Flags = npt.NDArray[np.bool_]
 
-_LANE_BYTES = 2048
-_SEARCHED_BYTES = 256
+_LANE_BYTES = 1024
+_SEARCHED_BYTES = 192
 _FIRST_FIELD = 1 << 3
 """Tag of the first field of events and of stats: the id of their metadata."""
 
@@ -123,7 +123,7 @@ def _advance(
 
 
 def _entries(data: Octets, tag: int, at: int, size: int) -> Int64s:
-    """Places that look like begins of messages, one every two kilobytes; the first is ``at``."""
+    """Places that look like begins of messages, one every kilobyte; the first is ``at``."""
     lanes = (size - at) // _LANE_BYTES
     if lanes < 2:
         return np.array([at], np.int64)
@@ -143,6 +143,11 @@ def _behind(data: Octets, tag: int, here: Int64s, size: int) -> tuple[Int64s, Fl
     word = words(data, here)
     first, second = word >> BYTE[1] & LOW, word >> BYTE[2] & LOW
     long = first >= 128
-    length = np.where(long, first & np.uint64(127) | second << np.uint64(7), first).astype(np.int64)
-    behind: Int64s = here + 2 + long + length
-    return behind, (word & LOW == tag) & (behind <= size) & ~(long & (second >= 128))
+    good = word & LOW == tag
+    if long.any():
+        first = np.where(long, first & np.uint64(127) | second << np.uint64(7), first)
+        good &= ~(long & (second >= 128))
+        here = here + long
+    behind: Int64s = here + 2 + first.astype(np.int64)
+    good &= behind <= size
+    return behind, good

@@ -155,7 +155,7 @@ class Lookup:
 def _entry(source: Source, begin: int, end: int) -> tuple[int, int, int]:
     """Key of a map's entry, and where its value begins and ends."""
     key, first, last = 0, end, end
-    for number, wire, value, stop in source.fields(begin, end):
+    for number, wire, value, stop in source.few_fields(begin, end):
         if number == 1:
             key = signed(value)
         elif number == 2 and wire == BYTES:
@@ -166,7 +166,7 @@ def _entry(source: Source, begin: int, end: int) -> tuple[int, int, int]:
 def _named(source: Source, begin: int, end: int) -> tuple[str, list[tuple[int, int]]]:
     """Name of an event's or a stat's metadata, and where the stats in it begin and end."""
     name, stats = "", []
-    for number, wire, value, stop in source.fields(begin, end):
+    for number, wire, value, stop in source.few_fields(begin, end):
         if wire == BYTES and number == 2:
             name = _text(source, value, stop)
         elif wire == BYTES and number == 5:
@@ -216,7 +216,7 @@ def _line(source: Source, begin: int, end: int) -> Line:
     line = Line(0, "", 0, begin, end)
     seen: set[int] = set()
     at, display = begin, ""
-    while at < end and seen != _HEAD:
+    while at < end and not seen:
         for number, wire, value, stop in source.fields(at, end):
             at = stop
             if number == 4 and wire == BYTES:
@@ -231,7 +231,7 @@ def _line(source: Source, begin: int, end: int) -> Line:
                 line.timestamp_ns = signed(value)
             elif number == 11 and wire == BYTES:
                 display = _text(source, value, stop)
-        if seen != _HEAD:
+        if not seen:
             at = source.behind(at, end, 4)
     line.name = line.name or display
     return line

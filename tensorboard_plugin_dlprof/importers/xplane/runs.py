@@ -11,7 +11,7 @@ from collections import Counter
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import Int64s, MarkedIterations, Strings
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, MarkedIterations, Strings
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
 from tensorboard_plugin_dlprof.importers.xplane.work import Work
@@ -24,13 +24,13 @@ _MOST_MODULES = 20
 class Launches(msgspec.Struct):
     """The call of each piece of device work. Times are those of the work where no call was recorded."""
 
-    call: Int64s
+    call: Int32s
     """Row of ``Host.calls``; -1 for none."""
     start_ns: Int64s
     end_ns: Int64s
-    run: Int64s
+    run: Int32s
     """Number of the run of a module that it is in; -1 for none."""
-    module: Int64s
+    module: Int32s
     """Name (text id) of that module; 0 for none."""
     recorded: Int64s
     """Row of ``Host``'s range of each run; empty if runs are told by the work."""
@@ -43,34 +43,33 @@ def find_launches(work: Work, host: Host, strings: Strings) -> Launches:
     linked = call >= 0
     start, end = table.start_ns.copy(), table.start_ns.copy()
     start[linked], end[linked] = host.calls.start_ns[call[linked]], host.calls.end_ns[call[linked]]
-    told = np.array([each["hlo_module"] for each in work.descriptions], np.int64)[work.described]
+    told = np.array([each["hlo_module"] for each in work.descriptions], np.int32)[work.described]
     recorded = np.flatnonzero(host.module > 0)
     if len(recorded):
-        thread = np.full(len(start), -1, np.int64)
+        thread = np.full(len(start), -1, np.int32)
         thread[linked] = host.calls.thread[call[linked]]
         run = _run_around(host, recorded, start, thread, told)
         if (run >= 0).any():
-            module = np.where(run >= 0, host.module[recorded[run]], 0)
+            module = np.where(run >= 0, host.module[recorded[run]], 0).astype(np.int32)
             return Launches(call, start, end, run, module, recorded)
     return Launches(call, start, end, _told_runs(work, start, told), told, np.zeros(0, np.int64))
 
 
-def _calls(correlation: Int64s, host: Host) -> Int64s:
+def _calls(correlation: Int64s, host: Host) -> Int32s:
     """The first call with each correlation; -1 for none."""
     if not len(host.calls.correlation):
-        return np.full(len(correlation), -1, np.int64)
+        return np.full(len(correlation), -1, np.int32)
     known, first = np.unique(host.calls.correlation, return_index=True)
     place = np.minimum(np.searchsorted(known, correlation), len(known) - 1)
-    call: Int64s = np.where((correlation > 0) & (known[place] == correlation), first[place], -1)
-    return call
+    return np.where((correlation > 0) & (known[place] == correlation), first[place], -1).astype(np.int32)
 
 
-def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int64s, told: Int64s) -> Int64s:
+def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, told: Int32s) -> Int32s:
     """The recorded run around each launch, on its thread, else on any; not one of another module than it tells.
 
     Runs of one thread follow one another. Those of several GPUs overlap, each on its own thread.
     """
-    run = np.full(len(start), -1, np.int64)
+    run = np.full(len(start), -1, np.int32)
     for one in (*np.unique(host.thread[recorded]).tolist(), -1):
         own = recorded if one < 0 else recorded[host.thread[recorded] == one]
         own = own[np.argsort(host.start_ns[own], kind="stable")]
@@ -83,10 +82,10 @@ def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int64s, tol
     return run
 
 
-def _told_runs(work: Work, start: Int64s, module: Int64s) -> Int64s:
+def _told_runs(work: Work, start: Int64s, module: Int32s) -> Int32s:
     """Runs where none are recorded: one ends where the module changes, or where its first op comes again."""
     hlo_op = np.array([each["hlo_op"] for each in work.descriptions], np.int64)[work.described]
-    run = np.full(len(start), -1, np.int64)
+    run = np.full(len(start), -1, np.int32)
     rows = np.flatnonzero(module > 0)
     rows = rows[np.lexsort((work.table.start_ns[rows], start[rows], work.table.device[rows]))]
     if len(rows):
@@ -167,7 +166,7 @@ def _step_of(runs: Int64s, steps: Int64s, host: Host) -> Int64s:
     return found
 
 
-def _around(rows: Int64s, thread: Int64s, start: Int64s, end: Int64s, own: Int64s, time: Int64s) -> Int64s:
+def _around(rows: Int64s, thread: Int32s, start: Int64s, end: Int64s, own: Int32s, time: Int64s) -> Int64s:
     """Which of some intervals of a thread is around each time, the innermost of them; -1 for none."""
     found = np.full(len(time), -1, np.int64)
     for one in np.unique(own).tolist():
@@ -222,6 +221,8 @@ def _ends_of_runs(work: Work, launches: Launches, own: Int64s) -> Int64s:
 def each_gpu_apart(work: Work, host: Host) -> None:
     """Make correlations unique where each GPU counts its own and the calls say for which GPU they are."""
     table, calls = work.table, host.calls
+    if (table.device == table.device[:1]).all():
+        return
     linked = table.correlation > 0
     pairs = np.unique(np.stack((table.correlation[linked], table.device[linked])), axis=1)
     if len(np.unique(pairs[0])) == pairs.shape[1]:

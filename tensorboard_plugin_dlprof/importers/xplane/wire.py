@@ -6,7 +6,7 @@ than all the rest. Every length is checked against the end of the message around
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NoReturn
 
 import msgspec
@@ -23,6 +23,7 @@ _WINDOW_BYTES = 1 << 18
 _CHUNK_BYTES = 2 << 20
 _MOST_HEAD_BYTES = 30
 """Longest tag and value of a field, but for the content of ``BYTES``."""
+_SHORT_BYTES = 1 << 12
 _FEW = 16
 """Fields of a line before its events, and events, that are read one by one."""
 _MOST_FIELDS = 4_096
@@ -96,6 +97,23 @@ class Source:
                 self.damaged(at)
             yield number, wire, value, stop
             at = stop
+
+    def few_fields(self, begin: int, end: int) -> Sequence[tuple[int, int, int, int]]:
+        """As ``fields``, for short messages of which there are many."""
+        if end - begin > _SHORT_BYTES:
+            return list(self.fields(begin, end))
+        found: list[tuple[int, int, int, int]] = []
+        data, at, size = self.data(begin, end), 0, end - begin
+        while at < size:
+            # One byte each for tag and length, as nearly always; all else is left to ``fields``.
+            tag, value = data[at], data[at + 1] if at + 1 < size else 128
+            if tag >= 128 or value >= 128 or tag & 7 not in (VARINT, BYTES) or tag < 8:
+                return found + list(self.fields(begin + at, end))
+            at += 2 + (value if tag & 7 == BYTES else 0)
+            if at > size:
+                self.damaged(begin + at)
+            found.append((tag >> 3, tag & 7, value, begin + at))
+        return found
 
     def _around(self, begin: int, end: int) -> tuple[int, bytes]:
         """A window of the file, and its offset, that holds the bytes between two offsets near each other."""

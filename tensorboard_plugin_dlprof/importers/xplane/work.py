@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int64s, Strings, WorkKind
+from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
@@ -37,7 +38,7 @@ class Work(msgspec.Struct):
     """Device work of all planes, one row each, by device and line."""
 
     table: DeviceWork
-    described: Int64s
+    described: Int32s
     """Row of ``descriptions`` for each."""
     descriptions: list[dict[str, int]]
     """Distinct values of ``TEXTS`` (text ids), ``NUMBERS`` (-1 if absent) and ``kernel``: the name (text id) of a
@@ -48,17 +49,18 @@ class ColumnParts:
     """Columns of a table that is read piece by piece."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, list[npt.NDArray[np.signedinteger]]] = {}
+        self._parts: dict[str, list[npt.NDArray[Any]]] = {}
 
-    def add(self, chosen: Flags, **columns: npt.NDArray[np.signedinteger]) -> None:
+    def add(self, chosen: Flags, **columns: npt.NDArray[Any]) -> None:
         """Append the chosen rows of some columns."""
-        for name, column in columns.items():
-            self._parts.setdefault(name, []).append(column[chosen])
+        rows = np.flatnonzero(chosen)
+        for name, column in columns.items() if len(rows) else ():
+            self._parts.setdefault(name, []).append(column[rows])
 
-    def joined(self, name: str) -> Int64s:
-        """One column of all pieces."""
-        parts = self._parts.get(name)
-        return np.concatenate(parts).astype(np.int64, copy=False) if parts else np.zeros(0, np.int64)
+    def joined(self, name: str) -> npt.NDArray[Any]:
+        """One column of all pieces, which are gone then; of 64 bits if there are none."""
+        parts = self._parts.pop(name, None)
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 class _Kinds:
@@ -194,7 +196,7 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
         graph_node=lines.joined("graph_node"),
     )
     descriptions = [dict(zip(told, values, strict=True)) for values in zip(*columns, strict=True)]
-    return Work(table, described[row], descriptions)
+    return Work(table, described.astype(np.int32)[row], descriptions)
 
 
 def _distinct(columns: Int64s) -> tuple[Int64s, Int64s]:
