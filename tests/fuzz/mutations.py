@@ -209,6 +209,7 @@ _SQLITE = (
 _WAYS: dict[str, tuple[Callable[[Path, random.Random], None], ...]] = {
     "trace": _JSON,
     "gzip_trace": (*_BYTES, *(_inside_gzip(way) for way in _JSON)),
+    "xplane": _BYTES,
     "nsight": _SQLITE,
     "dlprof": _SQLITE,
     "job": _SQLITE,

@@ -24,6 +24,11 @@ MOST_TEXT_BYTES = 1 << 16
 _DENSE = 1 << 22
 """Keys below this are looked up in a table. Writers number metadata from 1."""
 
+_MOST = 1 << 16
+"""Most planes, and lines or stats of a plane. An empty one takes two bytes in a file, and a hundred here."""
+_MOST_KINDS = 1 << 22
+"""Most kinds of events or stats of a plane."""
+
 _HEAD = {1, 2, 3}
 """Id, name and start of a line."""
 
@@ -87,6 +92,8 @@ def read_space(source: Source) -> Space:
             continue
         if number == 1:
             space.planes.append(_plane(source, end - length, end))
+            if len(space.planes) > _MOST:
+                source.damaged(end)
         elif number == 2 and len(space.errors) < 10:
             space.errors.append(_text(source, length, end))
         elif number == 4 and len(space.hosts) < 10:
@@ -101,7 +108,8 @@ def _text(source: Source, length: int, end: int) -> str:
 
 def _plane(source: Source, begin: int, end: int) -> Plane:
     plane = Plane("", [], {}, {}, {})
-    lines, entries, stats = [], [], []
+    lines: list[tuple[int, int]] = []
+    stats: list[tuple[int, int]] = []
     for number, wire, length, stop in source.fields(begin, end):
         if wire != BYTES:
             continue
@@ -110,15 +118,15 @@ def _plane(source: Source, begin: int, end: int) -> Plane:
         elif number == 3:
             lines.append((stop - length, stop))
         elif number == 4:
-            entries.append((stop - length, stop))
+            key, first, last = _entry(source, stop - length, stop)
+            plane.metadata[key] = Metadata(*_named(source, first, last))
         elif number == 5:
             key, first, last = _entry(source, stop - length, stop)
             plane.stat_names[key] = _named(source, first, last)[0]
         elif number == 6:
             stats.append((stop - length, stop))
-    for first, last in entries:
-        key, first, last = _entry(source, first, last)
-        plane.metadata[key] = Metadata(*_named(source, first, last))
+        if len(lines) + len(stats) > _MOST or len(plane.metadata) + len(plane.stat_names) > _MOST_KINDS:
+            source.damaged(stop)
     plane.stats = read_stats(source, stats, plane.stat_names)
     plane.lines = [_line(source, first, last) for first, last in lines]
     return plane

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.errors import BrokenSource
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
 from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
 from tensorboard_plugin_dlprof.samples.generator.xplane_file import (
     Module,
@@ -26,6 +27,7 @@ from tensorboard_plugin_dlprof.samples.generator.xplane_file import (
     text,
     varint,
 )
+from tests.fuzz.mutations import damage
 
 KERNEL = "regs:32 static_shared:1024 dynamic_shared:0 grid:8,4,2 block:128,1,1 occ_pct:56.25"
 H100 = {"compute_cap_major": 9, "compute_cap_minor": 0, "core_count": 132, "memory_size": 80 << 30}
@@ -274,3 +276,34 @@ def test_times_since_1970_begin_at_the_first_line_and_gzip_is_read(tmp_path: Pat
     path.write_bytes(gzip.compress(space([device])))
     capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
     assert capture.work.start_ns.tolist() == [500, 1_500]
+
+
+def test_damaged_copies_are_read_or_refused(tmp_path: Path) -> None:
+    """One sentence with the place of the damage, never another failure; what was read can be worked with."""
+    original, path = space(two_gpus()), tmp_path / "damaged.xplane.pb"
+    refused = 0
+    for seed in range(150):
+        path.write_bytes(original)
+        damage(path, "xplane", seed)
+        try:
+            build_profile(XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None))
+        except BrokenSource:
+            refused += 1
+    assert 50 < refused < 150
+
+
+def test_thousands_of_nothing_are_refused_early(tmp_path: Path) -> None:
+    """An empty plane or line takes two bytes in the file, and fifty times as many here."""
+    path, many = tmp_path / "many.xplane.pb", 70_000
+    for content in (message(1) * many, message(1, message(3) * many)):
+        path.write_bytes(content)
+        with pytest.raises(BrokenSource, match="damaged at byte"):
+            XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None)
+
+
+def test_gzip_bombs_are_refused(tmp_path: Path) -> None:
+    """What a file expands to is bounded."""
+    path = tmp_path / "bomb.xplane.pb.gz"
+    path.write_bytes(gzip.compress(space([gpu()]) + message(1, text(2, "/host:CPU"), bytes(30 << 20)), 1))
+    with pytest.raises(ProfileError, match="expand"):
+        XPlaneImporter().read(path, ReadOptions(max_expanded_bytes=1 << 20), lambda what, fraction: None)
