@@ -40,6 +40,10 @@ _MOST_OFFERED = 20
 _ROUNDING = 1e-6
 """Tolerance for the rounding of sums of doubles, as a fraction."""
 
+_STAGGERED = 0.25
+"""Fraction of a range's length after which one of another thread, beginning within it, is not its replica but another
+request; and fraction of such ranges from which they are requests of a server."""
+
 _Candidates = list[IterationCandidate]
 _Ranked = list[tuple[bool, int, IterationCandidate]]
 
@@ -210,8 +214,10 @@ def _numbered(
         candidate = _merged(capture, "numbered_range", f"{base} N", rows[places], number_of_text[text[places]])
         if candidate is None or len(candidate.values) < 2:
             continue
-        is_little = launches.share(candidate) < _HALF
-        if is_step or not is_little:
+        share = launches.share(candidate)
+        is_little = share < _HALF
+        are_requests = not is_step and _overlap_as_requests(capture, rows[places])
+        if share and not are_requests and (is_step or not is_little):
             kind = warm_ups if names.is_warm_up(base) else steps if is_step else turns
             kind.append((is_little, -len(candidate.values), candidate))
     return _in_order(steps), _in_order(turns), _in_order(warm_ups)
@@ -242,10 +248,39 @@ def _repeated(
             continue
         count, steps = len(candidate.values), names.mentions_steps(name)
         stacked = count < len(members) / len(distinct_values(ranges.thread[members]))
+        stacked = stacked or _overlap_as_requests(capture, members) or _are_layers(capture, members, steps)
         if not stacked and (steps or count >= _MIN_REPEATS) and launches.share(candidate) >= _MOST:
             # Batches come before the epochs around them, other ranges before the parts of the model inside them.
             found[not steps].append((False, -count if steps else count, candidate))
     return _in_order(found[0]), _in_order(found[1])
+
+
+def _overlap_as_requests(capture: Capture, rows: Int64s) -> bool:
+    """Whether ranges overlap on several threads of a process, one beginning while another is well under way: requests
+    of a server. Replicas of a model begin together."""
+    ranges = capture.ranges
+    process = np.array([thread.process_id for thread in capture.threads], np.int64)[ranges.thread[rows]]
+    order = np.lexsort((ranges.start_ns[rows], process))
+    rows, process = rows[order], process[order]
+    start, end = ranges.start_ns[rows], ranges.end_ns[rows]
+    other = (process[1:] == process[:-1]) & (ranges.thread[rows[1:]] != ranges.thread[rows[:-1]])
+    begun = start[1:] - start[:-1]
+    staggered = other & (start[1:] < end[:-1]) & (begun > _STAGGERED * (end[:-1] - start[:-1]))
+    return bool(np.count_nonzero(staggered) > _STAGGERED * len(rows))
+
+
+def _are_layers(capture: Capture, rows: Int64s, steps: bool) -> bool:
+    """Whether ranges are parts of one pass: within a single call of a module, or, unless they mention ``steps``, a
+    single range of the user's, which holds them all."""
+    ranges = capture.ranges
+    threads = distinct_values(ranges.thread[rows])
+    if len(threads) > 1:
+        return False
+    kinds = (RangeKind.MODULE,) if steps else (RangeKind.MODULE, RangeKind.ANNOTATION)
+    around = (ranges.thread == threads[0]) & are_among(ranges.kind, kinds)
+    around &= (ranges.start_ns <= ranges.start_ns[rows].min()) & (ranges.end_ns >= ranges.end_ns[rows].max())
+    around[rows] = False
+    return bool(around.any())
 
 
 def _in_order(found: _Ranked) -> _Candidates:

@@ -133,13 +133,28 @@ def test_numbered_layers_are_no_iterations() -> None:
     assert first(text)[0] == "whole_capture"
 
 
-def test_numbered_ranges_that_hold_the_work_come_first() -> None:
-    """``load batch 3`` is more numerous and launches nothing."""
+def test_numbered_ranges_that_launch_nothing_are_none() -> None:
+    """``load batch 3``, however many there are."""
     lines = [f"main annotation {i * 10}-{i * 10 + 5} load batch {i}" for i in range(20)]
     for i in range(2):
         lines += [f"main annotation {i * 100}-{i * 100 + 100} step {i}"]
         lines += [f"main call {i * 100 + 7}-{i * 100 + 8} launch ; corr={i + 1}"]
-    assert [item.label for item in candidates("\n".join(lines))] == ["step N", "load batch N", "Whole capture"]
+    assert [item.label for item in candidates("\n".join(lines))] == ["step N", "Whole capture"]
+
+
+def test_layers_of_a_pass_and_requests_of_a_server_are_no_iterations() -> None:
+    """Equal ranges inside one that holds them all; ranges of several threads, one begun while another runs."""
+    layers = ["main annotation 0-900 forward"]
+    requests = []
+    for i in range(6):
+        layers += [f"main annotation {i * 100}-{i * 100 + 95} encoder"]
+        requests += [f"w{i % 3} annotation {i * 100}-{i * 100 + 250} request {i}"]
+        requests += [f"w{i % 3} annotation {i * 100 + 1}-{i * 100 + 249} generate"]
+        for lines, thread in ((layers, "main"), (requests, f"w{i % 3}")):
+            lines += [f"{thread} call {i * 100 + n}-{i * 100 + n + 1} launch ; corr={i * 100 + n}" for n in (10, 50)]
+    for lines in (layers, requests):
+        assert [item.source for item in candidates("\n".join(lines))] == ["whole_capture"]
+    assert first("\n".join(layers[1:]))[:2] == ("repeated_range", "encoder")
 
 
 def test_repeated_range_that_holds_most_of_the_work() -> None:
