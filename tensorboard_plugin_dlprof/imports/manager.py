@@ -25,6 +25,9 @@ MAX_QUEUE = 100
 WORK_NAME = "the cache folder of the server"
 """Stands in messages for the path of an unfinished database, which users of the page must not see."""
 
+FETCHED_FRACTION = 0.5
+"""How far an import is when its source was fetched from the cloud."""
+
 GIGABYTE = 1 << 30
 DEFAULT_MEMORY_BYTES = 8 * GIGABYTE
 
@@ -235,7 +238,7 @@ class ImportManager:
 
         def progress(stage: str, fraction: float) -> None:
             with self._lock:
-                job.stage, job.fraction = stage, fraction
+                job.stage, job.fraction = stage, fraction if source.is_database else fraction * FETCHED_FRACTION
 
         try:
             source.store.fetch(source.object, target, progress, self.cache.max_bytes, lambda: job.cancelled)
@@ -262,9 +265,11 @@ class ImportManager:
             }
             job.child = child = Child(order, work)
 
+        begun = 0.0 if job.source.store is None else FETCHED_FRACTION
+
         def progress(stage: str, fraction: float) -> None:
             with self._lock:
-                job.stage, job.fraction = stage, fraction
+                job.stage, job.fraction = stage, begun + (1 - begun) * fraction
 
         try:
             return child.listen(progress)

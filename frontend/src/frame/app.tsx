@@ -9,7 +9,7 @@ import { TooltipLayer } from "../components/tooltip";
 import { connectToHost, nameFrame, namePage, type HostMessages } from "../host/tensorboard";
 import { chosenAggregation } from "../model/aggregation";
 import { hasGpuWork } from "../model/headline";
-import { allRuns, chooseProfile, titleOf, topLabel } from "../model/picker";
+import { allRuns, chooseProfile, titleOf, topLabel, unlisted } from "../model/picker";
 import { forOtherProfile, withValues } from "../model/url_state";
 import { useConnection } from "./connection";
 import { CurrentView } from "./current_view";
@@ -129,6 +129,7 @@ export function App() {
           <div class="frame">
             <Header
               profiles={list}
+              unlisted={profiles.data === null ? [] : unlisted(profiles.data.scan)}
               selected={selected}
               runs={allRuns(hostRuns, list)}
               top={top}

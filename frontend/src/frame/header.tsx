@@ -11,6 +11,8 @@ import { PAGES, toPage, type Page } from "./pages";
 
 interface HeaderProps {
   profiles: readonly ProfileEntry[];
+  /** Why there may be more profiles: a sentence for each reason. */
+  unlisted: readonly string[];
   selected: ProfileEntry | null;
   runs: readonly string[];
   /** What the run `.` is called. */
@@ -45,6 +47,7 @@ export function Header(props: HeaderProps) {
         </ViewLink>
         <ProfilePicker
           profiles={props.profiles}
+          unlisted={props.unlisted}
           selected={selected}
           runs={props.runs}
           top={props.top}

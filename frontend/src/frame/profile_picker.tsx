@@ -22,6 +22,8 @@ import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
   profiles: readonly ProfileEntry[];
+  /** Why there may be more than these: a sentence for each reason. */
+  unlisted?: readonly string[];
   selected: ProfileEntry | null;
   runs: readonly string[];
   /** What the run `.` is called. */
@@ -83,7 +85,7 @@ function details(profile: ProfileEntry) {
 }
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
-export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, role }: PickerProps) {
+export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, onSelect, role }: PickerProps) {
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
@@ -124,6 +126,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, 
           runs={runs}
           top={top}
           theme={theme}
+          {...(unlisted === undefined ? {} : { unlisted })}
           {...(role === undefined ? {} : { role })}
           onClose={close}
           onSelect={(profile) => {
@@ -140,7 +143,7 @@ export function ProfilePicker({ profiles, selected, runs, top, theme, onSelect, 
 const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
-  const { profiles, selected, runs, top, theme, onSelect, onClose, role } = props;
+  const { profiles, unlisted = [], selected, runs, top, theme, onSelect, onClose, role } = props;
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
@@ -257,6 +260,11 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
           The first {MOST_SHOWN} of {formatCount(found.length)} are listed; search to find the others.
         </p>
       )}
+      {unlisted.map((sentence) => (
+        <p class="muted picker-more" key={sentence}>
+          {sentence}
+        </p>
+      ))}
     </div>
   );
 }

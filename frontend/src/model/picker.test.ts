@@ -13,6 +13,7 @@ import {
   searchProfiles,
   titleOf,
   topLabel,
+  unlisted,
 } from "./picker";
 
 const one = profileEntry({ id: "1", run: "a", name: "x.json", state: "not_imported" });
@@ -108,6 +109,15 @@ it("calls the folder at the top what the user knows it as", () => {
   expect(titleOf(file, topLabel(opened), " · ")).toBe("profiles · x.json");
   expect(titleOf(file, topLabel({ ...opened, name: "x.json", profile: "1" }), " · ")).toBe("x.json");
   expect(titleOf(one, topLabel(null), "\n")).toBe("a\nx.json");
+});
+
+it("says why there may be more profiles", () => {
+  const scan = { state: "done" as const, directories: 1, finished_at: 1, refused: [], reports: [] };
+  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual([]);
+  expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual([
+    "There are more files than are searched: name a folder further down as the log directory.",
+    "s3://b is denied.",
+  ]);
 });
 
 it("tells apart the ways to find iterations that are of one kind", () => {

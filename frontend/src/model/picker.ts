@@ -145,3 +145,9 @@ export function chooseProfile(
     null
   );
 }
+
+/** Why there may be more profiles than are listed: a sentence for each reason. */
+export const unlisted = ({ truncated, remote }: ProfilesResponse["scan"]): string[] => [
+  ...(truncated ? ["There are more files than are searched: name a folder further down as the log directory."] : []),
+  ...remote,
+];
