@@ -83,10 +83,13 @@ def each(values: _Values, number: Int64s) -> _Values:
 
 
 def _achieved(profile: Profile) -> Floats:
-    """Achieved occupancy of each kernel: measured by counters, else estimated by the profiler; NaN unknown."""
+    """Achieved occupancy of each kernel: measured by counters, else estimated by the profiler; NaN unknown.
+
+    Kineto estimates 0 where it cannot tell, and where it is below 1 %: which of both is unknown.
+    """
     counters = profile.counters
     percent, number = numbered(profile.kernels.occupancy_percent)
-    achieved = each(np.where(percent >= 0, np.minimum(percent, 100) / 100, np.nan), number)
+    achieved = each(np.where(percent > 0, np.minimum(percent, 100) / 100, np.nan), number)
     measured = ~np.isnan(counters.achieved_occupancy)
     if measured.any():
         achieved = achieved.copy()

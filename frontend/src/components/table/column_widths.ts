@@ -69,9 +69,12 @@ function labelWidth({ label, type }: Column): number {
   return Math.ceil(Math.min(...lines) * BOLD_LETTER_WIDTH) + CELL_PADDING + (type === "boolean" ? 0 : SORT_ARROW);
 }
 
-/** The column that identifies a row: the name of the kernel, else the path, else the table's own key. */
+/** The column that identifies a row: the name of the kernel that it is about, else the path, else the table's own key. */
 const namingColumn = (columns: readonly Column[], key: string): string =>
-  (columns.find(({ type }) => type === "kernel_name") ?? columns.find(({ type }) => type === "path"))?.key ?? key;
+  (
+    columns.find(({ type, tier }) => type === "kernel_name" && tier === 0) ??
+    columns.find(({ type }) => type === "path")
+  )?.key ?? key;
 
 export interface ColumnLayout {
   /** Those of the columns that fit; `needed` are in use, for order or as a filter, and stay. */

@@ -1,11 +1,12 @@
 /** Both sides of the selected row: its ops with their shapes, and its kernels. */
-import { fetchCompareRow, type Baseline } from "../../api/client";
-import type { CompareRowResponse, CompareRowSide } from "../../api/types";
+import { fetchCompareRow, fetchTable, type Baseline } from "../../api/client";
+import type { CompareRowResponse, CompareRowSide, TableResponse } from "../../api/types";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Duration } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted, formatScaled } from "../../format/number";
+import { formatShare } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -35,8 +36,25 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
         .{found.matched_by !== null && <span class="muted"> Matched by {found.matched_by}.</span>}
       </p>
       <div class="row-sides">
-        <Side letter="A" ns={found.a_ns} calls={found.a_calls} side={found.a} to={(op) => onBaseline(baseline, op)} />
-        <Side letter="B" ns={found.b_ns} calls={found.b_calls} side={found.b} to={(op) => showingOp("ops", op)} />
+        <Side
+          letter="A"
+          ns={found.a_ns}
+          calls={found.a_calls}
+          side={found.a}
+          profile={{
+            profile: baseline.base,
+            aggregation: baseline.aggregation === "" ? null : Number(baseline.aggregation),
+          }}
+          to={(op) => onBaseline(baseline, op)}
+        />
+        <Side
+          letter="B"
+          ns={found.b_ns}
+          calls={found.b_calls}
+          side={found.b}
+          profile={{ profile: scope.profile, aggregation: scope.aggregation }}
+          to={(op) => showingOp("ops", op)}
+        />
       </div>
     </Panel>
   );
@@ -58,10 +76,11 @@ interface SideProps {
   ns: number;
   calls: number | null;
   side: CompareRowSide;
+  profile: { profile: string; aggregation: number | null };
   to: (op: string) => Changes;
 }
 
-function Side({ letter, ns, calls, side, to }: SideProps) {
+function Side({ letter, ns, calls, side, profile, to }: SideProps) {
   const [op] = side.ops;
   return (
     <div>
@@ -81,6 +100,7 @@ function Side({ letter, ns, calls, side, to }: SideProps) {
           {side.total_ops > 5 && <li class="muted">and {formatCounted(side.total_ops - 5, "more op", "more ops")}</li>}
         </ul>
       )}
+      {op !== undefined && side.total_ops === 1 && <Rates key={op.op_id} {...profile} op={op.op_id} />}
       {side.kernels.length > 0 && (
         <table class="plain-table">
           <thead>
@@ -113,3 +133,33 @@ function Side({ letter, ns, calls, side, to }: SideProps) {
     </div>
   );
 }
+
+interface RatesProps {
+  profile: string;
+  aggregation: number | null;
+  op: string;
+}
+
+/** Where the op stands below the roof of its device, and how its kernels fill it; nothing where that is not known. */
+function Rates({ profile, aggregation, op }: RatesProps) {
+  const asked = { ...ONE_ROW, profile, aggregation, where: { op_id: `=${op}` } };
+  const { data } = useQuery<TableResponse>(JSON.stringify(asked), (signal) => fetchTable(asked, signal));
+  const row = data?.rows[0];
+  if (row === undefined) return null;
+  const number = (key: string): number | null => (typeof row[key] === "number" ? row[key] : null);
+  const facts = [
+    row.bound === null ? "" : `bound by ${String(row.bound)}`,
+    ofPeak(number("flops_per_second"), "FLOP/s", number("peak_fraction"), "peak"),
+    ofPeak(number("bytes_per_second"), "B/s", number("memory_fraction"), "memory rate"),
+    number("occupancy_fraction") === null ? "" : `occupancy ${formatShare(number("occupancy_fraction"))}`,
+    number("waves") === null ? "" : `${formatScaled(number("waves"))} waves`,
+  ].filter((fact) => fact !== "");
+  return facts.length === 0 ? null : <p class="muted">{facts.join(" · ")}</p>;
+}
+
+const ONE_ROW = { table: "efficiency", domain: null, offset: 0, limit: 1, sort: "", search: "", links: {} };
+
+const ofPeak = (rate: number | null, unit: string, fraction: number | null, of: string): string =>
+  rate === null
+    ? ""
+    : `${formatScaled(rate, unit)}${fraction === null ? "" : `, ${formatShare(fraction)} of the ${of}`}`;
