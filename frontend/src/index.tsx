@@ -5,8 +5,9 @@ import { App } from "./frame/app";
 import { styleSheets } from "./styles";
 
 export function render(): void {
-  for (const text of styleSheets()) {
+  for (const [name, text] of styleSheets()) {
     const style = document.createElement("style");
+    style.dataset.sheet = name;
     style.textContent = text;
     document.head.append(style);
   }

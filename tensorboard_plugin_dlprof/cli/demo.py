@@ -10,9 +10,8 @@ import threading
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all
+from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all, place_of_database
 from tensorboard_plugin_dlprof.cli.messages import say
-from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.option_values import named_path, port_number
 
@@ -41,13 +40,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     jobs = []
     for source in samples.install(arguments.logdir):
-        database = source.parent / database_name(source.name)
+        database = place_of_database(source, None)
         jobs.append(Job(source, database, force=not is_current(database, source)))
     if import_all(jobs, ImportOptions(), scalars=True) < len(jobs):
         return exit_codes.FAILURE
     ranks = [
-        Job(source, source.parent / database_name(source.name), force=False)
-        for source in samples.install_job(arguments.logdir)
+        Job(source, place_of_database(source, None), force=False) for source in samples.install_job(arguments.logdir)
     ]
     if import_all(ranks, ImportOptions(), scalars=False, warns=False) < len(ranks):
         return exit_codes.FAILURE
@@ -68,9 +66,18 @@ def _serve(logdir: Path, port: int | None) -> int:
     except program.TensorBoardServerException as error:
         say(f"error: TensorBoard does not start: {error}")
         return exit_codes.FAILURE
-    print(f"GPU SUMMARY is at {url}#{PLUGIN_NAME} (Ctrl-C to end)", flush=True)
+    print(f"GPU SUMMARY is at {url}#{PLUGIN_NAME}{_opened()} (Ctrl-C to end)", flush=True)
     try:
         threading.Event().wait()
     except KeyboardInterrupt:
         say("TensorBoard has ended")
     return exit_codes.SUCCESS
+
+
+def _opened() -> str:
+    """What the page shows first, as the address has it: mixed precision, beside FP32 as its baseline."""
+    from tensorboard_plugin_dlprof import samples
+    from tensorboard_plugin_dlprof.runs.profile import profile_id
+
+    shown, baseline = (profile_id(run, samples.RUNS[run][0]) for run in (samples.OPENED_RUN, samples.BASELINE_RUN))
+    return f"&p.{PLUGIN_NAME}.profile={shown}&p.{PLUGIN_NAME}.base={baseline}"

@@ -169,7 +169,7 @@ def run(arguments: argparse.Namespace) -> int:
         from tensorboard_plugin_dlprof.cli.job_import import import_job
 
         return import_job(arguments, sources, options, bool(errors))
-    jobs = [Job(source, _database_of(source, arguments.output), arguments.force) for source in sources]
+    jobs = [Job(source, place_of_database(source, arguments.output), arguments.force) for source in sources]
     return exit_code(import_all(jobs, options, arguments.scalars), len(jobs), bool(errors))
 
 
@@ -193,7 +193,7 @@ class Job:
         """What comes after an import that succeeded."""
 
 
-def _database_of(source: Path, output: Path | None) -> Path:
+def place_of_database(source: Path, output: Path | None) -> Path:
     """Where the database of a source goes: into the folder of its run."""
     run, prefix = run_and_prefix(source.parent.as_posix(), source.name)
     return (output or Path(run)) / database_name(prefix + source.name)

@@ -34,6 +34,10 @@ RUNS: Final[dict[str, tuple[str, ...]]] = {
 JOB_RUN: Final = "job/eight_ranks"
 """The run of a generated job of eight ranks."""
 
+OPENED_RUN: Final = "resnet50/amp"
+BASELINE_RUN: Final = "resnet50/fp32"
+"""What the demo opens with, and what that is compared with."""
+
 
 def install(folder: Path) -> list[Path]:
     """Installs the sample profiles as runs in a log directory. Existing files with the same content are not changed.

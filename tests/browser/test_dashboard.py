@@ -256,7 +256,8 @@ def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
     assert box is not None
 
     def is_told() -> bool:
-        # What arrives above the chart meanwhile moves it away from under the pointer.
+        # What arrives above the chart meanwhile moves it away from under the pointer, and hides what was told.
+        page.mouse.move(0, 0)
         chart.hover(position={"x": box["width"] * 0.57, "y": box["height"] * 0.09})
         return tooltip.is_visible()
 

@@ -46,7 +46,7 @@ def test_the_address_that_is_printed_shows_the_samples(tmp_path: Path) -> None:
         assert demo.stdout is not None
         try:
             line = next((line for line in demo.stdout if b"http://" in line), b"").decode()
-            address = re.search(r"(http://localhost:\d+/)#dlprof ", line)
+            address = re.search(r"(http://localhost:\d+/)#dlprof&p\.dlprof\.profile=(\w+)&p\.dlprof\.base=(\w+) ", line)
             assert address, errors.read_text()
             assert fetch(address[1] + "data/plugins_listing")["dlprof"]["enabled"]
             listed = address[1] + "data/plugin/dlprof/profiles"
@@ -54,6 +54,9 @@ def test_the_address_that_is_printed_shows_the_samples(tmp_path: Path) -> None:
             profiles = fetch(listed)["profiles"]
             assert len(profiles) >= 3
             assert {profile["state"] for profile in profiles} == {"ready"}
+            runs = {profile["id"]: profile["run"] for profile in profiles}
+            assert [runs[each] for each in address.groups()[1:]] == ["resnet50/amp", "resnet50/fp32"]
+            assert {"job/eight_ranks/host0", "transformer/jax"} <= set(runs.values())
         finally:
             # Not Ctrl-C: a shell may have started the tests in the background, where it is ignored.
             demo.terminate()

@@ -17,8 +17,9 @@ export function lazyView<Props extends object>(
     const [failed, setFailed] = useState(false);
     useEffect(() => {
       if (known !== null) return;
-      load().then(
-        (loaded) => {
+      Promise.all([load(), import("../more_styles")]).then(
+        ([loaded, styles]) => {
+          styles.addStyles();
           known = loaded;
           setView(() => loaded);
           allowReload();

@@ -137,9 +137,6 @@ function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus:
 
 function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
   const counted = rows.some(({ count }) => count !== null);
-  // What stands in the first column already says nothing more.
-  const detailOf = ({ detail, path }: DiagnosedEvidence): string => (detail === path ? "" : (detail ?? ""));
-  const detailed = rows.some((row) => detailOf(row) !== "");
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
   return (
@@ -149,7 +146,6 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
           <tr>
             <th scope="col">Where</th>
             {called && <th scope="col">Call</th>}
-            {detailed && <th scope="col">Detail</th>}
             {counted && (
               <th scope="col" class="right">
                 Count
@@ -167,9 +163,16 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
             <tr key={i}>
               <td>
                 <Where row={row} to={target(row, firstIteration, manyGpus)} />
+                {/* What stands there already says nothing more. */}
+                {(row.detail ?? "") !== "" && row.detail !== row.path && (
+                  <small class="muted evidence-detail">{row.detail}</small>
+                )}
               </td>
-              {called && <td>{row.call ?? ""}</td>}
-              {detailed && <td>{detailOf(row)}</td>}
+              {called && (
+                <td class="evidence-call" data-tip={row.call ?? undefined}>
+                  {row.call ?? ""}
+                </td>
+              )}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
               {timed && <td class="right">{row.time_ns === null ? "" : <Duration ns={row.time_ns} />}</td>}
             </tr>
