@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{p as e}from"./number-BQy3ujWA.js";import{b as t}from"./use_notice-fW4UOKgM.js";var n=e({profiles:[],importMode:`off`,reload:()=>void 0});function r(e){let{profiles:r}=t(n),i=r.find(({id:t})=>t===e);return i===void 0||i.state===`ready`?null:i}export{r as n,n as t};
