@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.analysis.rules import (
     narrow_types,
     recording,
     shapes,
+    start,
     transfers,
 )
 from tensorboard_plugin_dlprof.analysis.rules.allocator import rule_of
@@ -26,9 +27,9 @@ Rule = Callable[[Signals], Finding | Lacks | None]
 
 RULES: tuple[tuple[str, Rule], ...] = (
     ("unrecorded_gpu_work", idle.missing_work),
-    ("cold_start", idle.cold_start),
+    ("cold_start", start.cold_start),
     ("recompilation", compiling.recompilation),
-    ("slow_iterations", idle.slow_iterations),
+    ("slow_iterations", start.slow_iterations),
     ("amp_detector", narrow_types.mixed_precision),
     ("tf32_detector", narrow_types.tf32),
     ("fp8_detector", narrow_types.fp8),

@@ -1,122 +1,34 @@
-"""Rules about time in which nothing computes: what the GPU waits for, communication, copies, and slow iterations.
+"""Rules about time in which nothing computes: what is missing from the recording, and what the host does.
 
 All of them read the exclusive parts of the typical iterations (``Signals.diagnosis``) and name the rows behind them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, is_compiling, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of
+from tensorboard_plugin_dlprof.analysis.rules.start import is_cold, is_cold_start
+from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
-    Claim,
     Confidence,
     Evidence,
     Finding,
-    Gain,
     Lacks,
     Pool,
     Severity,
 )
-from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, far_ahead, rows_of, working
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, far_ahead
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
-Test = Callable[[Cause], bool]
-
 _JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
-
-_COLD: Final = ("module", "launch", "allocation", "other")
-"""Classes of blocking calls that are slow the first time."""
-
-
-class Waiting(msgspec.Struct):
-    """Idle time of some causes in a typical iteration."""
-
-    time_ns: int
-    """On the GPU with most of it."""
-    device: DeviceDiagnosis
-    rows: list[Row]
-    """On that GPU, most time first."""
-    others: list[tuple[int, list[Row]]]
-    """The other GPUs, with their rows."""
-
-    @property
-    def count(self) -> int:
-        """How often it happens in an iteration."""
-        return sum(row.count for row in self.rows)
-
-
-def waiting(signals: Signals, test: Test) -> Waiting | None:
-    """Idle time of the causes that pass a test; None if there is none."""
-    found = []
-    for device in working(signals.diagnosis):
-        rows = [row for row in rows_of(signals.diagnosis, device) if test(row.cause)]
-        found.append((sum(row.time_ns for row in rows), device, rows))
-    if not found:
-        return None
-    time, device, rows = max(found, key=lambda each: each[0])
-    if not time:
-        return None
-    return Waiting(time, device, rows, [(each.device, own) for _, each, own in found if each is not device and own])
-
-
-def _finding(
-    signals: Signals,
-    detector: str,
-    cause: str,
-    found: Waiting,
-    part: str,
-    problem: str,
-    recommendation: str,
-    *,
-    confidence: Confidence = Confidence.MEDIUM,
-    gain: tuple[float, float] | None = (0.5, 1.0),
-    pool: Pool | None = None,
-    how: str = "Half to all of it, by how much of the cause can be avoided.",
-    numbers: dict[str, Number] | None = None,
-    link: str = "",
-) -> Finding | None:
-    """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
-    share = signals.share_of_iteration(found.time_ns)
-    evidence = evidence_of(signals, found.rows, found.device.device) + tuple(
-        each for device, rows in found.others for each in evidence_of(signals, rows[:3], device)
-    )
-    if share < thresholds.MIN_GAIN_FRACTION or not evidence:
-        return None
-    low, high = (0, 0) if gain is None else (round(end * found.time_ns) for end in gain)
-    return Finding(
-        detector,
-        Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
-        confidence,
-        cause,
-        problem,
-        recommendation,
-        {
-            "time_ns": found.time_ns,
-            "share_fraction": share,
-            "calls": found.count,
-            "times": "once" if found.count == 1 else f"{found.count:,} times",
-            "where": (places_of(found.rows) or [(place_of(found.rows[0]), 0)])[0][0],
-            "most_ns": (places_of(found.rows) or [("", found.rows[0].time_ns)])[0][1],
-            **(numbers or {}),
-        },
-        evidence,
-        None if gain is None else Gain(low, high, how, () if pool is None else (Claim(pool, low, high),)),
-        link,
-        cause=cause,
-        part=part,
-        time_ns=found.time_ns,
-    )
-
 
 # ---- the recording ---------------------------------------------------------------------------------------------------
 
@@ -128,7 +40,7 @@ def missing_work(signals: Signals) -> Finding | None:
     if found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.MISSING_FRACTION:
         graphs = sum(row.time_ns for row in found.rows if row.cause.detail == "graph")
         busy = 1 - signals.share_of_iteration(int(diagnosis.mean(found.device.parts_ns)[Part.QUEUED :].sum()))
-        finding = _finding(
+        finding = finding_about(
             signals,
             "unrecorded_gpu_work",
             "missing_work",
@@ -187,169 +99,6 @@ def _missing_before(signals: Signals) -> Finding | None:
     return None
 
 
-# ---- the start, and iterations that differ ---------------------------------------------------------------------------
-
-
-def is_cold(cause: Cause) -> bool:
-    """Whether a cause is a long call that is slow the first time only."""
-    return cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
-
-
-def is_cold_start(signals: Signals) -> bool:
-    """Whether first calls explain much of the only window, so that their time is told once."""
-    if len(signals.diagnosis.start_ns) > 1:
-        return False
-    found = waiting(signals, is_cold)
-    return found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.COLD_FRACTION
-
-
-def cold_start(signals: Signals) -> Finding | None:
-    """What happens once: loading modules, first launches, first allocations."""
-    if len(signals.diagnosis.start_ns) > 1:
-        return _warm_up(signals)
-    found = waiting(signals, is_cold)
-    if found is None or not is_cold_start(signals):
-        return None
-    named = places_of(found.rows)
-    listed = "; ".join(f"{place} {{n{number}_ns}}" for number, (place, _) in enumerate(named))
-    finding = _finding(
-        signals,
-        "cold_start",
-        "cold_start",
-        found,
-        "blocked",
-        f"Start-up takes {{time_ns}} ({{share_fraction}} of the recording) in {{calls}} first {{calls:call|calls}}: "
-        f"{listed}. It happens once.",
-        f"Record later: skip the first iterations ({_skipping(signals)}), so that loading modules, creating contexts "
-        "and first allocations are left out.",
-        gain=None,
-        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
-    )
-    return finding and msgspec.structs.replace(finding, once=True)
-
-
-def _skipping(signals: Signals) -> str:
-    plain = "torch.profiler.schedule(wait=1, warmup=2, active=5), nsys --delay"
-    return signals.advice(
-        plain,
-        tensorflow="profile_batch=(10, 20) of the TensorBoard callback, nsys --delay",
-        tensorrt=plain,
-        jax="jax.profiler.start_trace after some steps",
-        cuda=plain,
-    )
-
-
-def _warm_up(signals: Signals) -> Finding | None:
-    """How much longer the iterations of warm-up took than a typical one, altogether."""
-    diagnosis = signals.diagnosis
-    first = diagnosis.typical.start
-    if "warm_up" not in diagnosis.typical.why or not first or 0 in diagnosis.chosen:
-        return None
-    wall = diagnosis.wall_ns.tolist()
-    excess = sum(wall[:first]) - first * diagnosis.mean_wall_ns
-    grown = _grown(signals, list(range(first)), diagnosis.chosen)
-    if excess <= 0 or grown is None:
-        return None
-    row, device, more = grown
-    return Finding(
-        "cold_start",
-        Severity.INFO,
-        Confidence.HIGH,
-        "cold_start",
-        "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. Most of it: "
-        "{where} ({more_ns} more).",
-        "Nothing, if the program runs for long; it happens once.",
-        {
-            "which": "Iteration 0" if first == 1 else f"The first {first} iterations together",
-            "excess_ns": excess,
-            "mean_ns": diagnosis.mean_wall_ns,
-            "where": place_of(row),
-            "more_ns": more,
-        },
-        evidence_of(signals, [row], device),
-        cause="cold_start",
-        time_ns=excess,
-        once=True,
-    )
-
-
-def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[Row, int, int] | None:
-    """What takes longer in some iterations than in others: the row that grew most, its GPU, and by how much."""
-    best: tuple[Row, int, int] | None = None
-    for device in signals.diagnosis.devices:
-        before = {
-            (row.cause.part, row.cause.detail, row.cause.call, row.cause.path): row.time_ns
-            for row in rows_of(signals.diagnosis, device, other, busy=True)
-        }
-        for row in rows_of(signals.diagnosis, device, one, busy=True):
-            cause = row.cause
-            more = row.time_ns - before.get((cause.part, cause.detail, cause.call, cause.path), 0)
-            if best is None or more > best[2]:
-                best = row, device.device, more
-    return best
-
-
-_KINDS = ("became_slower", "two_kinds", "slow_single", "drift")
-
-
-def slow_iterations(signals: Signals) -> Finding | None:
-    """Iterations of two lengths, or of a growing one: which part differs, and the call or op behind it."""
-    diagnosis = signals.diagnosis
-    why = next((each for each in _KINDS if each in diagnosis.typical.why), None)
-    if why is None:
-        return None
-    wall, typical = diagnosis.wall_ns.tolist(), diagnosis.typical
-    inside = list(range(typical.start, typical.stop + 1))
-    if why == "slow_single":
-        slow, fast = list(typical.left_out), typical.chosen
-    elif why == "became_slower":
-        slow, fast = inside, list(range(typical.start))
-        fast = [position for position in fast if wall[position] > 0]
-    else:
-        ordered = sorted(inside, key=lambda position: wall[position])
-        if why == "two_kinds":
-            ratios = [wall[ordered[n + 1]] / max(wall[ordered[n]], 1) for n in range(len(ordered) - 1)]
-            cut = ratios.index(max(ratios)) + 1
-        else:
-            cut = len(ordered) // 2
-        fast, slow = ordered[:cut], ordered[cut:]
-    if not slow or not fast:
-        return None
-    of_slow, of_fast = (sum(wall[position] for position in some) // len(some) for some in (slow, fast))
-    grown = _grown(signals, slow, fast)
-    if grown is None or of_slow <= of_fast:
-        return None
-    row, device, more = grown
-    words = {
-        "became_slower": "Iterations {first} to {last} take {slow_ns}, those before {fast_ns}",
-        "two_kinds": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
-        "slow_single": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
-        "drift": "The length of the iterations drifts: the longer half takes {slow_ns}, the other {fast_ns}",
-    }[why]
-    return Finding(
-        "slow_iterations",
-        Severity.WARNING if why != "slow_single" else Severity.ADVICE,
-        Confidence.MEDIUM,
-        "slow_iterations",
-        words + ": {where} takes {more_ns} more.",
-        "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?",
-        {
-            "first": slow[0],
-            "last": slow[-1],
-            "count": len(slow),
-            "all": len(inside),
-            "slow_ns": of_slow,
-            "fast_ns": of_fast,
-            "where": place_of(row),
-            "more_ns": more,
-        },
-        evidence_of(signals, [row], device),
-        cause="slow_iterations",
-        part=Part(row.cause.part).label,
-        time_ns=of_slow - of_fast,
-    )
-
-
 # ---- the host --------------------------------------------------------------------------------------------------------
 
 
@@ -361,7 +110,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
     names = " ".join(row.cause.path for row in found.rows)
     single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
     how = ", which loads in the training process itself (num_workers=0)" if single else ""
-    return _finding(
+    return finding_about(
         signals,
         "dataloader_detector",
         "data_loader",
@@ -399,7 +148,7 @@ def io(signals: Signals) -> Finding | Lacks | None:
     found = waiting(signals, lambda cause: cause.part == Part.IO)
     if found is None:
         return None
-    return _finding(
+    return finding_about(
         signals,
         "io_detector",
         "io",
@@ -425,7 +174,7 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     found = waiting(signals, test)
     if found is None or (len(signals.diagnosis.start_ns) == 1 and not _goes_on(signals, found.device, test)):
         return None
-    return _finding(
+    return finding_about(
         signals,
         "allocation_detector",
         "allocation",
@@ -471,8 +220,9 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     found = waiting(signals, lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
     if found is None:
         return None
+    late = sum(row.time_ns for row in found.rows if "Async" in row.cause.call)
     out = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
-    return _finding(
+    return finding_about(
         signals,
         "sync_detector",
         "sync",
@@ -480,11 +230,13 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "blocked",
         "The host is inside blocking calls while the GPU idles: {time_ns} of each iteration ({share_fraction}), "
         "{times}. Most: {where}, {most_ns}.",
-        signals.advice(
+        "Asynchronous copies and sets return late where host memory is pageable, the queue is full, or the call is the "
+        "first of its kind: pin what is copied, and record after a warm-up."
+        if 2 * late > found.time_ns
+        else signals.advice(
             f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{out}",
             tensorflow=f"Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch {out}",
-            jax=f"Take float(array), np.asarray(array), .item(), print(array) and block_until_ready() {out}",
             tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own.",
             cuda="Order the work by streams and events (cudaStreamWaitEvent) in place of calls that wait and copies "
             "without Async, and launch the next work before you wait for the last.",
@@ -511,7 +263,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         return None
     named = places_of(found.rows)
     listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
-    return _finding(
+    return finding_about(
         signals,
         "launch_detector",
         "launching",
@@ -552,7 +304,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     if found is None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
-    return _finding(
+    return finding_about(
         signals,
         "host_detector",
         "host",
@@ -573,7 +325,7 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
     found = waiting(signals, lambda cause: cause.part == Part.UNRECORDED)
     if found is None:
         return None
-    finding = _finding(
+    finding = finding_about(
         signals,
         "unrecorded_detector",
         "unrecorded",

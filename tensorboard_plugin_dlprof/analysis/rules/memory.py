@@ -36,7 +36,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         Confidence.LOW,
         "batch",
         "At most {used_bytes} of the GPU's {total_bytes} of memory are in use ({used_fraction}), and half of the "
-        "kernels have fewer blocks than the GPU has multiprocessors.",
+        "kernels have fewer blocks than the GPU runs at once.",
         "Try a larger batch: twice the size, then again while the time for a sample falls. It makes kernels longer, "
         "which fills the GPU and hides launching{training}.",
         {
@@ -51,9 +51,12 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
 
 
 def _short_of_blocks(signals: Signals) -> Bools:
-    """Which aggregated kernels have fewer blocks than the GPU has multiprocessors."""
+    """Which aggregated kernels do not fill the GPU once: less than one wave of blocks, or, where their resources were
+    not recorded, fewer blocks than multiprocessors."""
     blocks = signals.profile.kernels.grid[signals.kernel].astype(np.int64).prod(axis=1)
-    found: Bools = (blocks > 0) & (blocks < (signals.device.sm_count if signals.device else 0))
+    waves = signals.efficiency.facts.waves[signals.kernel]
+    few = blocks < (signals.device.sm_count if signals.device else 0)
+    found: Bools = (blocks > 0) & np.where(np.isnan(waves), few, waves < 1)
     return found
 
 

@@ -1,0 +1,180 @@
+"""Rules about what happens once, at the start, and about iterations that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Severity
+from tensorboard_plugin_dlprof.diagnosis.answer import Row, rows_of
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+
+_COLD: Final = ("module", "launch", "allocation", "other")
+"""Classes of blocking calls that are slow the first time."""
+
+
+def is_cold(cause: Cause) -> bool:
+    """Whether a cause is a long call that is slow the first time only."""
+    return cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
+
+
+def is_cold_start(signals: Signals) -> bool:
+    """Whether first calls explain much of the only window, so that their time is told once."""
+    if len(signals.diagnosis.start_ns) > 1:
+        return False
+    found = waiting(signals, is_cold)
+    return found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.COLD_FRACTION
+
+
+def cold_start(signals: Signals) -> Finding | None:
+    """What happens once: loading modules, first launches, first allocations."""
+    if len(signals.diagnosis.start_ns) > 1:
+        return _warm_up(signals)
+    found = waiting(signals, is_cold)
+    if found is None or not is_cold_start(signals):
+        return None
+    named = places_of(found.rows)
+    listed = "; ".join(f"{place} {{n{number}_ns}}" for number, (place, _) in enumerate(named))
+    finding = finding_about(
+        signals,
+        "cold_start",
+        "cold_start",
+        found,
+        "blocked",
+        f"Start-up takes {{time_ns}} ({{share_fraction}} of the recording) in {{calls}} first {{calls:call|calls}}: "
+        f"{listed}. It happens once.",
+        f"Record later: skip the first iterations ({_skipping(signals)}), so that loading modules, creating contexts "
+        "and first allocations are left out.",
+        gain=None,
+        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+    )
+    return finding and msgspec.structs.replace(finding, once=True)
+
+
+def _skipping(signals: Signals) -> str:
+    plain = "torch.profiler.schedule(wait=1, warmup=2, active=5), nsys --delay"
+    return signals.advice(
+        plain,
+        tensorflow="profile_batch=(10, 20) of the TensorBoard callback, nsys --delay",
+        tensorrt=plain,
+        jax="jax.profiler.start_trace after some steps",
+        cuda=plain,
+    )
+
+
+def _warm_up(signals: Signals) -> Finding | None:
+    """How much longer the iterations of warm-up took than a typical one, altogether."""
+    diagnosis = signals.diagnosis
+    first = diagnosis.typical.start
+    if "warm_up" not in diagnosis.typical.why or not first or 0 in diagnosis.chosen:
+        return None
+    wall = diagnosis.wall_ns.tolist()
+    excess = sum(wall[:first]) - first * diagnosis.mean_wall_ns
+    grown = _grown(signals, list(range(first)), diagnosis.chosen)
+    if excess <= 0 or grown is None:
+        return None
+    row, device, more = grown
+    return Finding(
+        "cold_start",
+        Severity.INFO,
+        Confidence.HIGH,
+        "cold_start",
+        "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. Most of it: "
+        "{where} ({more_ns} more).",
+        "Nothing, if the program runs for long; it happens once.",
+        {
+            "which": "Iteration 0" if first == 1 else f"The first {first} iterations together",
+            "excess_ns": excess,
+            "mean_ns": diagnosis.mean_wall_ns,
+            "where": place_of(row),
+            "more_ns": more,
+        },
+        evidence_of(signals, [row], device),
+        cause="cold_start",
+        time_ns=excess,
+        once=True,
+    )
+
+
+def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[Row, int, int] | None:
+    """What takes longer in some iterations than in others: the row that grew most, its GPU, and by how much."""
+    best: tuple[Row, int, int] | None = None
+    for device in signals.diagnosis.devices:
+        before = {
+            (row.cause.part, row.cause.detail, row.cause.call, row.cause.path): row.time_ns
+            for row in rows_of(signals.diagnosis, device, other, busy=True)
+        }
+        for row in rows_of(signals.diagnosis, device, one, busy=True):
+            cause = row.cause
+            more = row.time_ns - before.get((cause.part, cause.detail, cause.call, cause.path), 0)
+            if best is None or more > best[2]:
+                best = row, device.device, more
+    return best
+
+
+_KINDS = ("became_slower", "two_kinds", "slow_single", "drift")
+
+
+def slow_iterations(signals: Signals) -> Finding | None:
+    """Iterations of two lengths, or of a growing one: which part differs, and the call or op behind it."""
+    diagnosis = signals.diagnosis
+    why = next((each for each in _KINDS if each in diagnosis.typical.why), None)
+    if why is None:
+        return None
+    wall, typical = diagnosis.wall_ns.tolist(), diagnosis.typical
+    inside = list(range(typical.start, typical.stop + 1))
+    if why == "slow_single":
+        slow, fast = list(typical.left_out), typical.chosen
+    elif why == "became_slower":
+        slow, fast = inside, list(range(typical.start))
+        fast = [position for position in fast if wall[position] > 0]
+    else:
+        ordered = sorted(inside, key=lambda position: wall[position])
+        if why == "two_kinds":
+            ratios = [wall[ordered[n + 1]] / max(wall[ordered[n]], 1) for n in range(len(ordered) - 1)]
+            cut = ratios.index(max(ratios)) + 1
+        else:
+            cut = len(ordered) // 2
+        fast, slow = ordered[:cut], ordered[cut:]
+    if not slow or not fast:
+        return None
+    of_slow, of_fast = (sum(wall[position] for position in some) // len(some) for some in (slow, fast))
+    grown = _grown(signals, slow, fast)
+    if grown is None or of_slow <= of_fast:
+        return None
+    row, device, more = grown
+    words = {
+        "became_slower": "Iterations {first} to {last} take {slow_ns}, those before {fast_ns}",
+        "two_kinds": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
+        "slow_single": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
+        "drift": "The length of the iterations drifts: the longer half takes {slow_ns}, the other {fast_ns}",
+    }[why]
+    return Finding(
+        "slow_iterations",
+        Severity.WARNING if why != "slow_single" else Severity.ADVICE,
+        Confidence.MEDIUM,
+        "slow_iterations",
+        words + ": {where} takes {more_ns} more.",
+        "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?",
+        {
+            "first": slow[0],
+            "last": slow[-1],
+            "count": len(slow),
+            "all": len(inside),
+            "slow_ns": of_slow,
+            "fast_ns": of_fast,
+            "where": place_of(row),
+            "more_ns": more,
+        },
+        evidence_of(signals, [row], device),
+        cause="slow_iterations",
+        part=Part(row.cause.part).label,
+        time_ns=of_slow - of_fast,
+    )

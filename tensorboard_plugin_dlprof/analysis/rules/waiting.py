@@ -1,0 +1,97 @@
+"""Idle time of some causes, with the rows behind it, and findings about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Finding, Gain, Pool, Severity
+from tensorboard_plugin_dlprof.analysis.wording import Number
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of, working
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+
+Test = Callable[[Cause], bool]
+
+
+class Waiting(msgspec.Struct):
+    """Idle time of some causes in a typical iteration."""
+
+    time_ns: int
+    """On the GPU with most of it."""
+    device: DeviceDiagnosis
+    rows: list[Row]
+    """On that GPU, most time first."""
+    others: list[tuple[int, list[Row]]]
+    """The other GPUs, with their rows."""
+
+    @property
+    def count(self) -> int:
+        """How often it happens in an iteration."""
+        return sum(row.count for row in self.rows)
+
+
+def waiting(signals: Signals, test: Test) -> Waiting | None:
+    """Idle time of the causes that pass a test; None if there is none."""
+    found = []
+    for device in working(signals.diagnosis):
+        rows = [row for row in rows_of(signals.diagnosis, device) if test(row.cause)]
+        found.append((sum(row.time_ns for row in rows), device, rows))
+    if not found:
+        return None
+    time, device, rows = max(found, key=lambda each: each[0])
+    if not time:
+        return None
+    return Waiting(time, device, rows, [(each.device, own) for _, each, own in found if each is not device and own])
+
+
+def finding_about(
+    signals: Signals,
+    detector: str,
+    cause: str,
+    found: Waiting,
+    part: str,
+    problem: str,
+    recommendation: str,
+    *,
+    confidence: Confidence = Confidence.MEDIUM,
+    gain: tuple[float, float] | None = (0.5, 1.0),
+    pool: Pool | None = None,
+    how: str = "Half to all of it, by how much of the cause can be avoided.",
+    numbers: dict[str, Number] | None = None,
+    link: str = "",
+) -> Finding | None:
+    """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
+    share = signals.share_of_iteration(found.time_ns)
+    evidence = evidence_of(signals, found.rows, found.device.device) + tuple(
+        each for device, rows in found.others for each in evidence_of(signals, rows[:3], device)
+    )
+    if share < thresholds.MIN_GAIN_FRACTION or not evidence:
+        return None
+    low, high = (0, 0) if gain is None else (round(end * found.time_ns) for end in gain)
+    return Finding(
+        detector,
+        Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
+        confidence,
+        cause,
+        problem,
+        recommendation,
+        {
+            "time_ns": found.time_ns,
+            "share_fraction": share,
+            "calls": found.count,
+            "times": "once" if found.count == 1 else f"{found.count:,} times",
+            "where": (places_of(found.rows) or [(place_of(found.rows[0]), 0)])[0][0],
+            "most_ns": (places_of(found.rows) or [("", found.rows[0].time_ns)])[0][1],
+            **(numbers or {}),
+        },
+        evidence,
+        None if gain is None else Gain(low, high, how, () if pool is None else (Claim(pool, low, high),)),
+        link,
+        cause=cause,
+        part=part,
+        time_ns=found.time_ns,
+    )
