@@ -33,6 +33,7 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("compare", {"base": RANKS[0], "candidate": RANKS[1], "rows": 20}),
     ("memory", {"profile": RANKS[0], "rows": 20}),
     ("ranks", {"run": "job", "rows": 20}),
+    ("ops", {"profile": "new/a.pt.trace.json"}),
 ]
 
 
@@ -44,8 +45,10 @@ def test_every_tool_answers_as_its_command(
     (tmp_path / "logs" / "job").mkdir(parents=True)
     for name in RANKS:
         shutil.copy(SAMPLES / name, tmp_path / "logs" / "job")
+    write_trace(tmp_path / "logs" / "new" / "a.pt.trace.json")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert main(["import", "logs/job"]) == 0
     before = sorted((tmp_path / "logs").rglob("*"))
     server = mcp.StdioServerParameters(
         command=sys.executable,
