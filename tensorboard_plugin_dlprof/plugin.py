@@ -33,6 +33,7 @@ ROUTES = (
     "/efficiency",
     "/memory",
     "/memory_curve",
+    "/memory_segments",
     "/memory_at",
     "/throughput",
     "/timeline",

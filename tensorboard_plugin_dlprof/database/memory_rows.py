@@ -11,11 +11,15 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import PART, pack
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.memory.peak import peak_of
 from tensorboard_plugin_dlprof.memory.stored import GROUP
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+_LARGEST = 500
+"""Of the blocks at the peak, and of the others, that are stored as rows of a table."""
 
 _STATES = 65_536
 """States after which the open blocks are stored again."""
@@ -52,6 +56,7 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
     _write_states(con, device, len(history.time_ns) > 0, [time, history.in_use_bytes, reserved])
     _write_blocks(con, device, history.blocks, states)
+    _write_largest(con, history)
     owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
     insert_rows(con, "memory_owners", ("device_id", "number", "path"), owners)
     segments = [
@@ -68,6 +73,35 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
         for event, asked, free in history.out_of_memory
     ]
     insert_rows(con, "memory_marks", ("device_id", "event", "kind", "num_bytes", "free_bytes"), marks)
+
+
+def _write_largest(con: sqlite3.Connection, history: History) -> None:
+    blocks, state = history.blocks, peak_of(history).state
+    at_peak = (blocks.allocated < state) & (blocks.freed >= state)
+    rows = []
+    for is_at_peak in (True, False):
+        some = np.flatnonzero(at_peak == is_at_peak)
+        if len(some) > _LARGEST:
+            some = some[np.argpartition(-blocks.num_bytes[some], _LARGEST)[:_LARGEST]]
+        for block in some[np.argsort(-blocks.num_bytes[some], kind="stable")].tolist():
+            begin, end = int(blocks.allocated[block]), int(blocks.freed[block])
+            is_freed = end != STAYS
+            begin_ns = int(history.time_ns[begin]) if len(history.time_ns) and begin >= 0 else None
+            rows.append(
+                (
+                    history.device,
+                    int(blocks.num_bytes[block]),
+                    is_at_peak,
+                    CATEGORIES[blocks.category[block]],
+                    storable(history.owners[blocks.owner[block]]) or None,
+                    begin if begin >= 0 else None,
+                    end if is_freed else None,
+                    begin_ns,
+                    int(history.time_ns[end]) - begin_ns if begin_ns is not None and is_freed else None,
+                )
+            )
+    columns = ("device_id", "size_bytes", "at_peak", "category", "owner", "allocated_event", "freed_event")
+    insert_rows(con, "memory_largest", (*columns, "allocated_ns", "lasts_ns"), rows)
 
 
 def _write_states(con: sqlite3.Connection, device: int, timed: bool, columns: list[Int64s]) -> None:

@@ -150,19 +150,21 @@ def owners_of(con: Any, device: int) -> list[str]:
     return [str(path) for (path,) in rows]
 
 
-def segments_of(con: Any, device: int, most: int | None = None) -> list[Segment]:
-    """What the allocator holds at the end, by number; with ``most`` only the largest.
+def segments_of(con: Any, device: int) -> list[Segment]:
+    """What the allocator holds at the end.
 
     Raises:
         ValueError: a list of blocks is damaged.
     """
-    order = "number" if most is None else f"total_bytes DESC LIMIT {most}"
     rows = con.execute(
-        f"SELECT address, total_bytes, pool, stream, blocks FROM memory_segments WHERE device_id = ? ORDER BY {order}",
+        "SELECT address, total_bytes, pool, stream, blocks FROM memory_segments WHERE device_id = ? ORDER BY number",
         (device,),
     )
     return [
-        Segment(address, total, pool, stream, tuple((int(size), str(state)) for size, state in json.loads(blocks)))
+        Segment(
+            *(int(address), int(total), str(pool), int(stream)),
+            tuple((int(size), str(state)) for size, state in json.loads(blocks)),
+        )
         for address, total, pool, stream, blocks in rows
     ]
 

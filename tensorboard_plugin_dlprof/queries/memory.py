@@ -29,7 +29,7 @@ from tensorboard_plugin_dlprof.memory.stored import (
 
 MOST_BINS = 2_000
 _MOST_SEGMENTS = 2_000
-_MOST_BLOCKS = 500
+_MOST_BLOCKS = 50_000
 _NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a memory snapshot, brings it."
 
 
@@ -90,7 +90,6 @@ def memory_curve(
     facts = _facts(connection, device)
     with _damage(connection):
         steps = read_states(connection, facts, start, stop)
-        segments = _segments(connection, device)
     axis = steps.axis
     first = int(axis[0]) if start is None else start
     last = int(axis[-1]) if stop is None else max(stop, first)
@@ -107,7 +106,6 @@ def memory_curve(
         "in_use_max_bytes": _reduced(np.maximum, steps.high_bytes, begin, end),
         "reserved_max_bytes": _reduced(np.maximum, steps.reserved_bytes, begin, end) if facts.reserved else None,
         "capacity_bytes": facts.capacity_bytes or None,
-        "segments": segments,
     }
 
 
@@ -195,14 +193,23 @@ def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> lis
     return found
 
 
-def _segments(connection: sqlite3.Connection, device: int) -> list[dict[str, Any]]:
-    """What the allocator holds at the end, largest first: size, pool, stream, and its blocks by state."""
-    return [
-        {
-            "total_bytes": each.total_bytes,
-            "pool": each.pool,
-            "stream": each.stream,
-            "blocks": [list(block) for block in each.blocks[:_MOST_BLOCKS]],
-        }
-        for each in segments_of(connection, device, _MOST_SEGMENTS)
-    ]
+def memory_segments(connection: sqlite3.Connection, device: int) -> dict[str, Any]:
+    """What the allocator holds at the end of a snapshot: ``segments``, the largest first, each with its size, pool,
+    stream and blocks (bytes, state); and how many segments and blocks are left out because there are too many."""
+    _facts(connection, device)
+    with _damage(connection):
+        found = segments_of(connection, device)
+    largest = sorted(found, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
+    left = _MOST_BLOCKS
+    segments = []
+    for each in largest:
+        blocks = each.blocks[:left]
+        left -= len(blocks)
+        row = {"total_bytes": each.total_bytes, "pool": each.pool, "stream": each.stream}
+        segments.append({**row, "blocks": [list(block) for block in blocks]})
+    shown = sum(len(each["blocks"]) for each in segments)
+    return {
+        "segments": segments,
+        "segments_left_out": len(found) - len(largest),
+        "blocks_left_out": sum(len(each.blocks) for each in found) - shown,
+    }

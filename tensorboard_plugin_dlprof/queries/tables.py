@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import (
     ops_of_iteration,
 )
 from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
+from tensorboard_plugin_dlprof.queries.memory_table import memory_blocks
 from tensorboard_plugin_dlprof.queries.op_groups import members, op_names, op_paths
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
 from tensorboard_plugin_dlprof.queries.ops import of_ours
@@ -60,6 +61,7 @@ TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
         "kernels_of_iteration_op": kernels_of_iteration_op,
         "gpus": gpus,
         "efficiency": _of_ops(efficiency_table),
+        "memory_blocks": memory_blocks,
         "gaps": lambda _extended: GAPS,
         "gap_groups": lambda _extended: GAP_GROUPS,
     }

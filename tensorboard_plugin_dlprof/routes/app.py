@@ -105,6 +105,7 @@ class App:
             "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
             "/memory": self._application(self._scoped(memory.answer), _READS),
             "/memory_curve": self._application(self._scoped(memory.curve), _READS),
+            "/memory_segments": self._application(self._scoped(memory.segments), _READS),
             "/memory_at": self._application(self._scoped(memory.moment), _READS),
             "/throughput": self._application(self._scoped(views.throughput), _READS),
             "/timeline": self._application(self._tracked(timeline.window), _READS),

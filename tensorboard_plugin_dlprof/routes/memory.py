@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.memory import MOST_BINS, memory, memory_at, memory_curve
+from tensorboard_plugin_dlprof.queries.memory import MOST_BINS, memory, memory_at, memory_curve, memory_segments
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.routes.requests import Parameters
 
@@ -27,6 +27,11 @@ def curve(connection: sqlite3.Connection, _scope: Scope, parameters: Parameters)
         parameters.integer("to", None, -_LATEST, _LATEST),
         parameters.integer("bins", _BINS, 1, MOST_BINS) or _BINS,
     )
+
+
+def segments(connection: sqlite3.Connection, _scope: Scope, parameters: Parameters) -> Any:
+    """The body of ``./memory_segments``."""
+    return memory_segments(connection, parameters.integer("device", 0, 0, _LATEST) or 0)
 
 
 def moment(connection: sqlite3.Connection, _scope: Scope, parameters: Parameters) -> Any:

@@ -17,6 +17,7 @@ import type {
   MemoryAt,
   MemoryCurveResponse,
   MemoryResponse,
+  MemorySegments,
   ProfileEntry,
   ProfilesResponse,
   RankJob,
@@ -322,6 +323,16 @@ export async function fetchMemoryCurve(
   }
   query.set("bins", String(bins));
   return (await get(`./memory_curve?${query.toString()}`, signal)) as MemoryCurveResponse;
+}
+
+export async function fetchMemorySegments(
+  scope: ProfileScope,
+  device: number,
+  signal: AbortSignal,
+): Promise<MemorySegments> {
+  const query = scopeQuery(scope);
+  query.set("device", String(device));
+  return (await get(`./memory_segments?${query.toString()}`, signal)) as MemorySegments;
 }
 
 export async function fetchMemoryAt(

@@ -888,7 +888,19 @@ export interface MemoryCurveResponse {
   in_use_max_bytes: number[];
   reserved_max_bytes: number[] | null;
   capacity_bytes: number | null;
-  segments: { total_bytes: number; pool: string; blocks: [size: number, state: string][] }[];
+}
+
+export interface MemorySegment {
+  total_bytes: number;
+  pool: string;
+  stream: number;
+  blocks: [size: number, state: string][];
+}
+
+export interface MemorySegments {
+  segments: MemorySegment[];
+  segments_left_out: number;
+  blocks_left_out: number;
 }
 
 export interface MemoryAt {

@@ -1,13 +1,20 @@
 /** The colour of what memory holds: the same for a category everywhere. What nobody knows is grey. */
 
+const paler = (colour: string): string => `color-mix(in srgb, ${colour} 55%, var(--panel))`;
+
 const COLOURS: Readonly<Record<string, string>> = {
+  parameter: "var(--c-memory)",
   "optimizer state": "var(--c-data-loader)",
-  "optimizer temporary": "color-mix(in srgb, var(--c-data-loader) 55%, var(--panel))",
+  "optimizer temporary": paler("var(--c-data-loader)"),
   gradient: "var(--c-cpu)",
-  "backward temporary": "color-mix(in srgb, var(--c-cpu) 55%, var(--panel))",
+  "backward temporary": paler("var(--c-cpu)"),
+  "autograd detail": paler("var(--c-cpu)"),
   activation: "var(--c-other-kernel)",
   "activation or output": "var(--c-other-kernel)",
-  "forward temporary": "color-mix(in srgb, var(--c-other-kernel) 55%, var(--panel))",
+  "forward temporary": paler("var(--c-other-kernel)"),
+  temporary: paler("var(--c-other-kernel)"),
+  input: "var(--c-host-code)",
+  "taken from the driver": "var(--c-memory)",
 };
 
 export const categoryColour = (category: string): string => COLOURS[category] ?? "var(--c-outside)";

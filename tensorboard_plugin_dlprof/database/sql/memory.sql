@@ -44,6 +44,20 @@ CREATE TABLE memory_open (
     PRIMARY KEY (device_id, state, part)
 );
 
+-- The largest blocks of each GPU: up to 500 of those in use at its peak, and up to 500 others.
+CREATE TABLE memory_largest (
+    id               INTEGER PRIMARY KEY,   -- from 1
+    device_id        INTEGER NOT NULL,      -- memory_devices.device_id
+    size_bytes       INTEGER NOT NULL,      -- bytes
+    at_peak          INTEGER NOT NULL,      -- boolean: in use at the peak
+    category         TEXT NOT NULL,         -- memory_tables.CATEGORIES
+    owner            TEXT,                  -- path of the op, or place in the program, that allocated it; NULL: unknown
+    allocated_event  INTEGER,               -- number of the event; NULL: before the first
+    freed_event      INTEGER,               -- number of the event; NULL: not freed
+    allocated_ns     INTEGER,               -- ns since the start of the capture; NULL: unknown
+    lasts_ns         INTEGER                -- ns until it is freed; NULL: unknown, or not freed
+);
+
 -- Who allocates: the path of an op, or a place in the program.
 CREATE TABLE memory_owners (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id

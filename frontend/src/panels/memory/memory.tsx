@@ -6,6 +6,7 @@ import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
 import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -111,6 +112,15 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           </ul>
         </Panel>
       )}
+      <DataTable
+        table="memory_blocks"
+        name="blocks"
+        title="Largest Allocations"
+        noun="blocks"
+        links={{ device: id }}
+        pageSize={10}
+        empty="No allocations were recorded, only what was held."
+      />
       {device.findings.length > 0 && (
         <Panel title="What to change">
           <ul class="memory-findings">

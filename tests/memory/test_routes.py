@@ -1,0 +1,126 @@
+"""What the page asks about memory, and what a damaged database answers."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tensorboard_plugin_dlprof.cli.main import main
+from tests.routes.serving import Server
+
+MB = 1 << 20
+
+
+def snapshot() -> dict[str, Any]:
+    """Three blocks of a training step, of which one stays, and what the allocator holds then."""
+    frames = [{"name": "forward", "filename": "/home/me/net/model.py", "line": 7}]
+    backward = [*frames, {"name": "torch::autograd::Engine::thread_init", "filename": "engine.cpp", "line": 1}]
+    events = [
+        {"action": "segment_alloc", "addr": 0, "size": 20 * MB, "time_us": 1_000_000, "frames": frames},
+        {"action": "alloc", "addr": 1, "size": 8 * MB, "time_us": 1_000_010, "frames": frames},
+        {"action": "alloc", "addr": 2, "size": 4 * MB, "time_us": 1_000_020, "frames": backward},
+        {"action": "free_completed", "addr": 1, "size": 8 * MB, "time_us": 1_000_030, "frames": backward},
+        {"action": "alloc", "addr": 3, "size": 2 * MB, "time_us": 1_000_040, "frames": []},
+    ]
+    sizes = [(4 * MB, "active_allocated"), (2 * MB, "active_allocated"), (14 * MB, "inactive")]
+    blocks = [{"size": size, "requested_size": size, "state": state} for size, state in sizes]
+    segment = {"device": 0, "address": 0, "total_size": 20 * MB, "stream": 3, "segment_type": "large", "blocks": blocks}
+    return {"segments": [segment], "device_traces": [events]}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    """The database of the snapshot."""
+    source = tmp_path / "s.pickle"
+    source.write_bytes(pickle.dumps(snapshot()))
+    assert main(["import", str(source), "-o", str(tmp_path / "logs")]) == 0
+    (found,) = (tmp_path / "logs").glob("*.sqlite")
+    return found
+
+
+@pytest.fixture
+def server(database: Path, tmp_path: Path) -> Iterator[Server]:
+    """The routes over its folder."""
+    serving = Server(database.parent, tmp_path / "cache")
+    yield serving
+    serving.app.close()
+
+
+def asked(server: Server, database: Path, route: str) -> Any:
+    """The JSON of a route."""
+    answer = server.get(f"{route}profile={server.profile(database.name)['id']}")
+    assert answer.status_code == 200, answer.data
+    return json.load(io.BytesIO(answer.data))
+
+
+def test_every_question_of_the_page(server: Server, database: Path) -> None:
+    """The peak, the curve, a moment, the blocks and the segments, from what the snapshot holds."""
+    peak = asked(server, database, "/memory?")["devices"]["0"]
+    assert (peak["peak_bytes"], peak["peak_reserved_bytes"], peak["peak_of"]) == (12 * MB, 20 * MB, "requested")
+    assert {row["category"]: row["bytes"] for row in peak["at_peak"]} == {"activation": 8 * MB, "gradient": 4 * MB}
+    curve = asked(server, database, "/memory_curve?device=0&bins=4&")
+    assert (max(curve["in_use_max_bytes"]), curve["in_use_min_bytes"][0]) == (12 * MB, 0)
+    moment = asked(server, database, "/memory_at?device=0&time=30000&")
+    assert moment["in_use_bytes"] == 4 * MB == sum(row["bytes"] for row in moment["at_peak"])
+    table = asked(server, database, "/table?table=memory_blocks&device=0&")
+    rows = [(row["size_bytes"], row["at_peak"], row["owner"]) for row in table["rows"]]
+    place = "me/net/model.py(7): forward"
+    assert rows == [(8 * MB, True, place), (4 * MB, True, place), (2 * MB, False, None)]
+    held = asked(server, database, "/memory_segments?device=0&")
+    assert held["segments"][0]["blocks"][2] == [14 * MB, "inactive"]
+    assert held["blocks_left_out"] == 0
+    shown = asked(server, database, "/dashboard?")["memory"]
+    assert (shown["peak_bytes"], shown["shares"][0]) == (12 * MB, ["activation", 66.7])
+
+
+DAMAGE = (
+    "UPDATE memory_states SET packed = x'00010203'",
+    "UPDATE memory_states SET first = 'x'",
+    "UPDATE memory_blocks SET packed = 'text'",
+    "UPDATE memory_blocks SET first = x'ff'",
+    "UPDATE memory_segments SET blocks = '{'",
+    "UPDATE memory_segments SET blocks = '[[1]]'",
+    "UPDATE memory_devices SET states = 'many'",
+    "UPDATE memory_answers SET answer = '[]'",
+    "UPDATE memory_answers SET answer = x'ff'",
+    "UPDATE memory_owners SET path = x'ff'",
+    "DELETE FROM memory_states",
+    "DELETE FROM memory_owners",
+    "UPDATE throughput_batches SET time_ns = 'x'",
+    "INSERT INTO throughput_batches VALUES (0, 'x', 'y', x'00')",
+    "UPDATE throughput_source SET layer = x'ff', samples_per_iteration = 'x'",
+)
+
+
+def test_a_damaged_database_is_refused_in_one_sentence(server: Server, database: Path) -> None:
+    """By name, on every route; never with a failure of the plugin."""
+    whole = database.read_bytes()
+    refused = 0
+    for number, damage in enumerate(DAMAGE):
+        path = database.with_name(f"d{number}.dlprof_dldb.sqlite")
+        path.write_bytes(whole)
+        with closing(sqlite3.connect(path)) as con:
+            con.execute(damage)
+            con.commit()
+    server.rescan()
+    ids = {profile["name"]: profile["id"] for profile in server.profiles()}
+    questions = ("/memory?", "/memory_curve?device=0&", "/memory_at?device=0&time=5&", "/memory_segments?device=0&")
+    for number, damage in enumerate(DAMAGE):
+        name = f"d{number}.dlprof_dldb.sqlite"
+        for route in (*questions, "/throughput?", "/table?table=memory_blocks&device=0&", "/dashboard?"):
+            answer = server.get(f"{route}profile={ids[name]}")
+            if answer.status_code == 200:
+                continue
+            refused += 1
+            error = json.load(io.BytesIO(answer.data))["error"]
+            assert answer.status_code < 500, (damage, route, error)
+            assert name in error["message"] or str(database.parent) in error["message"], (damage, route, error)
+    assert refused > len(DAMAGE)
