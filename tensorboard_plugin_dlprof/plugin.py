@@ -38,6 +38,7 @@ ROUTES = (
     "/throughput",
     "/timeline",
     "/timeline_item",
+    "/launches",
     "/trace",
     "/job",
     "/job_rank",

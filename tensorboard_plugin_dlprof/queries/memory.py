@@ -163,6 +163,12 @@ def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
     return found
 
 
+def timed_devices(connection: sqlite3.Connection) -> list[Facts]:
+    """The GPUs whose memory was recorded with times."""
+    with _damage(connection):
+        return [facts for facts in devices_of(connection) if facts.timed]
+
+
 def _facts(connection: sqlite3.Connection, device: int) -> Facts:
     """The facts about the memory of one GPU.
 

@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.memory.stored import Facts
+from tensorboard_plugin_dlprof.queries import memory_track
 from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
+from tensorboard_plugin_dlprof.queries.launches import launches_until
 from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
     Items,
@@ -26,14 +28,11 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     TrackRow,
     all_tracks,
     has_tracks,
-    items_by_part,
     items_in,
-    items_numbered,
-    joined,
     parts_in,
 )
 from tensorboard_plugin_dlprof.timeline import bins
-from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, DEVICE, QUEUE, STREAM
+from tensorboard_plugin_dlprof.timeline.tables import CLASSES, DEVICE, QUEUE, STREAM
 
 MOST_READ = 65_536
 """Items of a track that are read for one window; beyond, bins come from the stored levels."""
@@ -67,7 +66,9 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     """
     if not has_tracks(con):
         raise NotFound("This database was made before the timeline existed; import its source again.")
-    tracks = [track for track in all_tracks(con) if track.items]
+    stored = all_tracks(con)
+    tracks = [track for track in stored if track.items]
+    memory = memory_track.memory_tracks(con, len(stored)) if tracks else {}
     windows = iteration_windows(con)
     start = min((track.first_ns for track in tracks), default=0)
     stop = max((track.last_ns for track in tracks), default=1)
@@ -77,7 +78,10 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     return {
         "start": min([start, *(window[1] for window in windows[:1])]),
         "stop": max([stop, *(window[2] for window in windows[-1:])]),
-        "tracks": [_told(track) for track in tracks],
+        "tracks": [
+            *map(_told, tracks),
+            *(memory_track.told(number, facts) for number, facts in memory.items()),
+        ],
         "classes": {kind: list(names) for kind, names in CLASSES.items()},
         "iterations": {
             "count": len(named),
@@ -130,13 +134,17 @@ def window(
         raise NotFound("This database was made before the timeline existed; import its source again.")
     known = {track.id: track for track in all_tracks(con)}
     wanted = list(known)[:MAX_TRACKS] if wanted is None else wanted
-    if len(wanted) > MAX_TRACKS or any(number not in known for number in wanted):
+    memory = memory_track.memory_tracks(con, len(known)) if set(wanted) - set(known) else {}
+    if len(wanted) > MAX_TRACKS or any(number not in known and number not in memory for number in wanted):
         raise BadRequest(f"tracks must be at most {MAX_TRACKS} ids from the list of tracks; reload the page.")
     found = _Window(con, start_ns, stop_ns, width, list(known.values()), len(wanted))
     return {
         "from": start_ns,
         "to": stop_ns,
-        "tracks": [{"id": number, **found.of(known[number])} for number in wanted],
+        "tracks": [
+            {"id": number} | (found.of(known[number]) if number in known else found.memory(memory[number]))
+            for number in wanted
+        ],
         "parts": found.parts(),
     }
 
@@ -173,6 +181,10 @@ class _Window:
             longest = np.argsort((items.start - items.stop)[wide], kind="stable")
             wide = np.sort(wide[longest[: self._most_items]])
         return answer | self._encoded(busy, edges) | self._items(track, items.chosen(wide))
+
+    def memory(self, facts: Facts) -> dict[str, Any]:
+        """What is answered of a GPU's memory."""
+        return memory_track.window(self._con, facts, self._start, self._stop, self._bins)
 
     def parts(self) -> dict[str, dict[str, int]]:
         """What each GPU did in the window: ns by part, which add up to as much of it as lies in the capture."""
@@ -288,9 +300,9 @@ class _Window:
 
     def _queue(self, track: TrackRow) -> dict[str, Any]:
         """The mean number of waiting launches in each bin."""
-        waits = self._waiting(track.device)
+        found = launches_until(self._con, self._tracks, track.device, self._start, self._stop, MOST_READ)
         edges = self._edges()
-        if waits is None:
+        if found is None:
             level = self._level(track)
             if level is None:
                 return {"count": track.items}
@@ -298,36 +310,12 @@ class _Window:
             sums = self._read_bins(track, level, first, last)
             edges = np.arange(first, last + 1, dtype=np.int64) << level
         else:
-            start, stop = waits
+            waits = found.chosen((found.work_start > found.call_start) & (found.work_start > self._start))
+            start, stop = np.sort(waits.call_start), waits.work_start
             sums = bins.binned(start, stop, np.zeros(len(start), np.int8), 1, edges)
         depth = sums[0] / np.maximum(np.diff(edges), 1)
         about = {"bins_from": int(edges[0]) - self._start, "bins_to": int(edges[-1]) - self._start}
         return {"count": track.items, **about, "depth": np.round(depth, 1).tolist()}
-
-    def _waiting(self, device: int) -> tuple[Int64s, Int64s] | None:
-        """Begin of the call and begin of the work of the launches that wait in the window; None if there are many."""
-        begun, ends = list[Int64s](), list[Int64s]()
-        calls = [track for track in self._tracks if track.kind == CALL]
-        for track in self._tracks:
-            if track.kind != STREAM or track.device != device:
-                continue
-            seen = 0
-            for items in items_by_part(self._con, track, self._start, FARTHEST_NS):
-                known = items.chosen((items.call >= 0) & (items.start >= self._start))
-                of_calls = joined([items_numbered(self._con, call, distinct_values(known.call)) for call in calls])
-                call_start = dict(zip(of_calls.number.tolist(), of_calls.start.tolist(), strict=True))
-                starts = np.array([call_start.get(number, FARTHEST_NS) for number in known.call.tolist()], np.int64)
-                waits = (starts < self._stop) & (starts < known.start)
-                begun.append(starts[waits])
-                ends.append(known.start[waits])
-                seen += len(items.number)
-                if seen > MOST_READ:
-                    return None
-                if len(starts) and int(starts.min()) >= self._stop:
-                    break
-        start, stop = np.concatenate([np.zeros(0, np.int64), *begun]), np.concatenate([np.zeros(0, np.int64), *ends])
-        order = np.argsort(start, kind="stable")
-        return start[order], stop[order]
 
 
 def _sums(pieces: Pieces) -> Int64s:

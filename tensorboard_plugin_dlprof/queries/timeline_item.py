@@ -178,6 +178,19 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
     }
 
 
+def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
+    """The gap of a GPU around a moment; if it was busy then, the longest work that ran, as ``item`` tells it.
+
+    Raises:
+        NotFound: the capture does not tell what the GPU did.
+    """
+    works, _ = works_after(con, device, at_ns, at_ns + 1)
+    works = works.chosen(works.stop > at_ns)
+    if len(works.number):
+        return item(con, int(works.number[np.argmax(works.stop - works.start)]))
+    return gap(con, device, at_ns)
+
+
 def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any] | None:
     items, _ = works_after(con, device, stop, stop + 1)
     first = np.flatnonzero(items.start == stop)

@@ -110,6 +110,7 @@ class App:
             "/throughput": self._application(self._scoped(views.throughput), _READS),
             "/timeline": self._application(self._tracked(timeline.window), _READS),
             "/timeline_item": self._application(self._tracked(timeline.item), _READS),
+            "/launches": self._application(self._tracked(timeline.launches), _READS),
             "/trace": self._application(self._questions.trace, _READS),
             "/job": self._application(self._job, _READS),
             "/job_rank": self._application(self._of_job(jobs.summary), _READS),

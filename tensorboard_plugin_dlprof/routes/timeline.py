@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.database.in_memory import in_memory
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, trace_chunks
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
+from tensorboard_plugin_dlprof.queries.launches import launch_statistics
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.requests import Parameters
 
@@ -35,7 +36,7 @@ def window(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, 
 
 
 def item(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, Any]:
-    """The body of ``./timeline_item``: an item by its number, or a gap of a GPU by a moment in it or beside it."""
+    """The body of ``./timeline_item``: an item by its number, or what a GPU did at a moment."""
     number = parameters.integer("id", None, 0, FARTHEST_NS)
     if number is not None:
         return timeline_item.item(connection, number)
@@ -52,9 +53,15 @@ def item(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, An
     if step not in ("", "next", "previous"):
         raise BadRequest("step must be next or previous.")
     if not step:
-        return timeline_item.gap(connection, device, at_ns)
+        return timeline_item.moment(connection, device, at_ns)
     longest = parameters.integer("longest", 0, 0, FARTHEST_NS) or 0
     return {"gap": timeline_item.next_gap(connection, device, at_ns, step == "next", longest)}
+
+
+def launches(connection: sqlite3.Connection, parameters: Parameters) -> dict[str, Any]:
+    """The body of ``./launches``: the launches of a GPU whose calls begin in a window."""
+    start, stop = _window(parameters)
+    return launch_statistics(connection, parameters.integer("device", 0, 0, 2**31) or 0, start, stop)
 
 
 def of_gaps(parameters: Parameters) -> bool:

@@ -27,7 +27,14 @@ import type {
   TableResponse,
   Throughput,
 } from "./types";
-import type { TimelineGap, TimelineItem, TimelineOverview, TimelineWindow, View } from "../model/timeline";
+import type {
+  LaunchStatistics,
+  TimelineGap,
+  TimelineItem,
+  TimelineOverview,
+  TimelineWindow,
+  View,
+} from "../model/timeline";
 
 /** Why the server did not answer as hoped: its own words, or that it could not be reached (`code` is `unreachable`). */
 export class ApiError extends Error {
@@ -230,10 +237,27 @@ export async function fetchTimelineItem(profile: string, id: number, signal: Abo
   return (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineItem;
 }
 
-/** The gap of a GPU around a moment. */
-export async function fetchGap(profile: string, device: number, at: number, signal: AbortSignal): Promise<TimelineGap> {
+/** What a GPU did at a moment: the gap around it, or its work. */
+export async function fetchMoment(
+  profile: string,
+  device: number,
+  at: number,
+  signal: AbortSignal,
+): Promise<{ gap: TimelineGap } | { item: TimelineItem }> {
   const query = new URLSearchParams({ profile, device: String(device), at: String(at) });
-  return (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap;
+  const found = (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap | TimelineItem;
+  return "cause" in found ? { gap: found } : { item: found };
+}
+
+/** The launches of a GPU whose calls begin in a window. */
+export async function fetchLaunches(
+  profile: string,
+  device: number,
+  { from, to }: View,
+  signal: AbortSignal,
+): Promise<LaunchStatistics> {
+  const query = new URLSearchParams({ profile, device: String(device), from: String(from), to: String(to) });
+  return (await get(`./launches?${query.toString()}`, signal)) as LaunchStatistics;
 }
 
 /** The next gap after a moment, or the one before it, of at least some length; null where there is none. */

@@ -12,20 +12,20 @@ export interface Moment {
 
 const MOST = 4;
 
+/** The longest stretch that a row of evidence names; null if it names none. */
+export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: DiagnosedEvidence): Moment | null =>
+  from === null || to === null || to <= from
+    ? null
+    : {
+        from,
+        to,
+        device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
+        what: [call, path].filter(Boolean).join(" in "),
+      };
+
 /** The longest stretches that evidence names, longest first. */
 export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>
   evidence
-    .flatMap(({ from_ns: from, to_ns: to, device, path, call }) =>
-      from === null || to === null || to <= from
-        ? []
-        : [
-            {
-              from,
-              to,
-              device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
-              what: [call, path].filter(Boolean).join(" in "),
-            },
-          ],
-    )
+    .flatMap((row) => momentOf(row) ?? [])
     .sort((a, b) => b.to - b.from - (a.to - a.from))
     .slice(0, MOST);

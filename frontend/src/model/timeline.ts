@@ -2,7 +2,7 @@
 import type { Changes, UrlState } from "./url_state";
 import { colourOf } from "./resources";
 
-export type TrackKind = "stream" | "op" | "call" | "range" | "device" | "queue";
+export type TrackKind = "stream" | "op" | "call" | "range" | "device" | "queue" | "memory";
 
 export interface TrackInfo {
   id: number;
@@ -28,7 +28,7 @@ export interface TimelineOverview {
   start: number;
   stop: number;
   tracks: TrackInfo[];
-  classes: Record<TrackKind, string[]>;
+  classes: Partial<Record<TrackKind, string[]>>;
   iterations: {
     count: number;
     typical: IterationWindow | null;
@@ -60,6 +60,8 @@ export interface TrackData {
   bins_from?: number;
   bins_to?: number;
   depth?: number[];
+  in_use_bytes?: number[];
+  capacity_bytes?: number | null;
 }
 
 export interface TimelineWindow {
@@ -105,6 +107,26 @@ export interface TimelineGap {
     thread?: string;
   }[];
   ended_by: TimelineItem | null;
+}
+
+/** How launches reach a GPU: how long they wait, which take longer than their work, and how many wait at a time. */
+export interface LaunchStatistics {
+  launches: number;
+  unrecorded: number;
+  host_ahead_ns: number | null;
+  delay: {
+    median_ns: number | null;
+    p95_ns: number | null;
+    before_call: number;
+    bins: { from_ns: number; launches: number }[];
+  };
+  short: {
+    launches: number;
+    work_ns: number;
+    call_ns: number;
+    ops: { op: string; op_id: string; launches: number; work_ns: number; call_ns: number }[];
+  };
+  queue: { mean: number; most: number; bins: { from: number; ns: number }[] };
 }
 
 export interface View {
@@ -180,6 +202,7 @@ const HEIGHTS = {
   op: 18,
   call: 14,
   queue: 34,
+  memory: 34,
   idle: 26,
   stream: 24,
   device: 14,
@@ -257,6 +280,8 @@ export function rowsOf(tracks: readonly TrackInfo[], toggled: ReadonlySet<string
       }
       if (at < MOST_STREAMS || toggled.has(more)) add("stream", track.name, track, device);
     });
+    const memory = own.find(({ kind }) => kind === "memory");
+    if (memory !== undefined) add("memory", memory.name, memory, device);
   });
   return rows;
 }
@@ -367,9 +392,15 @@ export const timelineLink = ({ from, to, item, gap }: TimelineTarget): Changes =
   ...selecting(item !== undefined ? { item } : (gap ?? null)),
 });
 
-/** A link to a stretch of time in which a GPU did something, with room on both sides, and the gap selected if it is one. */
-export function evidenceLink(from: number, to: number, device: number | null): Changes {
+/** A stretch of time with room on both sides. */
+export function roomAround(from: number, to: number): View {
   const room = Math.max((to - from) * 0.5, 1000);
-  const gap = device === null ? {} : { gap: { device, at: Math.round((from + to) / 2) } };
-  return timelineLink({ from: Math.max(from - room, 0), to: to + room, ...gap });
+  return { from: Math.max(from - room, 0), to: to + room };
 }
+
+/** A link to a stretch of time with room on both sides, and what the GPU did in it selected: a gap, or its work. */
+export const evidenceLink = (from: number, to: number, device: number | null): Changes =>
+  timelineLink({
+    ...roomAround(from, to),
+    ...(device === null ? {} : { gap: { device, at: Math.round((from + to) / 2) } }),
+  });

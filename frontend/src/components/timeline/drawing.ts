@@ -2,6 +2,7 @@
  * Draws tracks on a canvas. What is narrower than a pixel comes as a strip of one pixel to a bin, which is drawn stretched at once;
  * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
  */
+import { formatBytes } from "../../format/bytes";
 import { formatDuration } from "../../format/time";
 import {
   binClass,
@@ -24,7 +25,7 @@ export interface Palette {
   line: string;
   accent: string;
   /** By kind of track, then number of the class. */
-  classes: Record<TrackKind, Colour[]>;
+  classes: Partial<Record<TrackKind, Colour[]>>;
 }
 
 interface Colour {
@@ -81,7 +82,7 @@ export class Strips {
     if (context !== null) {
       const data = context.createImageData(image.width, 1);
       const pixels = new Uint32Array(data.data.buffer);
-      const colours = palette.classes[kind];
+      const colours = palette.classes[kind] ?? [];
       for (let at = 0; at < bins.class.length; at += 1) {
         const number = binClass(bins, at);
         const colour = colours[number];
@@ -210,7 +211,14 @@ function drawRow(
   const begin = at(answer.from + (track.bins_from ?? 0));
   const end = at(answer.from + (track.bins_to ?? 0));
   if (track.depth !== undefined) {
-    drawDepth(context, track.depth, begin, end, y, high, palette);
+    const colour = palette.classes.call?.[0]?.css ?? palette.muted;
+    drawCurve(context, track.depth, { begin, end, y, high, colour, palette }, (most) =>
+      String(most >= 10 ? Math.round(most) : most),
+    );
+    return;
+  }
+  if (track.in_use_bytes !== undefined) {
+    drawCurve(context, track.in_use_bytes, { begin, end, y, high, colour: palette.accent, palette }, formatBytes);
     return;
   }
   const bins = row.kind === "idle" ? track.idle_bins : track.bins;
@@ -220,7 +228,7 @@ function drawRow(
   if (items === undefined) return;
   const { lane, lanes } = kind === "stream" && bins === undefined ? lanesOf(items) : { lane: null, lanes: 1 };
   const thick = high / lanes;
-  const colours = palette.classes[kind];
+  const colours = palette.classes[kind] ?? [];
   let drawn = -1;
   for (let number = 0; number < items.start.length; number += 1) {
     const start = answer.from + (items.start[number] ?? 0);
@@ -254,21 +262,27 @@ function drawRow(
     }
 }
 
-function drawDepth(
+interface Curve {
+  begin: number;
+  end: number;
+  y: number;
+  high: number;
+  colour: string;
+  palette: Palette;
+}
+
+/** A value in each bin as an area, with the highest in words. */
+function drawCurve(
   context: CanvasRenderingContext2D,
-  depth: readonly number[],
-  begin: number,
-  end: number,
-  y: number,
-  high: number,
-  palette: Palette,
+  values: readonly number[],
+  { begin, end, y, high, colour, palette }: Curve,
+  inWords: (value: number) => string,
 ): void {
-  const most = depth.reduce((a, b) => Math.max(a, b), 1);
-  const wide = (end - begin) / Math.max(depth.length, 1);
-  const colour = palette.classes.call[0]?.css ?? palette.muted;
+  const most = values.reduce((a, b) => Math.max(a, b), 1);
+  const wide = (end - begin) / Math.max(values.length, 1);
   context.beginPath();
   context.moveTo(begin, y + high);
-  depth.forEach((value, at) => {
+  values.forEach((value, at) => {
     const height = y + high - (value / most) * high;
     context.lineTo(begin + at * wide, height);
     context.lineTo(begin + (at + 1) * wide, height);
@@ -283,7 +297,7 @@ function drawDepth(
   context.lineWidth = 1;
   context.stroke();
   context.fillStyle = palette.muted;
-  context.fillText(`up to ${most >= 10 ? Math.round(most) : most}`, Math.max(begin, 0) + 3, y + 6);
+  context.fillText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
 }
 
 /** What fits of a name. */

@@ -23,13 +23,18 @@ export interface TimelineStripProps {
   device?: number | undefined;
   marked?: readonly View[];
   host?: boolean;
+  /** Most streams. */
+  most?: number;
+  /** Whether a link below leads to the window itself. */
+  link?: boolean;
 }
 
+const MOST_THREADS = 2;
 const NOTHING: ReadonlySet<string> = new Set();
 const NO_MARKS: readonly View[] = [];
-const MOST_STREAMS = 4;
 
-export function TimelineStrip({ from, to, device, marked = NO_MARKS, host = true }: TimelineStripProps) {
+export function TimelineStrip(props: TimelineStripProps) {
+  const { from, to, device, marked = NO_MARKS, host = true, most = 4, link = true } = props;
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
@@ -39,16 +44,18 @@ export function TimelineStrip({ from, to, device, marked = NO_MARKS, host = true
   );
   const rows = useMemo(() => {
     if (overview === null) return [];
-    const all = rowsOf(overview.tracks, device === undefined ? NOTHING : new Set([`gpu${device}`]));
-    const first = device ?? all.find(({ kind }) => kind === "idle")?.device;
-    const ops = host ? all.filter(({ kind }) => kind === "op").slice(0, 1) : [];
+    const devices = overview.tracks.flatMap((track) => (track.device === undefined ? [] : [track.device]));
+    const first = device ?? Math.min(...devices);
+    // The first GPU is unfolded already.
+    const all = rowsOf(overview.tracks, first > Math.min(...devices) ? new Set([`gpu${first}`]) : NOTHING);
+    const ops = host ? all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS) : [];
     const own = all.filter((row) => row.device === first && row.fold === undefined);
     return [
       ...ops,
       ...own.filter(({ kind }) => kind === "idle"),
-      ...own.filter(({ kind }) => kind === "stream").slice(0, MOST_STREAMS),
+      ...own.filter(({ kind }) => kind === "stream").slice(0, most),
     ];
-  }, [overview, device, host]);
+  }, [overview, device, host, most]);
   const tracks = useMemo(() => [...new Set(rows.map(({ track }) => track))], [rows]);
   const { answer } = useWindow(profile, round, view, view, width, tracks);
   if (overview === null || rows.length === 0) return null;
@@ -76,9 +83,11 @@ export function TimelineStrip({ from, to, device, marked = NO_MARKS, host = true
           )
         }
       />
-      <p class="muted timeline-open">
-        <ViewLink to={timelineLink(view)}>Open in the Timeline</ViewLink>
-      </p>
+      {link && (
+        <p class="muted timeline-open">
+          <ViewLink to={timelineLink(view)}>Open in the Timeline</ViewLink>
+        </p>
+      )}
     </div>
   );
 }

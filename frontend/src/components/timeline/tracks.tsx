@@ -79,7 +79,7 @@ export function Tracks(props: TracksProps) {
   }, [overview, theme, themed, matrixUnit]);
   const causes = useMemo(() => {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
-    return overview.classes.device.map((name) => (labels.get(name) ?? name).toLowerCase());
+    return (overview.classes.device ?? []).map((name) => (labels.get(name) ?? name).toLowerCase());
   }, [overview, matrixUnit]);
   useLayoutEffect(() => {
     const element = canvas.current;
@@ -125,7 +125,7 @@ export function Tracks(props: TracksProps) {
     const { items } = track;
     const kind = found.row.kind === "idle" ? "device" : found.row.kind;
     const number = items.class[found.item] ?? 0;
-    const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind][number] ?? "");
+    const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
     const label =
       kind === "device"
         ? (partKinds(matrixUnit).find(({ key }) => key === word)?.label ?? word)
@@ -194,7 +194,7 @@ export function Tracks(props: TracksProps) {
     else {
       const number = items?.id?.[found.item];
       if (number !== undefined) props.onSelect?.({ item: number });
-      else if (found.row.kind === "queue" || found.row.kind === "device") props.onSelect?.(null);
+      else if (/^(?:queue|device|memory)$/.test(found.row.kind)) props.onSelect?.(null);
       else props.onPick?.(found.row.track, found.time);
     }
   };

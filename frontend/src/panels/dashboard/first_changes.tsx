@@ -3,6 +3,7 @@ import type { DashboardResponse, Diagnosis, DiagnosedFinding } from "../../api/t
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
+import { lazyView } from "../../components/lazy_view";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { unbroken } from "../../format/sentence";
@@ -11,8 +12,15 @@ import { gainTime, rangeText } from "../../model/findings";
 
 const SHOWN = 3;
 
+// On demand: the Dashboard must not wait for the timeline.
+const Moment = lazyView("the timeline", async () => (await import("../../components/timeline/moment_strip")).Worst);
+
+const isTimed = ({ evidence }: DiagnosedFinding): boolean => evidence.some(({ from_ns: from }) => from !== null);
+
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
   const findings = diagnosis?.findings ?? [];
+  // The first that is about a time is shown at its worst moment.
+  const timed = findings.slice(0, SHOWN).find(isTimed);
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
   return (
@@ -44,15 +52,17 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
               ))
             : findings
                 .slice(0, SHOWN)
-                .map((finding) => <Change key={finding.rule + finding.title} finding={finding} />)}
+                .map((finding) => (
+                  <Change key={finding.rule + finding.title} finding={finding} drawn={finding === timed} />
+                ))}
         </ol>
       )}
     </Panel>
   );
 }
 
-function Change({ finding }: { finding: DiagnosedFinding }) {
-  const { gain, title, action } = finding;
+function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean }) {
+  const { gain, title, action, evidence } = finding;
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   const text =
@@ -74,6 +84,11 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
         <span class="change-action">
           <Linked text={unbroken(action)} />
         </span>
+        {isTimed(finding) && (
+          <div class={drawn ? "change-moment drawn" : "change-moment"}>
+            <Moment evidence={evidence} drawn={drawn} />
+          </div>
+        )}
       </span>
     </li>
   );

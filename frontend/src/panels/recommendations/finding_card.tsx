@@ -1,5 +1,6 @@
 import type { DiagnosedEvidence, DiagnosedFinding, EvidenceKind } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
+import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip";
 import { CopyButton } from "../../components/copy_button";
 import { ExternalLink, Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
@@ -9,9 +10,8 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { unbroken } from "../../format/sentence";
 import { formatShare } from "../../format/share";
-import { formatDuration } from "../../format/time";
 import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
-import { momentsOf } from "../../model/moments";
+import { momentOf, momentsOf } from "../../model/moments";
 import { evidenceLink } from "../../model/timeline";
 import type { Changes } from "../../model/url_state";
 
@@ -48,19 +48,10 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
           <CopyButton text={action} what="what to do" />
         </p>
         {moments.length > 0 && (
-          <ul class="finding-moments" aria-label="On the timeline">
-            {moments.map(({ from, to, device, what }) => (
-              <li key={from}>
-                <ViewLink
-                  class="link-button"
-                  to={evidenceLink(from, to, device)}
-                  tip="Open this moment in the Timeline"
-                >
-                  {formatDuration(to - from)} {what}
-                </ViewLink>
-              </li>
-            ))}
-          </ul>
+          <>
+            <MomentLinks moments={moments} />
+            {shown && <MomentStrip moments={moments} />}
+          </>
         )}
         {(evidence.length > 0 || why !== "") && (
           <details class="finding-evidence" open={shown}>
@@ -174,12 +165,23 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                 </td>
               )}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
-              {timed && <td class="right">{row.time_ns === null ? "" : <Duration ns={row.time_ns} />}</td>}
+              {timed && <td class="right">{row.time_ns === null ? "" : <Time row={row} ns={row.time_ns} />}</td>}
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+/** A time of the evidence; where it has a moment, it leads there. */
+function Time({ row, ns }: { row: DiagnosedEvidence; ns: number }) {
+  const moment = momentOf(row);
+  if (moment === null) return <Duration ns={ns} />;
+  return (
+    <ViewLink class="link-button" to={evidenceLink(moment.from, moment.to, moment.device)}>
+      <Duration ns={ns} />
+    </ViewLink>
   );
 }
 

@@ -2,29 +2,22 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import {
-  fetchGap,
+  fetchMoment,
   fetchNextGap,
-  fetchTable,
   fetchTimeline,
   fetchTimelineItem,
   fetchTimelineItemAt,
   fetchTimelineSearch,
   fetchTimelineWindow,
-  traceUrl,
 } from "../../api/client";
-import { Dialog } from "../../components/dialog";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { DataTable } from "../../components/table/data_table";
 import { Tracks } from "../../components/timeline/tracks";
 import { useWindow } from "../../components/timeline/use_window";
-import { formatCounted } from "../../format/number";
-import { formatShare } from "../../format/share";
-import { exactDuration, formatDuration } from "../../format/time";
+import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { partKinds } from "../../model/parts";
 import {
   around,
   iterationIn,
@@ -42,19 +35,13 @@ import {
   type View,
 } from "../../model/timeline";
 import { GapDetails, ItemDetails } from "./details";
+import { GapTables } from "./gap_tables";
+import { HandOver } from "./hand_over";
+import { Headline, Legend, Sums } from "./headline";
+import { Keys } from "./keys";
+import { Launches } from "./launches";
 import { Minimap } from "./minimap";
-import { openInPerfetto } from "./perfetto";
-
-const KEYS: readonly (readonly [string, string])[] = [
-  ["W, S", "closer, further; or Ctrl and the wheel, at the pointer"],
-  ["A, D", "left, right; or the wheel sideways, or Shift and a drag"],
-  ["F", "fit what is selected, or the whole capture"],
-  ["[, ]", "iteration before, after"],
-  ["N, P", "next gap, the one before"],
-  ["/", "search kernels and ops"],
-  ["Esc", "clear what is selected"],
-  ["?", "these keys"],
-];
+import { WindowBar } from "./window_bar";
 
 export function Timeline() {
   const { profile, round } = useScope();
@@ -74,20 +61,11 @@ export function Timeline() {
   return <Page key={query.dataKey} overview={query.data} />;
 }
 
-/** The sum of what is not work. */
-const idleOf = (
-  parts: Record<string, number>,
-  unit: string,
-): { label: string; colour: string; ns: number; idle: boolean }[] =>
-  partKinds(unit)
-    .map(({ key, label, colour }, at) => ({ label, colour, ns: parts[key] ?? 0, idle: at > 4 }))
-    .filter(({ ns }) => ns > 0);
-
 function Page({ overview }: { overview: TimelineOverview }) {
   const { profile, round, matrixUnit, title, ...scope } = useScope();
   const url = useUrl();
   const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
-  const { typical, longest, list } = overview.iterations;
+  const { typical, list } = overview.iterations;
   const start: View = typical === null ? whole : within({ from: typical.start, to: typical.stop }, whole);
   const { view: asked, selected } = readTimeline(url);
   const settled = within(asked ?? start, whole);
@@ -128,7 +106,7 @@ function Page({ overview }: { overview: TimelineOverview }) {
     async (signal) =>
       selected !== null && "item" in selected
         ? { item: await fetchTimelineItem(profile, selected.item, signal) }
-        : { gap: await fetchGap(profile, selected?.device ?? 0, selected?.at ?? 0, signal) },
+        : fetchMoment(profile, selected?.device ?? 0, selected?.at ?? 0, signal),
   );
   const found = selected === null || chosen.loading ? null : chosen.data;
   const gap = found !== null && "gap" in found ? found.gap : null;
@@ -276,66 +254,18 @@ function Page({ overview }: { overview: TimelineOverview }) {
         about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum a stretch of time."
       >
         <Minimap overview={overview} view={view} whole={whole} onView={show} />
-        <div class="timeline-bar" role="toolbar" aria-label="Window">
-          <button type="button" class="button" onClick={() => act("w")} aria-label="Closer">
-            + W
-          </button>
-          <button type="button" class="button" onClick={() => act("s")} aria-label="Further away">
-            − S
-          </button>
-          <button type="button" class="button" onClick={() => act("f")}>
-            Fit F
-          </button>
-          {list.length > 1 && (
-            <>
-              <button type="button" class="button" onClick={() => step(-1)}>
-                ‹ Previous
-              </button>
-              <button type="button" class="button" onClick={() => step(1)}>
-                Next ›
-              </button>
-              {typical !== null && (
-                <button
-                  type="button"
-                  class="button"
-                  onClick={() => show(within({ from: typical.start, to: typical.stop }, whole))}
-                >
-                  Typical
-                </button>
-              )}
-              {longest !== null && (
-                <button
-                  type="button"
-                  class="button"
-                  onClick={() => show(within({ from: longest.start, to: longest.stop }, whole))}
-                >
-                  Longest
-                </button>
-              )}
-            </>
-          )}
-          {device !== null && (
-            <button type="button" class="button" onClick={() => nextGap(true)}>
-              Next gap N
-            </button>
-          )}
-          <input
-            ref={search}
-            type="search"
-            class="timeline-search"
-            placeholder="Search kernels and ops ( / )"
-            aria-label="Search kernels and ops"
-            onKeyDown={(event) => {
-              if (event.key === "Enter") find(event.currentTarget.value);
-              else if (event.key === "Escape") event.currentTarget.blur();
-            }}
-          />
-          <button type="button" class="button" onClick={() => setHelping(true)} aria-label="Keys">
-            ?
-          </button>
-          <span class="timeline-space" />
+        <WindowBar
+          act={act}
+          step={step}
+          show={show}
+          find={find}
+          searching={search}
+          iterations={overview.iterations}
+          whole={whole}
+          hasGaps={device !== null}
+        >
           <HandOver profile={profile} view={rest} title={title} />
-        </div>
+        </WindowBar>
         {error !== null && <ErrorBox error={error} />}
         <div class={selected === null && dragged === null ? "" : "timeline-page"}>
           <div>
@@ -402,61 +332,11 @@ function Page({ overview }: { overview: TimelineOverview }) {
       </Panel>
       {device !== null && (
         <>
-          <DataTable
-            table="gap_groups"
-            name="gap_groups"
-            title="Gaps by Cause and Op"
-            noun="groups"
-            selectable
-            first={[
-              ...(devices.length > 1 ? ["device"] : []),
-              "cause",
-              "op",
-              "gaps",
-              "total_ns",
-              "window_fraction",
-              "longest_ns",
-              "host",
-            ]}
-            links={links}
-            pageSize={10}
-            empty="No GPU is idle in this window."
-          />
-          <DataTable
-            table="gaps"
-            name="gaps"
-            title="Gaps"
-            noun="gaps"
-            selectable
-            first={[
-              "start_ns",
-              "duration_ns",
-              ...(devices.length > 1 ? ["device"] : []),
-              "cause",
-              "op",
-              "host",
-              "iteration",
-            ]}
-            links={links}
-            pageSize={10}
-            empty="No GPU is idle in this window."
-          />
+          <GapTables links={links} manyGpus={devices.length > 1} />
+          <Launches device={device} range={range} />
         </>
       )}
-      {helping && (
-        <Dialog title="Keys of the timeline" onClose={() => setHelping(false)}>
-          <dl class="timeline-keys">
-            {KEYS.map(([keys, what]) => (
-              <div key={keys}>
-                <dt>
-                  <kbd>{keys}</kbd>
-                </dt>
-                <dd>{what}</dd>
-              </div>
-            ))}
-          </dl>
-        </Dialog>
-      )}
+      {helping && <Keys onClose={() => setHelping(false)} />}
     </div>
   );
 }
@@ -480,157 +360,4 @@ function linesOf(
     { from: call.start, fromRow: row(call.track), to: item.start, toRow: row(item.track) },
     ...(op === null ? [] : [{ from: call.start, fromRow: row(op.track), to: call.start, toRow: row(call.track) }]),
   ].filter(({ fromRow, toRow }) => fromRow >= 0 && toRow >= 0);
-}
-
-interface HeadlineProps {
-  parts: Record<string, number>;
-  unit: string;
-  range: View;
-  dragged: boolean;
-  iteration: number | null;
-  /** The GPU, where there are several. */
-  device: number | null;
-  scope: { profile: string; aggregation: number | null; domain: string | null };
-}
-
-function Headline({ parts, unit, range, dragged, iteration, device, scope }: HeadlineProps) {
-  const all = idleOf(parts, unit);
-  const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
-  const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
-  const wall = range.to - range.from;
-  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${range.from} ${range.to}` : null, (signal) =>
-    fetchTable(
-      {
-        ...scope,
-        table: "gap_groups",
-        offset: 0,
-        limit: 1,
-        sort: "-total_ns",
-        search: "",
-        where: {},
-        links: { from: String(range.from), to: String(range.to) },
-      },
-      signal,
-    ),
-  ).data;
-  if (all.length === 0) return null;
-  const where = dragged ? "of this stretch" : iteration === null ? "of this window" : `of iteration ${iteration}`;
-  const who = device === null ? "The GPU" : `GPU ${device}`;
-  const row = top?.rows[0];
-  const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
-  const gaps = typeof row?.gaps === "number" ? row.gaps : null;
-  return (
-    <header>
-      <h1 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
-        {idle === 0 ? (
-          <>
-            {who} is never idle in the {formatDuration(wall)} {where}.
-          </>
-        ) : (
-          <>
-            {who} waits{" "}
-            <strong>
-              {formatDuration(idle)} ({formatShare(idle / wall)})
-            </strong>{" "}
-            of the {formatDuration(wall)} {where}:{" "}
-            {causes.slice(0, 2).map(({ label, ns }, at) => (
-              <>
-                {at > 0 && ", "}
-                <strong>{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
-              </>
-            ))}
-            {gaps !== null && op !== null && (
-              <span class="muted">
-                {" "}
-                (most: {formatCounted(gaps, "gap")} before {op})
-              </span>
-            )}
-            .
-          </>
-        )}
-      </h1>
-    </header>
-  );
-}
-
-interface SumsProps {
-  parts: Record<string, number>;
-  unit: string;
-  range: View;
-  onShow: () => void;
-}
-
-/** What a dragged stretch of time adds up to. */
-function Sums({ parts, unit, range, onShow }: SumsProps) {
-  const wall = range.to - range.from;
-  return (
-    <div class="timeline-details">
-      <p>
-        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">chosen</span>
-      </p>
-      <ul class="timeline-sums">
-        {idleOf(parts, unit).map(({ label, colour, ns }) => (
-          <li key={label}>
-            <span class="swatch" style={{ background: colour }} />
-            <span>{label}</span>
-            <span class="number" data-tip={exactDuration(ns)}>
-              {formatDuration(ns)}
-            </span>
-            <span class="number muted">{formatShare(ns / wall)}</span>
-          </li>
-        ))}
-      </ul>
-      <p class="timeline-bar">
-        <button type="button" class="button" onClick={onShow}>
-          Zoom in
-        </button>
-      </p>
-      <p class="muted">The tables below show the gaps of this stretch. Esc clears it.</p>
-    </div>
-  );
-}
-
-function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
-  return (
-    <ul class="legend timeline-legend">
-      {idleOf(parts, unit).map(({ label, colour }) => (
-        <li key={label}>
-          <span class="swatch" style={{ background: colour }} /> {label}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-/** Perfetto, where the server allows it, and the same as a file. */
-function HandOver({ profile, view, title }: { profile: string; view: View; title: string }) {
-  const { perfetto } = useScope();
-  const [failed, setFailed] = useState("");
-  return (
-    <>
-      <a class="button" href={traceUrl(profile, view)} download="trace.json">
-        Download this window
-      </a>
-      {perfetto !== null && (
-        <button
-          type="button"
-          class="button"
-          data-tip={`Opens ${new URL(perfetto, window.location.href).host}. The trace is handed over inside your browser and not uploaded.`}
-          onClick={() => {
-            setFailed("");
-            openInPerfetto(perfetto, profile, view, title).catch((error: unknown) =>
-              setFailed(error instanceof Error ? error.message : String(error)),
-            );
-          }}
-        >
-          Open this window in Perfetto
-        </button>
-      )}
-      {failed !== "" && (
-        <span class="muted" role="alert">
-          {failed}
-        </span>
-      )}
-    </>
-  );
 }

@@ -1,0 +1,137 @@
+/** What the window says in one sentence, and its parts as a list and a legend. */
+import { fetchTable } from "../../api/client";
+import { formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { exactDuration, formatDuration } from "../../format/time";
+import { useQuery } from "../../frame/use_query";
+import { partKinds } from "../../model/parts";
+import type { View } from "../../model/timeline";
+
+/** The sum of what is not work. */
+const idleOf = (
+  parts: Record<string, number>,
+  unit: string,
+): { label: string; colour: string; ns: number; idle: boolean }[] =>
+  partKinds(unit)
+    .map(({ key, label, colour }, at) => ({ label, colour, ns: parts[key] ?? 0, idle: at > 4 }))
+    .filter(({ ns }) => ns > 0);
+
+interface HeadlineProps {
+  parts: Record<string, number>;
+  unit: string;
+  range: View;
+  dragged: boolean;
+  iteration: number | null;
+  /** The GPU, where there are several. */
+  device: number | null;
+  scope: { profile: string; aggregation: number | null; domain: string | null };
+}
+
+export function Headline({ parts, unit, range, dragged, iteration, device, scope }: HeadlineProps) {
+  const all = idleOf(parts, unit);
+  const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
+  const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
+  const wall = range.to - range.from;
+  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${range.from} ${range.to}` : null, (signal) =>
+    fetchTable(
+      {
+        ...scope,
+        table: "gap_groups",
+        offset: 0,
+        limit: 1,
+        sort: "-total_ns",
+        search: "",
+        where: {},
+        links: { from: String(range.from), to: String(range.to) },
+      },
+      signal,
+    ),
+  ).data;
+  if (all.length === 0) return null;
+  const where = dragged ? "of this stretch" : iteration === null ? "of this window" : `of iteration ${iteration}`;
+  const who = device === null ? "The GPU" : `GPU ${device}`;
+  const row = top?.rows[0];
+  const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
+  const gaps = typeof row?.gaps === "number" ? row.gaps : null;
+  return (
+    <header>
+      <h1 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
+        {idle === 0 ? (
+          <>
+            {who} is never idle in the {formatDuration(wall)} {where}.
+          </>
+        ) : (
+          <>
+            {who} waits{" "}
+            <strong>
+              {formatDuration(idle)} ({formatShare(idle / wall)})
+            </strong>{" "}
+            of the {formatDuration(wall)} {where}:{" "}
+            {causes.slice(0, 2).map(({ label, ns }, at) => (
+              <>
+                {at > 0 && ", "}
+                <strong>{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
+              </>
+            ))}
+            {gaps !== null && op !== null && (
+              <span class="muted">
+                {" "}
+                (most: {formatCounted(gaps, "gap")} before {op})
+              </span>
+            )}
+            .
+          </>
+        )}
+      </h1>
+    </header>
+  );
+}
+
+interface SumsProps {
+  parts: Record<string, number>;
+  unit: string;
+  range: View;
+  onShow: () => void;
+}
+
+/** What a dragged stretch of time adds up to. */
+export function Sums({ parts, unit, range, onShow }: SumsProps) {
+  const wall = range.to - range.from;
+  return (
+    <div class="timeline-details">
+      <p>
+        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">chosen</span>
+      </p>
+      <ul class="timeline-sums">
+        {idleOf(parts, unit).map(({ label, colour, ns }) => (
+          <li key={label}>
+            <span class="swatch" style={{ background: colour }} />
+            <span>{label}</span>
+            <span class="number" data-tip={exactDuration(ns)}>
+              {formatDuration(ns)}
+            </span>
+            <span class="number muted">{formatShare(ns / wall)}</span>
+          </li>
+        ))}
+      </ul>
+      <p class="timeline-bar">
+        <button type="button" class="button" onClick={onShow}>
+          Zoom in
+        </button>
+      </p>
+      <p class="muted">The tables below show the gaps of this stretch. Esc clears it.</p>
+    </div>
+  );
+}
+
+export function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
+  return (
+    <ul class="legend timeline-legend">
+      {idleOf(parts, unit).map(({ label, colour }) => (
+        <li key={label}>
+          <span class="swatch" style={{ background: colour }} /> {label}
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,183 @@
+/** How launches reach the GPU in the window: how many wait at a time, how long, and which calls take longer than their work. */
+import { fetchLaunches } from "../../api/client";
+import { Loading } from "../../components/message";
+import { Panel } from "../../components/panel";
+import { Duration, OpPath } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
+import { formatCount, formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { useScope } from "../../frame/scope";
+import { useQuery } from "../../frame/use_query";
+import { histogramOf, type Bar } from "../../model/launches";
+import type { LaunchStatistics, View } from "../../model/timeline";
+import { showingOp } from "../../model/url_state";
+
+const ABOUT =
+  "Launches of kernels whose calls begin in this window; a call with all its work is one. Queue length: calls that have begun and whose work has not. Delay: from the end of a call to the begin of its work.";
+
+export function Launches({ device, range }: { device: number; range: View }) {
+  const { profile, round } = useScope();
+  const query = useQuery(`${profile} ${round} ${device} ${range.from} ${range.to}`, (signal) =>
+    fetchLaunches(profile, device, range, signal),
+  );
+  const found = query.data;
+  return (
+    <Panel title="Launches" about={ABOUT}>
+      {query.error !== null ? (
+        <p class="nothing">{query.error.message}</p>
+      ) : found === null ? (
+        <Loading what="launches" />
+      ) : (
+        <Statistics found={found} wall={range.to - range.from} />
+      )}
+    </Panel>
+  );
+}
+
+function Statistics({ found, wall }: { found: LaunchStatistics; wall: number }) {
+  const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = found;
+  const lacking = unrecorded > 0 && ` Of ${formatCounted(unrecorded, "kernel")} no call is recorded.`;
+  if (launches === 0)
+    return (
+      <p class="nothing">
+        No launch of a kernel is recorded in this window.
+        {lacking}
+      </p>
+    );
+  const late = queue.bins.reduce((sum, { from, ns }) => sum + (from < 2 ? ns : 0), 0);
+  return (
+    <>
+      <p class="timeline-launches-said">
+        {formatCounted(launches, "launch", "launches")}: half of them wait up to <Duration ns={delay.median_ns} />, all
+        but a twentieth up to <Duration ns={delay.p95_ns} />. At most one waits in{" "}
+        <strong>{formatShare(late / Math.max(wall, 1))}</strong> of the window.
+        {ahead !== null && ahead > 0 && ` The GPU works on for ${formatDuration(ahead)} after the last call.`}
+        {delay.before_call > 0 &&
+          ` ${formatCount(delay.before_call)} begin before their call: the clocks of host and GPU differ.`}
+        {lacking}
+      </p>
+      <div class="timeline-launches">
+        <Histogram
+          title="Queue Length"
+          heads={["Launches waiting", "Share of the window"]}
+          bars={histogramOf(
+            queue.bins.map(({ from, ns }) => [from, ns]),
+            formatCount,
+          )}
+          whole={wall}
+          tip={readableAndExact}
+        />
+        <Histogram
+          title="Launch Delay"
+          heads={["Delay", "Share of launches"]}
+          bars={histogramOf(
+            delay.bins.map(({ from_ns: from, launches: count }) => [from, count]),
+            formatDuration,
+          )}
+          whole={launches}
+          tip={(count) => formatCounted(count, "launch", "launches")}
+        />
+        <ShortKernels short={short} launches={launches} />
+      </div>
+    </>
+  );
+}
+
+interface HistogramProps {
+  title: string;
+  heads: readonly [string, string];
+  bars: readonly Bar[];
+  whole: number;
+  tip: (value: number) => string;
+}
+
+function Histogram({ title, heads, bars, whole, tip }: HistogramProps) {
+  const most = Math.max(...bars.map(({ value }) => value), 1);
+  return (
+    <table class="plain-table timeline-histogram">
+      <caption>{title}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{heads[0]}</th>
+          <th scope="col">{heads[1]}</th>
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ label, value }) => (
+          <tr key={label} data-tip={tip(value)}>
+            <th scope="row">{label}</th>
+            <td>
+              <span class="timeline-histogram-bar" style={{ width: `${(value / most) * 70}%` }} aria-hidden="true" />
+              {formatShare(value / Math.max(whole, 1))}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+const SHOWN = 8;
+
+function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; launches: number }) {
+  return (
+    <table class="plain-table timeline-short">
+      <caption data-tip="Their work takes less time than the call that launches it">
+        Shorter than Their Launch: {formatCount(short.launches)} ({formatShare(short.launches / launches)})
+      </caption>
+      {short.launches > 0 && (
+        <>
+          <thead>
+            <tr>
+              <th scope="col">Op</th>
+              <th scope="col" class="right">
+                Launches
+              </th>
+              <th scope="col" class="right">
+                Work
+              </th>
+              <th scope="col" class="right">
+                Calls
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
+              <tr key={`${id} ${op}`}>
+                <td>
+                  {id === "" ? (
+                    op
+                  ) : (
+                    <ViewLink class="link-button" to={showingOp("ops", id)}>
+                      <OpPath path={op} id={id} />
+                    </ViewLink>
+                  )}
+                </td>
+                <td class="right number">{formatCount(count)}</td>
+                <td class="right">
+                  <Duration ns={work} />
+                </td>
+                <td class="right">
+                  <Duration ns={call} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+          <tfoot>
+            <tr>
+              <td>All</td>
+              <td class="right number">{formatCount(short.launches)}</td>
+              <td class="right">
+                <Duration ns={short.work_ns} />
+              </td>
+              <td class="right">
+                <Duration ns={short.call_ns} />
+              </td>
+            </tr>
+          </tfoot>
+        </>
+      )}
+    </table>
+  );
+}
