@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from playwright.sync_api import Page, expect
@@ -39,3 +40,32 @@ def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard:
     expect(page.locator(".timeline-head")).to_contain_text("of this window")
     page.locator("body").press("?")
     expect(page.get_by_role("dialog")).to_contain_text("next gap")
+
+
+PERFETTO = """<script>
+addEventListener("message", ({data, source, origin}) => {
+  if (data === "PING") source.postMessage("PONG", origin);
+  else if (data.perfetto) window.given = {...data.perfetto, text: new TextDecoder().decode(data.perfetto.buffer)};
+});
+</script>"""
+"""Answers as ui.perfetto.dev does, and keeps what it is given."""
+
+
+def test_a_finding_leads_to_its_moment_and_the_window_to_perfetto(page: Page, tensorboard: TensorBoard) -> None:
+    """What waits is selected there; Perfetto is given the trace of the window by the click, once it answers."""
+    page.goto(tensorboard.page(run="amp", view="recommendations"))
+    page.get_by_role("list", name="On the timeline").first.get_by_role("link").first.click()
+    expect(page.get_by_label("Details")).to_contain_text(re.compile("Gap of|takes"))
+    expect(page.get_by_role("region", name="Launches")).to_contain_text("Queue Length")
+    page.context.route(
+        "https://ui.perfetto.dev/**", lambda route: route.fulfill(content_type="text/html", body=PERFETTO)
+    )
+    with page.expect_popup() as opened_page:
+        page.get_by_role("button", name="Open this window in Perfetto").click()
+    perfetto = opened_page.value
+    perfetto.wait_for_function("window.given !== undefined")
+    given = perfetto.evaluate("window.given")
+    assert given["fileName"] == "trace.json"
+    assert given["title"]
+    events = json.loads(given["text"])["traceEvents"]
+    assert {"kernel", "cuda_runtime", "idle"} <= {event.get("cat") for event in events}
