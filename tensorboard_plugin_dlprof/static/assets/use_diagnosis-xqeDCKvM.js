@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{O as e,n as t}from"./use_query-CYuM7XhJ.js";import{i as n,r}from"./use_menu-Boa3Ipu7.js";function i(){let i=n();return t(r(i,`diagnosis`),t=>e(i,t))}export{i as t};
