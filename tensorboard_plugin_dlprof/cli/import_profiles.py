@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
-from tensorboard_plugin_dlprof.database.naming import database_name, run_and_prefix
+from tensorboard_plugin_dlprof.database.naming import database_of
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place, rank_expression
@@ -195,8 +195,8 @@ class Job:
 
 def place_of_database(source: Path, output: Path | None) -> Path:
     """Where the database of a source goes: into the folder of its run."""
-    run, prefix = run_and_prefix(source.parent.as_posix(), source.name)
-    return (output or Path(run)) / database_name(prefix + source.name)
+    beside = database_of(source)
+    return beside if output is None else output / beside.name
 
 
 def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool, warns: bool = True) -> int:

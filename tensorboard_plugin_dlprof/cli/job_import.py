@@ -50,7 +50,7 @@ def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: 
         return code
     from tensorboard_plugin_dlprof.cli.job import make_jobs_in
 
-    folder = arguments.output or common_folder(sources)
+    folder = arguments.output or common_folder([full_database(task) for task in tasks])
     found = make_jobs_in(folder, arguments.force)
     if depth == "job" and not arguments.depth:
         _import_what_stands_out(tasks, folder, arguments, options)

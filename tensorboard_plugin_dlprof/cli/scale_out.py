@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
-from tensorboard_plugin_dlprof.database.naming import database_name, source_stem
+from tensorboard_plugin_dlprof.database.naming import database_of
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
-from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, RANK_SUFFIX
 
 _LONGEST_OUTPUT = 16_000
 
@@ -44,7 +44,7 @@ def common_folder(sources: Sequence[Path]) -> Path:
 def placed(sources: Sequence[Path], output: Path | None) -> list[Task]:
     """Where the results of each source go: beside it, or below ``output`` as it lies below what all have in common."""
     if output is None:
-        return [Task(source, source.parent) for source in sources]
+        return [Task(source, database_of(source).parent) for source in sources]
     root = common_folder(sources)
     return [Task(source, output / Path(os.path.abspath(source.parent)).relative_to(root)) for source in sources]  # noqa: PTH100
 
@@ -188,12 +188,12 @@ def _unwritable(folders: Iterable[str]) -> str:
 
 def rank_file(task: Task) -> Path:
     """The small database of a profile (``--depth job``)."""
-    return task.folder / (source_stem(task.source.name) + RANK_SUFFIX)
+    return task.folder / (database_of(task.source).name.removesuffix(DATABASE_SUFFIX) + RANK_SUFFIX)
 
 
 def full_database(task: Task) -> Path:
     """The database with all of a profile."""
-    return task.folder / database_name(task.source.name)
+    return task.folder / database_of(task.source).name
 
 
 def import_ranks(folder: Path, target: Path, rank_expression: str = "") -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database, opened_database
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
-from tensorboard_plugin_dlprof.database.naming import database_name, is_database_name
+from tensorboard_plugin_dlprof.database.naming import database_of, is_database_name
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, real_tables
@@ -51,7 +51,7 @@ def database_at_hand(profile: Path) -> Path | None:
     """The database for a path from the user: the file itself if it is one, else a current one next to it, else None."""
     if is_database_name(profile.name) or is_dlprof_database(profile):
         return profile
-    beside = profile.parent / database_name(profile.name)
+    beside = database_of(profile)
     return beside if beside.exists() and is_current(beside, profile) else None
 
 

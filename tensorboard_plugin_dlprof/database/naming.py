@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from fnmatch import fnmatch
+from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME, JOB_SUFFIX
 
@@ -82,6 +83,12 @@ def run_and_prefix(folder: str, name: str) -> tuple[str, str]:
 def database_name(source_name: str) -> str:
     """Name of the database made from the source of this name, which may begin with a folder."""
     return source_stem(source_name.replace("/", "_")) + DATABASE_SUFFIX
+
+
+def database_of(source: Path) -> Path:
+    """Where the database of a source goes: into the folder of its run, which xprof's own folders are not."""
+    run, prefix = run_and_prefix(source.parent.as_posix(), source.name)
+    return Path(run) / database_name(prefix + source.name)
 
 
 def event_file_name(database: str) -> str:

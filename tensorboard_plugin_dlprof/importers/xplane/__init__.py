@@ -58,6 +58,8 @@ _GPUS = {
     (7, 0, 80): "Tesla V100", (7, 5, 40): "Tesla T4", (8, 0, 108): "NVIDIA A100", (9, 0, 132): "NVIDIA H100",
 }  # fmt: skip
 """GPUs that capability and number of multiprocessors tell; newer collectors write the name."""
+_FOLDERS = ("plugins", "profile")
+_HOST_FILE = re.compile(r"\.xplane\.pb(?:\.gz)?\Z")
 _JAX_MODULE = re.compile(r"(?:jit|pjit|pmap|xla_call)_")
 _TORCH_MODULE = ("SyncTensorsGraph", "IrToHlo")
 _TENSORFLOW_MODULE = re.compile(r"cluster_\d|a_inference_|.*__XlaCompiledKernel|.*__inference_")
@@ -280,6 +282,7 @@ def _info(
     modules: Modules,
 ) -> CaptureInfo:
     started = session.get("profile_start_time", -1)
+    rank, world_size = _rank(path)
     recorded = {
         "ops": any(op is not None for op in ops),
         "shapes": any(op is not None and op.shapes for op in ops),
@@ -295,9 +298,20 @@ def _info(
         utc_start_ns=started if isinstance(started, int) else -1,
         framework=_framework(work, modules, strings),
         host_name=valid_text(space.hosts[0]) if space.hosts else "",
-        rank=rank_from_name(path),
+        rank=rank,
+        world_size=world_size,
         recorded=frozenset(name for name, is_recorded in recorded.items() if is_recorded),
     )
+
+
+def _rank(path: Path) -> tuple[int, int]:
+    """Rank and number of ranks of the process: each host of a session writes a file into one folder; -1 if unknown."""
+    rank = rank_from_name(path)
+    if rank < 0 and path.parts[-4:-2] == _FOLDERS:
+        names = sorted(each.name for each in path.parent.iterdir() if _HOST_FILE.search(each.name))
+        if path.name in names and len(names) > 1:
+            return names.index(path.name), len(names)
+    return rank, -1
 
 
 def _framework(work: Work, modules: Modules, strings: Strings) -> str:

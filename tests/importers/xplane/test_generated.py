@@ -307,3 +307,14 @@ def test_gzip_bombs_are_refused(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(space([gpu()]) + message(1, text(2, "/host:CPU"), bytes(30 << 20)), 1))
     with pytest.raises(ProfileError, match="expand"):
         XPlaneImporter().read(path, ReadOptions(max_expanded_bytes=1 << 20), lambda what, fraction: None)
+
+
+def test_hosts_of_one_session_are_ranks(tmp_path: Path) -> None:
+    """Each process writes a file into the folder of the session; a file alone is no rank."""
+    folder = tmp_path / "run" / "plugins" / "profile" / "2026_11_23"
+    folder.mkdir(parents=True)
+    found = []
+    for name in ("vm-b.xplane.pb", "vm-a.xplane.pb"):
+        found.append(capture_of(folder, *two_gpus(), name=name).info)
+    found.append(capture_of(folder, *two_gpus(), name="vm-b.xplane.pb").info)
+    assert [(each.rank, each.world_size) for each in found] == [(-1, -1), (0, 2), (1, 2)]
