@@ -165,7 +165,7 @@ def _captures(members: Sequence[Member], folder: Path, below: str = "") -> list[
         child = inside.partition("/")[0] + "/" if "/" in inside else ""
         by_folder[child].append(member)
     full = [_captures(some, folder, below + child) for child, some in by_folder.items()] if len(by_folder) > 1 else []
-    if full and all(len(captures) == 1 for captures in full) and _overlap(by_folder.values()):
+    if full and all(len(captures) == 1 for captures in full) and _are_whole(by_folder.values()):
         return [capture for captures in full for capture in captures]
     if len(by_folder) == 1 and "" not in by_folder:
         (child,) = by_folder
@@ -173,10 +173,11 @@ def _captures(members: Sequence[Member], folder: Path, below: str = "") -> list[
     return _by_time(members)
 
 
-def _overlap(groups: Iterable[Sequence[Member]]) -> bool:
-    """Whether some rank is in several of the groups."""
+def _are_whole(groups: Iterable[Sequence[Member]]) -> bool:
+    """Whether each of the groups has most ranks, so that it is a capture of its own; not so the folders of hosts."""
     sets = [{member.rank for member in group if member.rank >= 0} for group in groups]
-    return sum(map(len, sets)) > len(set().union(*sets))
+    ranks = len(set().union(*sets))
+    return all(2 * len(each) > ranks for each in sets)
 
 
 def _by_time(members: Sequence[Member]) -> list[list[Member]]:

@@ -104,12 +104,12 @@ def _nobody(facts: Facts) -> str:
     return f"No rank stands out: {wait}." if wait else "No rank stands out."
 
 
-def _per_iteration(facts: Facts) -> Int64s:
-    """Own delay of each rank in each iteration, by place; a lag that is only carried over is not counted again."""
+def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
+    """A delay of each operation, summed for each rank in each iteration, by place."""
     found = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
     delays = facts.delays
     # Time in communication that could not be matched may be waiting for others, so nobody is named for it.
-    own = delays.fresh_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.fresh_ns)
+    own = delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delay_ns)
     inside = facts.iteration >= 0
     np.add.at(found, (delays.member[inside], facts.iteration[inside]), own[inside])
     return found
@@ -117,30 +117,32 @@ def _per_iteration(facts: Facts) -> Int64s:
 
 def _leaders(facts: Facts) -> Int64s:
     """In how many iterations each rank has the largest own delay."""
-    cells = _per_iteration(facts)
+    cells = _per_iteration(facts, facts.delays.fresh_ns)
     return np.bincount(cells.argmax(0)[cells.max(0) > 0], minlength=len(facts.job.members))
 
 
 def _slow_ranks(facts: Facts) -> Verdict | None:
+    """Ranks are named by what is new in their delays, and told with their whole own delay."""
     median = facts.median_iteration_ns
     if median <= 0:
         return None
-    cells = _per_iteration(facts)
-    mean = cells.sum(1) / cells.shape[1]
+    cells = _per_iteration(facts, facts.delays.fresh_ns)
+    fresh = cells.sum(1) / cells.shape[1]
     often = (cells >= thresholds.NAMED_FRACTION * median).sum(1)
     named = np.flatnonzero(
-        (mean >= thresholds.NAMED_FRACTION * median) & (often >= thresholds.NAMED_ITERATIONS * cells.shape[1])
+        (fresh >= thresholds.NAMED_FRACTION * median) & (often >= thresholds.NAMED_ITERATIONS * cells.shape[1])
     )
     if not len(named):
         return None
-    named = named[np.argsort(-mean[named], kind="stable")]
-    suspects = [_suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named]
-    stage = _stage(facts, suspects)
+    named = named[np.argsort(-fresh[named], kind="stable")]
+    mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
+    suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
+    stage = _stage(facts, list(suspects.values()))
     if stage is not None:
         return stage
-    least = thresholds.RUNNER_UP_FRACTION * suspects[0].own_delay_ns
-    suspects = [each for each in suspects if each.own_delay_ns >= least]
-    return Verdict(_sentence(facts, suspects[0]), suspects)
+    least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
+    told = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
+    return Verdict(_sentence(facts, told[0]), told)
 
 
 def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:

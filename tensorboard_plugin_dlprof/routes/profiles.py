@@ -30,6 +30,7 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
             "truncated": snapshot.truncated or left_out,
             "refused": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.refused],
             "reports": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.reports],
+            "jobs": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.jobs],
             "remote": list(snapshot.errors),
         },
         "import_mode": import_mode,

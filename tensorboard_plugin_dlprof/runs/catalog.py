@@ -43,6 +43,7 @@ class Snapshot(msgspec.Struct, frozen=True):
     profiles: tuple[FoundProfile, ...] = ()
     refused: tuple[Seen, ...] = ()
     reports: tuple[Seen, ...] = ()
+    jobs: tuple[Seen, ...] = ()
     directories: int = 0
     truncated: bool = False
     errors: tuple[str, ...] = ()
@@ -185,6 +186,7 @@ class Catalog:
             tuple(profiles),
             tuple(found.refused),
             tuple(found.reports),
+            tuple(found.jobs),
             found.directories,
             found.truncated,
             tuple(found.errors),

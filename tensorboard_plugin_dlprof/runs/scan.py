@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.database.naming import (
     run_and_prefix,
 )
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.metadata import JOB_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import remote_refusal, shown, unmoved
 from tensorboard_plugin_dlprof.storage.listings import Object
 from tensorboard_plugin_dlprof.storage.store import Store
@@ -32,7 +33,7 @@ JSON files of settings next to their profile."""
 MAX_DIRECTORIES = 100_000
 MAX_DEPTH = 12
 MAX_SEEN = 100
-"""Most links, and most reports, that are listed."""
+"""Most links, most reports, and most jobs, that are listed."""
 
 
 class Root(msgspec.Struct, frozen=True):
@@ -120,6 +121,8 @@ class Scan(msgspec.Struct):
     """Symbolic links that were not followed."""
     reports: list[Seen] = msgspec.field(default_factory=list)
     """Reports of other tools, which have to be converted."""
+    jobs: list[Seen] = msgspec.field(default_factory=list)
+    """Databases of jobs of many ranks."""
     directories: int = 0
     """Number of folders that were searched."""
     truncated: bool = False
@@ -230,6 +233,8 @@ class _Walk:
             self._add(folder, entry, os.path.join(folder.real, entry.name))  # noqa: PTH118
         elif is_report_name(entry.name):
             self._note(self.result.reports, folder, entry)
+        elif entry.name.endswith(JOB_SUFFIX):
+            self._note(self.result.jobs, folder, entry)
 
     def _note(self, seen: list[Seen], folder: _Folder, entry: os.DirEntry[str]) -> None:
         if len(seen) < MAX_SEEN:

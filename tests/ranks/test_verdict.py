@@ -183,6 +183,15 @@ def test_a_rank_that_occurs_twice_is_another_capture_or_an_error(tmp_path: Path)
     with pytest.raises(BadRequest, match=r"later_.* both have rank 0 at the same time"):
         make_jobs(folder)
 
+    # One foreign profile in the folder of a host does not make a job of each host.
+    hosts = tmp_path / "hosts"
+    for rank, path in enumerate(sorted((tmp_path / "job").rglob("*job-rank?.dlprof_rank.sqlite"))[-2:]):
+        (hosts / f"host{rank}").mkdir(parents=True)
+        shutil.copy(path, hosts / f"host{rank}")
+    shutil.copy(next((second / "host0").glob("*rank1.*.sqlite")), hosts / "host0" / "foreign.dlprof_rank.sqlite")
+    made, _ = make_jobs(hosts)
+    assert [each.ranks for each in made] == [2, 1]
+
 
 def test_a_job_is_made_again_only_when_a_rank_has_changed(tmp_path: Path) -> None:
     """It can be run again and again as ranks arrive; a broken database does not stop the others."""

@@ -49,6 +49,8 @@ export interface ProfilesResponse {
     refused: { run: string; name: string }[];
     /** Reports of other tools, which are not read as they are. */
     reports: { run: string; name: string }[];
+    /** Databases of jobs of many ranks, whose profiles are in the run and in those below it. */
+    jobs: { run: string; name: string }[];
     /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
     remote: string[];
   };

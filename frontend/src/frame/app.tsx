@@ -43,8 +43,8 @@ function useHost(onReload: () => void): string[] | null {
 }
 
 /** The URL's profile by name too, so that a link still means something where ids differ. */
-function selectProfile(profile: ProfileEntry): void {
-  const names = { profile: profile.id, run: profile.run, capture: profile.name };
+function selectProfile(profile: ProfileEntry, view?: "gpus"): void {
+  const names = { profile: profile.id, run: profile.run, capture: profile.name, ...(view && { view }) };
   goTo(withValues(forOtherProfile(currentUrl()), names), true);
 }
 
@@ -138,6 +138,7 @@ export function App() {
               data={data}
               reaggregate={profiles.data?.reaggregate_mode === "on"}
               busy={profiles.loading || query.loading}
+              jobs={profiles.data?.scan.jobs ?? []}
               onSelect={selectProfile}
               onRefresh={refresh}
             />

@@ -22,7 +22,8 @@ interface HeaderProps {
   data: DashboardResponse | null;
   reaggregate: boolean;
   busy: boolean;
-  onSelect: (profile: ProfileEntry) => void;
+  jobs: readonly { run: string }[];
+  onSelect: (profile: ProfileEntry, view?: "gpus") => void;
   onRefresh: () => void;
 }
 
@@ -52,6 +53,7 @@ export function Header(props: HeaderProps) {
           runs={props.runs}
           top={props.top}
           theme={props.theme}
+          jobs={props.jobs}
           onSelect={props.onSelect}
         />
         {selected !== null && props.profiles.length > 1 && <BaselinePicker {...props} />}
@@ -111,7 +113,7 @@ export function Header(props: HeaderProps) {
 }
 
 /** The slot of the baseline that this profile is compared with; it is kept from page to page. */
-function BaselinePicker({ profiles, runs, top, theme }: HeaderProps) {
+function BaselinePicker({ profiles, runs, top, theme, jobs }: HeaderProps) {
   const { base } = useUrl();
   const chosen = profiles.find(({ id }) => id === base) ?? null;
   const choose = (id: string | null): void =>
@@ -130,6 +132,7 @@ function BaselinePicker({ profiles, runs, top, theme }: HeaderProps) {
         runs={runs}
         top={top}
         theme={theme}
+        jobs={jobs}
         role="Baseline"
         onSelect={({ id }) => choose(id)}
       />

@@ -8,7 +8,9 @@ import { formatCount } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import {
-  byRun,
+  byJob,
+  entranceOf,
+  fewRanks,
   formatLabel,
   gpuLabel,
   isUnreadable,
@@ -29,7 +31,10 @@ interface PickerProps {
   /** What the run `.` is called. */
   top: string;
   theme: Theme;
-  onSelect: (profile: ProfileEntry) => void;
+  /** The runs that are, or are above, the ranks of a job. */
+  jobs?: readonly { run: string }[];
+  /** `view` is that of the job, where it is chosen instead of one of its ranks. */
+  onSelect: (profile: ProfileEntry, view?: "gpus") => void;
   /** What is chosen, where that is not the profile of the page: `Baseline`. */
   role?: string;
 }
@@ -85,7 +90,7 @@ function details(profile: ProfileEntry) {
 }
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
-export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, onSelect, role }: PickerProps) {
+export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, jobs, onSelect, role }: PickerProps) {
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
@@ -127,10 +132,11 @@ export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, 
           top={top}
           theme={theme}
           {...(unlisted === undefined ? {} : { unlisted })}
+          {...(jobs === undefined ? {} : { jobs })}
           {...(role === undefined ? {} : { role })}
           onClose={close}
-          onSelect={(profile) => {
-            onSelect(profile);
+          onSelect={(profile, view) => {
+            onSelect(profile, view);
             close();
           }}
         />
@@ -139,28 +145,48 @@ export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, 
   );
 }
 
+interface Option {
+  profile: ProfileEntry;
+  /** The job's page instead of the profile's own. */
+  view?: "gpus";
+}
+
 /** Rows drawn at once; a search finds the others. */
 const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
-  const { profiles, unlisted = [], selected, runs, top, theme, onSelect, onClose, role } = props;
+  const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role } = props;
   const id = useId();
   const [search, setSearch] = useState("");
   const found = searchProfiles(profiles, search);
   // What cannot be read stands at the end, with the reason.
   const sorted = [...found.filter((profile) => !isUnreadable(profile)), ...found.filter(isUnreadable)];
-  const some = sorted.slice(0, MOST_SHOWN);
-  const groups = [...byRun(some.filter((profile) => !isUnreadable(profile))), ...byRun(some.filter(isUnreadable))];
-  const shown = groups.flatMap(({ profiles: members }) => members);
+  const whole = [
+    ...byJob(
+      sorted.filter((profile) => !isUnreadable(profile)),
+      jobs,
+    ),
+    ...byJob(sorted.filter(isUnreadable), []),
+  ];
+  const options: Option[] = [];
+  const groups = whole.map((group) => {
+    const listed = search.trim() === "" ? fewRanks(group, selected) : group.profiles;
+    const room = Math.max(MOST_SHOWN - options.length, 0);
+    const entrance = group.job === true && role === undefined ? entranceOf(group) : undefined;
+    const mine: Option[] = entrance === undefined ? [] : [{ profile: entrance, view: "gpus" }];
+    mine.push(...listed.slice(0, room).map((profile) => ({ profile })));
+    options.push(...mine);
+    return { ...group, options: mine, more: group.profiles.length - listed.length };
+  });
   const [active, setActive] = useState(() =>
     Math.max(
-      shown.findIndex((profile) => profile.id === selected?.id),
+      options.findIndex(({ profile, view }) => view === undefined && profile.id === selected?.id),
       0,
     ),
   );
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
-  const current = Math.min(active, shown.length - 1);
+  const current = Math.min(active, options.length - 1);
   const optionId = (index: number): string => `${id}-option-${index}`;
 
   // Before the browser paints, so that what is typed at once after opening lands in the search.
@@ -170,12 +196,12 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   }, [current, id, search]);
 
   const onKey = (event: KeyboardEvent): void => {
-    const chosen = shown[current];
-    if (event.key === "ArrowDown") setActive(Math.min(current + 1, shown.length - 1));
+    const chosen = options[current];
+    if (event.key === "ArrowDown") setActive(Math.min(current + 1, options.length - 1));
     else if (event.key === "ArrowUp") setActive(Math.max(current - 1, 0));
-    else if (event.key === "PageDown") setActive(Math.min(current + 10, shown.length - 1));
+    else if (event.key === "PageDown") setActive(Math.min(current + 10, options.length - 1));
     else if (event.key === "PageUp") setActive(Math.max(current - 10, 0));
-    else if (event.key === "Enter" && chosen !== undefined) onSelect(chosen);
+    else if (event.key === "Enter" && chosen !== undefined) onSelect(chosen.profile, chosen.view);
     else if (event.key === "Escape" || event.key === "Tab") onClose();
     else return;
     event.preventDefault();
@@ -198,7 +224,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
           role="combobox"
           aria-expanded="true"
           aria-controls={`${id}-list`}
-          aria-activedescendant={shown.length > 0 ? optionId(current) : undefined}
+          aria-activedescendant={options.length > 0 ? optionId(current) : undefined}
           aria-label="Search runs, ranks and captures"
           placeholder="Search runs, ranks, captures, GPUs"
           autocomplete="off"
@@ -212,52 +238,73 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
         />
       </div>
       <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
-        {groups.map((group) => (
-          <div
-            role="group"
-            aria-label={runLabel(group.run, top) || "Profile"}
-            key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
-          >
-            {runLabel(group.run, top) !== "" && (
-              <div class="picker-group" aria-hidden="true">
-                <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
-                <span>{runLabel(group.run, top)}</span>
-              </div>
-            )}
-            {group.profiles.map((profile) => {
-              index += 1;
-              const mine = index;
-              return (
-                <div
-                  key={profile.id}
-                  id={optionId(mine)}
-                  role="option"
-                  class={mine === current ? "picker-option active" : "picker-option"}
-                  aria-selected={profile.id === selected?.id}
-                  onClick={() => onSelect(profile)}
-                  onPointerMove={() => setActive(mine)}
-                >
-                  <div class="picker-option-head">
-                    <Capture profile={profile} />
-                    <StateChip profile={profile} />
-                    {profile.id === selected?.id && <Icon name="check" />}
-                  </div>
-                  <div
-                    class="muted picker-option-details"
-                    data-tip={profile.message === "" ? undefined : profile.message}
-                  >
-                    {isUnreadable(profile) ? profile.message : details(profile)}
-                  </div>
+        {groups
+          .filter((group) => group.options.length > 0)
+          .map((group) => (
+            <div
+              role="group"
+              aria-label={runLabel(group.run, top) || "Profile"}
+              key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
+            >
+              {runLabel(group.run, top) !== "" && (
+                <div class="picker-group" aria-hidden="true">
+                  <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
+                  <span>{runLabel(group.run, top)}</span>
                 </div>
-              );
-            })}
-          </div>
-        ))}
+              )}
+              {group.options.map(({ profile, view }) => {
+                index += 1;
+                const mine = index;
+                const isChosen = view === undefined && profile.id === selected?.id;
+                return (
+                  <div
+                    key={`${profile.id} ${view ?? ""}`}
+                    id={optionId(mine)}
+                    role="option"
+                    class={mine === current ? "picker-option active" : "picker-option"}
+                    aria-selected={isChosen}
+                    onClick={() => onSelect(profile, view)}
+                    onPointerMove={() => setActive(mine)}
+                  >
+                    {view === undefined ? (
+                      <>
+                        <div class="picker-option-head">
+                          <Capture profile={profile} />
+                          <StateChip profile={profile} />
+                          {isChosen && <Icon name="check" />}
+                        </div>
+                        <div
+                          class="muted picker-option-details"
+                          data-tip={profile.message === "" ? undefined : profile.message}
+                        >
+                          {isUnreadable(profile) ? profile.message : details(profile)}
+                        </div>
+                      </>
+                    ) : (
+                      <>
+                        <div class="picker-option-head">
+                          <strong>Job</strong>
+                        </div>
+                        <div class="muted picker-option-details">
+                          {formatCount(group.profiles.length)} ranks compared: who costs time, and why
+                        </div>
+                      </>
+                    )}
+                  </div>
+                );
+              })}
+              {group.more > 0 && (
+                <p class="muted picker-more">
+                  {formatCount(group.more)} more ranks: search for them, such as “rank 12”.
+                </p>
+              )}
+            </div>
+          ))}
         {found.length === 0 && <p class="nothing">No profile matches.</p>}
       </div>
-      {found.length > MOST_SHOWN && (
+      {options.length >= MOST_SHOWN && (
         <p class="muted picker-more">
-          The first {MOST_SHOWN} of {formatCount(found.length)} are listed; search to find the others.
+          {formatCount(options.length)} of {formatCount(found.length)} are listed; search to find the others.
         </p>
       )}
       {unlisted.map((sentence) => (

@@ -5,8 +5,10 @@ import { profileEntry } from "../testing/builders";
 import { aggregationLabel, chosenAggregation, currentKey } from "./aggregation";
 import {
   allRuns,
-  byRun,
+  byJob,
   chooseProfile,
+  entranceOf,
+  fewRanks,
   gpuLabel,
   rankLabel,
   runColour,
@@ -65,7 +67,7 @@ describe("which profile a URL means", () => {
 });
 
 it("groups by run in the server's order", () => {
-  expect(byRun(all).map(({ run, profiles }) => [run, profiles.map(({ id }) => id)])).toEqual([
+  expect(byJob(all, []).map(({ run, profiles }) => [run, profiles.map(({ id }) => id)])).toEqual([
     ["a", ["1", "3"]],
     ["b", ["2"]],
   ]);
@@ -142,4 +144,29 @@ it("tells apart the ways to find iterations that are of one kind", () => {
   expect(shown("unheard of")).toEqual({ keyOp: "", way: "batch N" });
   expect(shown("")).toEqual({ keyOp: "", way: "whole_capture" });
   expect(shown("LINEAR_2", "LINEAR_2")).toEqual({ keyOp: "LINEAR_2", way: "" });
+});
+
+describe("ranks of a job", () => {
+  const ranks = [10, 2, 0, 1].map((rank) => profileEntry({ id: `r${rank}`, run: `job/host${rank % 2}`, rank }));
+  const other = profileEntry({ id: "o", run: "job/host1" });
+  const jobs = [{ run: "." }, { run: "job" }];
+
+  it("stand together, whatever folders they are in, by rank", () => {
+    const groups = byJob([...ranks, other, profileEntry({ id: "x", run: "jobs" })], jobs.slice(1));
+    expect(groups.map(({ run, job, profiles }) => [run, job, profiles.map(({ id }) => id)])).toEqual([
+      ["job", true, ["r0", "r1", "r2", "r10"]],
+      ["job/host1", false, ["o"]],
+      ["jobs", false, ["x"]],
+    ]);
+    expect(byJob(ranks, jobs)[0]?.run).toBe("job");
+    expect(byJob(ranks.slice(0, 1), jobs)[0]?.job).toBe(false);
+  });
+
+  it("are listed by search, not by scrolling", () => {
+    const [group = { run: "", profiles: [] }] = byJob(ranks, jobs);
+    expect(fewRanks(group, ranks[0] ?? null, 2).map(({ id }) => id)).toEqual(["r0", "r1", "r10"]);
+    const ready = { ...group, profiles: group.profiles.map((each) => ({ ...each, state: "not_imported" as const })) };
+    expect(entranceOf(ready)?.id).toBe("r0");
+    expect(entranceOf({ ...ready, profiles: [...ready.profiles, profileEntry({ id: "ready" })] })?.id).toBe("ready");
+  });
 });

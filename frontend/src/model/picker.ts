@@ -29,18 +29,44 @@ export function allRuns(hostRuns: readonly string[] | null, profiles: readonly P
 export interface RunGroup {
   run: string;
   profiles: ProfileEntry[];
+  /** Whether these are the ranks of one job. */
+  job?: boolean;
 }
 
-/** The profiles by run, both in the server's order. */
-export function byRun(profiles: readonly ProfileEntry[]): RunGroup[] {
-  const groups = new Map<string, ProfileEntry[]>();
+const isIn = (run: string, folder: string): boolean => folder === "." || run === folder || run.startsWith(`${folder}/`);
+
+/** The profiles by run, those of ranks by the job whose run is theirs, or the closest above it. */
+export function byJob(profiles: readonly ProfileEntry[], jobs: readonly { run: string }[]): RunGroup[] {
+  const runs = [...new Set(jobs.map(({ run }) => run))].sort((a, b) => b.length - a.length);
+  const groups: RunGroup[] = [];
+  const known = new Map<string, RunGroup>();
   for (const profile of profiles) {
-    const group = groups.get(profile.run);
-    if (group === undefined) groups.set(profile.run, [profile]);
-    else group.push(profile);
+    const job = profile.rank === null ? undefined : runs.find((folder) => isIn(profile.run, folder));
+    const key = job === undefined ? `run ${profile.run}` : `job ${job}`;
+    const group = known.get(key);
+    if (group !== undefined) group.profiles.push(profile);
+    else {
+      const made = { run: job ?? profile.run, profiles: [profile], job: job !== undefined };
+      known.set(key, made);
+      groups.push(made);
+    }
   }
-  return [...groups].map(([run, members]) => ({ run, profiles: members }));
+  for (const group of groups) {
+    if (group.job) group.profiles.sort((a, b) => (a.rank ?? 0) - (b.rank ?? 0));
+    group.job = group.job === true && group.profiles.length > 1;
+  }
+  return groups;
 }
+
+/** The ranks of a job that are listed where nothing is searched for: the first ones, and the selected one. */
+export function fewRanks(group: RunGroup, selected: ProfileEntry | null, most = 8): ProfileEntry[] {
+  if (!group.job || group.profiles.length <= most) return group.profiles;
+  return group.profiles.filter((profile, place) => place < most || profile.id === selected?.id);
+}
+
+/** The rank of a job on whose page the job is shown: one that is ready, so that nothing has to be imported. */
+export const entranceOf = ({ profiles }: RunGroup): ProfileEntry | undefined =>
+  profiles.find(({ state }) => state === "ready") ?? profiles[0];
 
 /**
  * What people call the folder that TensorBoard calls `.`: the log directory; in dlprofviewer the folder that was opened, and nothing

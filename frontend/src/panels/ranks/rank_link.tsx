@@ -7,7 +7,7 @@ import { rankLabel } from "../../model/ranks";
 interface RankLinkProps {
   job: RankJob;
   rank: number;
-  /** The page to go to, with the iteration kept. */
+  /** The page to go to. */
   view?: string | null;
   iteration?: number | null;
   children?: ComponentChildren;
@@ -22,15 +22,15 @@ export function toRank(
 ): Record<string, string | null> | null {
   const member = job.profiles[job.ranks.rank.indexOf(rank)] ?? null;
   if (member === null) return null;
-  const at = iteration === null ? null : String(iteration);
+  // Without an iteration, the one that is looked at is kept.
+  const at = iteration === null ? {} : { "iterations.from": String(iteration), "iterations.to": String(iteration) };
   return {
     run: member.run,
     capture: member.name,
     profile: null,
     view,
     aggregation: null,
-    "iterations.from": at,
-    "iterations.to": at,
+    ...at,
   };
 }
 

@@ -1,0 +1,58 @@
+"""Ranks of one job: from the picker to the job, to a cell, to the rank's pages, and back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
+from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tests.browser.serving import TensorBoard, running
+from tests.ranks.jobs import import_into, made_in
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
+    """Twelve ranks of two hosts, of which two are imported with all of their pages; rank 1 costs time."""
+    logs = tmp_path_factory.mktemp("many")
+    traces = write_job(Plan(tensor=2, data=6, straggler=1, ranks_a_host=6, iterations=3), logs / "job")
+    import_into(logs / "job", traces[:2], logs / "job")
+    for path in traces[2:]:
+        target = path.with_name(path.name.partition(".")[0] + RANK_SUFFIX)
+        import_ranks_of(path, target, ImportOptions(), lambda _stage, _fraction: None)
+    made_in(logs / "job")
+    with running(logs, tmp_path_factory.mktemp("cache")) as server:
+        yield server
+
+
+def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
+    """The iteration that was looked at is kept from rank to rank; all of a job's ranks stand under one entry."""
+    page.goto(many.page(run="job/host0"))
+    page.locator(".picker-button").first.click()
+    options = page.get_by_role("listbox", name="Profiles").get_by_role("option")
+    expect(options).to_have_count(1 + 8)
+    expect(page.locator(".picker-more")).to_contain_text("4 more ranks")
+    page.keyboard.type("rank11")
+    expect(options.last).to_contain_text("rank 11")
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.press("Backspace")
+    options.filter(has_text="ranks compared").click()
+    expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
+    cells = page.get_by_role("application", name=re.compile("Own delay"))
+    cells.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("status").filter(has_text="Rank 1, iteration 4")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"view=iterations.*"))
+    expect(page).to_have_url(re.compile(r"iterations\.from=4"))
+    page.get_by_role("link", name="GPUs and Ranks").click()
+    page.locator(".rank-bars").get_by_role("link", name="Rank 0", exact=True).first.click()
+    expect(page.locator(".rank-note")).to_contain_text("Rank 0 of 12: of the GPU's time, waiting for other ranks")
+    expect(page).to_have_url(re.compile(r"iterations\.from=4"))
+    page.locator(".rank-note").get_by_role("link", name="See the job").click()
+    expect(page.locator(".rank-verdict")).to_be_visible()
