@@ -114,7 +114,7 @@ it("calls the folder at the top what the user knows it as", () => {
 });
 
 it("says why there may be more profiles", () => {
-  const scan = { state: "done" as const, directories: 1, finished_at: 1, refused: [], reports: [] };
+  const scan = { state: "done" as const, directories: 1, finished_at: 1, refused: [], reports: [], jobs: [] };
   expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual([]);
   expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual([
     "There are more files than are searched: name a folder further down as the log directory.",
