@@ -118,7 +118,7 @@ def test_a_broken_rule_of_an_import_is_kept_in_the_database_and_shown(tmp_path: 
     profile.instances.cpu_stop = profile.instances.cpu_start - 5
     source = write_trace(tmp_path / "a.json")
     database = tmp_path / "a.dlprof_dldb.sqlite"
-    said = write_database(database, source, profile, lambda: results_of(profile, Selection()))
+    said = write_database(database, source, profile, lambda: results_of(profile, Selection(), "source"))
     assert any(f"it is not true that {NEGATIVE}" in warning for warning in said)
     first = _notes(database)[0]
     assert first["severity"] == "warning"

@@ -185,6 +185,7 @@ def test_scalars_are_written_where_asked_for(tmp_path: Path) -> None:
         "dlprof/iteration_time_ms": [(0, 1.0), (1, 1.0), (2, 1.0)],
         "dlprof/gpu_utilization": [(0, 0.25), (1, 0.25), (2, 0.25)],
         "dlprof/tensor_core_time_share": [(0, 0.0), (1, 0.0), (2, 0.0)],
+        "dlprof/samples_per_s": [(0, 64_000.0), (1, 64_000.0), (2, 64_000.0)],
     }
 
 
@@ -194,7 +195,7 @@ def test_scalars_of_two_ranks_in_one_run_stay_apart(tmp_path: Path) -> None:
     write_trace(tmp_path / "rank1.json", rank=1)
     assert main(["import", str(tmp_path), "--scalars"]) == 0
     tags = [tag for file in find_event_files(tmp_path) for tag in scalars(file)]
-    assert len(tags) == len(set(tags)) == 6
+    assert len(tags) == len(set(tags)) == 8
     assert "dlprof/gpu_utilization/rank1" in tags
 
 

@@ -66,7 +66,7 @@ def test_samples_inside_a_kernel_prove(tmp_path: Path) -> None:
 def test_a_sample_that_a_kernel_shares_counts_for_none(tmp_path: Path) -> None:
     """With another kernel beside it, or with the time before or after it, nothing is proven."""
     beside = _classes(tmp_path, [(0, 400, 2), (50, 350, 3)], [(time, 40) for time in range(0, 500, 100)])
-    assert {kind.rule for kind in beside.values()} == {"word-product", "word-elementwise"}
+    assert {kind.rule for kind in beside.values()} == {"word-product", "activation-by-name"}
     (tmp_path / "edges").mkdir()
     edges = _classes(tmp_path / "edges", [(110, 290, 2)], [(0, 0), (100, 0), (200, 40), (300, 40)])
     assert edges["matmul_kernel"].rule == "word-product"
