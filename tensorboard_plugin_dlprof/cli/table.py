@@ -33,7 +33,8 @@ _LINKS = {"group": "/"}
 """What rows belong to if it is not said: of kernels, the whole model."""
 
 _LONGEST_CELL = 60
-_FARTHEST_NS = 10**17
+_FARTHEST = 10**17
+"""Limit of times and of numbers of iterations, so that SQLite's additions do not overflow."""
 
 
 class Asked(NamedTuple):
@@ -142,12 +143,16 @@ def answer(database: Path, name: str, asked: Asked) -> dict[str, Any]:
         BadRequest: A column, filter or link does not fit the table.
         ProfileError: The database cannot be read.
     """
-    from tensorboard_plugin_dlprof.queries.page_answer import MAX_LIMIT, page_of
+    from tensorboard_plugin_dlprof.queries.page_answer import MAX_LIMIT, MAX_OFFSET, page_of
     from tensorboard_plugin_dlprof.queries.table import Request
     from tensorboard_plugin_dlprof.queries.tables import table_of
 
     if not 0 <= asked.limit <= MAX_LIMIT:
         raise WrongUsage(f"--limit {asked.limit}: a page has at most {MAX_LIMIT:,} rows; use --offset for the next.")
+    if not 0 <= asked.offset <= MAX_OFFSET:
+        raise WrongUsage(f"--offset {asked.offset}: give a number of rows to skip.")
+    if not -_FARTHEST <= int(asked.links.get("iteration", 0)) <= _FARTHEST:
+        raise WrongUsage(f"--iteration {asked.links['iteration']}: no iteration has such a number.")
     table_name = NAMES.get(asked.table, asked.table)
     with _opened(database, name, table_name, asked) as (connection, rows, scope, window):
         table = table_of(connection, table_name)
@@ -212,7 +217,7 @@ def _window(connection: Connection, asked: Asked) -> tuple[int, int]:
     first = min((track.first_ns for track in tracks), default=0)
     last = max((track.last_ns for track in tracks), default=1)
     start, stop = (whole if given is None else given for whole, given in zip((first, last), asked.window, strict=True))
-    if not -_FARTHEST_NS <= start < stop <= _FARTHEST_NS:
+    if not -_FARTHEST <= start < stop <= _FARTHEST:
         raise WrongUsage(f"--from {start} --to {stop}: the window is empty; the capture is from {first} to {last} ns.")
     return start, stop
 

@@ -126,5 +126,6 @@ def test_tables_and_lists_are_printed_for_people(tmp_path: Path, capsys: pytest.
     assert "gpu_time_ns" in lines[0]
     assert lines[-1].startswith("rows 1 to ")
     assert main(["table", str(trace), "ops", "--limit", "1001"]) == 2
+    assert main(["table", str(trace), "kernels_of_iteration", "--iteration", str(10**30)]) == 2
     assert main(["table", str(trace), "gaps", "--from", "9", "--to", "3"]) == 2
     assert "the window is empty" in capsys.readouterr().err
