@@ -53,7 +53,7 @@ class Facts:
 def facts(path: Path) -> Facts:
     """The iterations, ops and groups of a database, some thousand of each."""
     from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration
+    from tensorboard_plugin_dlprof.queries.iteration_tables import KERNELS_OF_ITERATION
 
     with closing(open_database(path)) as con:
         iterations = con.execute("SELECT iter_value FROM iteration_aggregation_list WHERE aggr_id = 1").fetchmany(5_000)
@@ -71,7 +71,7 @@ def facts(path: Path) -> Facts:
         ).fetchmany(5_000)
         kernels = int(con.execute("SELECT max(id) FROM read_only_kernels").fetchone()[0] or 0)
         count = con.execute("SELECT count(*) FROM iteration_aggregation_list WHERE aggr_id = 1").fetchone()[0]
-    sortable = [column.key for column in kernels_of_iteration(True).columns if column.sortable]
+    sortable = [column.key for column in KERNELS_OF_ITERATION.columns if column.sortable]
     return Facts(
         kernels=kernels,
         kernels_of_iteration=kernels // max(count, 1),

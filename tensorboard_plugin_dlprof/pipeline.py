@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -13,7 +14,6 @@ from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.aggregation.selection import fitting
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.analysis import engine
 from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
@@ -22,36 +22,41 @@ from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
+from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation
-from tensorboard_plugin_dlprof.database.advice_rows import Advice
+from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.connection import (
     is_dlprof_database,
+    is_foreign,
     open_database,
-    opened_database,
     refuse_other_extensions,
 )
+from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
+from tensorboard_plugin_dlprof.database.dlprof_import import aggregations_of, carried_over, ids_of, ids_of_ops
+from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
-from tensorboard_plugin_dlprof.database.measured import ids_of_ops, write_measured
 from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.track_file import write_track_file
+from tensorboard_plugin_dlprof.database.track_rows import write_tracks
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
-from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.events.build import build_profile
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s
+from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.memory.answer import answer
 from tensorboard_plugin_dlprof.memory.from_events import histories
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_file import reading
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.ranks.rank_step import rank_tables
 from tensorboard_plugin_dlprof.throughput.find import find_batches
+from tensorboard_plugin_dlprof.timeline.build import build_tracks
 
 
 class ImportOptions(msgspec.Struct, frozen=True):
@@ -105,6 +110,9 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     Raises:
         ProfileError: The source cannot be read, the options do not fit it, or the database cannot be written.
     """
+    if is_foreign(source):
+        import_dlprof_database(source, database, progress)
+        return ImportResult(database, [], "")
     importer = find_importer(source)
     counters = _counters(options.counters) if options.counters is not None else None
     before = identify(source)
@@ -313,6 +321,67 @@ class Aggregated(msgspec.Struct, frozen=True):
     """False if the database had the same aggregation already."""
 
 
+def import_dlprof_database(source: Path, database: Path, progress: Progress) -> None:
+    """Carry a database of NVIDIA's DLProf over into our schema: its aggregates as they are, and with them efficiency,
+    findings and tracks, which DLProf does not store.
+
+    Args:
+        source: the database, which is only read.
+        database: the file to create or replace, atomically.
+        progress: Called with the stage and the fraction done, 0 to 1.
+
+    Raises:
+        ProfileError: The source cannot be read, or the database cannot be written.
+    """
+    try:
+        _carry_over(source, database, progress)
+    except (ValueError, TypeError, ArithmeticError, LookupError):
+        raise UnfitDatabase(
+            f"{shown(source)} holds impossible values, such as text where a number belongs; copy it again, or make it "
+            "again."
+        ) from None
+
+
+def _carry_over(source: Path, database: Path, progress: Progress) -> None:
+    progress("Reading the database", 0.0)
+    with closing(open_database(source)) as connection:
+        refuse_other_extensions(connection)
+        profile = read_profile(connection)
+        complete(profile)
+        progress("Writing the database", 0.3)
+        with reading(connection.shown_name, UnfitDatabase), carried_over(connection, source, database) as new:
+            ids, op_ids = ids_of(new, profile), ids_of_ops(new)
+            write_activity(new, profile.activity)
+            write_tracks(new, build_tracks(profile), ids)
+            for number, start, stop, key_op in aggregations_of(connection):
+                progress("Working out the efficiency", 0.6)
+                try:
+                    aggregation = aggregate(profile, Selection(key_op, start, stop))
+                except BadRequest:
+                    continue  # iterations that the profile does not hold any more
+                advice = _advice(profile, aggregation)[1]
+                if not new.execute("SELECT 1 FROM ext_device_peaks").fetchone():
+                    write_device_peaks(new, advice.efficiency.peaks)
+                write_advice(new, number, profile, aggregation, advice, ids.texts, op_ids)
+                diagnosis = _diagnosis(profile, advice, source.name)
+                if diagnosis is not None and not new.execute("SELECT 1 FROM ext_diagnosis").fetchone():
+                    write_diagnosis(new, diagnosis)
+
+
+def in_our_schema(database: Path, target: Path, progress: Progress) -> Path:
+    """The database itself if it is ours, else ``target``, into which it is imported.
+
+    If it cannot be imported, the database again: what DLProf's tables say can still be read.
+    """
+    if not is_foreign(database):
+        return database
+    try:
+        import_dlprof_database(database, target, progress)
+    except UnfitDatabase:
+        return database
+    return target
+
+
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Copy a database with one more aggregation, and put the copy in place atomically.
 
@@ -327,6 +396,11 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
         BadRequest: The choice does not fit the profile.
         ProfileError: The database cannot be read, or the copy cannot be written.
     """
+    if is_foreign(database):
+        with TemporaryDirectory(prefix=".dlprof-", dir=target.parent, ignore_cleanup_errors=True) as folder:
+            imported = Path(folder, database.name)
+            import_dlprof_database(database, imported, progress)
+            return aggregate_database(imported, target, choice, progress)
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         refuse_other_extensions(connection)
@@ -361,55 +435,3 @@ def delete_aggregation(database: Path, target: Path, aggregation: int, progress:
         ProfileError: The database cannot be read, or the copy cannot be written.
     """
     leave_out_aggregation(database, target, aggregation, lambda fraction: progress("Writing the database", fraction))
-
-
-def judge_database(database: Path, choice: Choice, progress: Progress) -> dict[str, Any]:
-    """The verdict of our rules about iterations of a database, ours or NVIDIA's, as ``engine.as_data`` returns it.
-
-    Raises:
-        BadRequest: The choice does not fit the profile.
-        ProfileError: The database cannot be read.
-    """
-    profile, aggregation, _ = _of_database(database, choice, progress)
-    return engine.as_data(_advice(profile, aggregation)[1].verdict)
-
-
-def measure_database(database: Path, target: Path, aggregation: int, choice: Choice, progress: Progress) -> None:
-    """Write the efficiency of ops to a file of its own, for databases without it, such as NVIDIA's.
-
-    See ``database.measured``.
-
-    Args:
-        database: The database, which is only read.
-        target: The file to create.
-        aggregation: ``aggregations.id`` of the aggregation.
-        choice: The iterations of that aggregation.
-        progress: Called with the stage and the fraction done, 0 to 1.
-
-    Raises:
-        BadRequest: The choice does not fit the profile.
-        ProfileError: The database cannot be read, or the file cannot be written.
-    """
-    profile, aggregated, op_ids = _of_database(database, choice, progress)
-    write_measured(target, aggregation, op_ids, profile, efficiency(profile, measure(profile), aggregated))
-
-
-def track_database(database: Path, target: Path) -> None:
-    """Write the tracks of the timeline to a file of their own, for databases without them, such as NVIDIA's.
-
-    Raises:
-        ProfileError: The database cannot be read, or the file cannot be written.
-    """
-    with opened_database(database) as connection:
-        write_track_file(target, connection)
-
-
-def _of_database(database: Path, choice: Choice, progress: Progress) -> tuple[Profile, Aggregation, Int64s]:
-    """The profile in a database, its aggregation over the chosen iterations, and ``read_only_ops.id`` of each op."""
-    progress("Reading the database", 0.0)
-    with closing(open_database(database)) as connection:
-        profile = read_profile(connection)
-        op_ids = ids_of_ops(connection)
-    progress("Aggregating", 0.5)
-    selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate, choice.typical)
-    return profile, aggregate(profile, selection), op_ids

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -94,34 +93,6 @@ def feedback(verdict: Verdict) -> list[Feedback]:
             advice += f" See {finding.link}"
         rows.append(Feedback(finding.detector, finding.problem_text(), advice, finding.action))
     return rows
-
-
-def as_data(verdict: Verdict) -> dict[str, Any]:
-    """The verdict as plain data for another process, with the numbers filled into the sentences."""
-    return {
-        "marked": verdict.marked,
-        "iteration_ns": verdict.iteration_ns,
-        "total_low_ns": verdict.total_low_ns,
-        "total_high_ns": verdict.total_high_ns,
-        "findings": [
-            {
-                "detector": finding.detector,
-                "severity": finding.severity.name.lower(),
-                "confidence": finding.confidence.name.lower(),
-                "area": finding.area,
-                "problem": finding.problem_text(),
-                "recommendation": finding.recommendation_text(),
-                "numbers": dict(finding.numbers),
-                "low_ns": finding.gain.low_ns if finding.gain else None,
-                "high_ns": finding.gain.high_ns if finding.gain else None,
-                "reasoning": finding.gain.reasoning if finding.gain else "",
-                "link": finding.link,
-                "evidence": [msgspec.structs.asdict(each) for each in finding.evidence],
-            }
-            for finding in verdict.findings
-        ],
-        "undecided": [msgspec.structs.asdict(each) for each in verdict.undecided],
-    }
 
 
 def gain_text(finding: Finding, verdict: Verdict) -> str:

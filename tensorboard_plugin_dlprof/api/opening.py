@@ -5,13 +5,21 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.database.connection import is_foreign
 from tensorboard_plugin_dlprof.database.currency import database_at_hand
 from tensorboard_plugin_dlprof.database.naming import database_name, is_candidate_name, is_database_name
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, UnsafeFile, reason_of
+from tensorboard_plugin_dlprof.errors import (
+    BadRequest,
+    NotFound,
+    OutputNotWritable,
+    UnfitDatabase,
+    UnsafeFile,
+    reason_of,
+)
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
@@ -39,6 +47,9 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
             database = _at(str(path).rstrip("/"), cleanup)
         else:
             database = database_at_hand(found) or _imported(found, cleanup)
+        if is_foreign(database):
+            with suppress(UnfitDatabase):  # then what DLProf's tables say is read
+                database = _imported(database, cleanup)
         return Profile(database, aggregation, cleanup.pop_all(), found.name)
 
 
@@ -76,7 +87,8 @@ def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] 
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
-    find_importer(source)  # Fails before any folder is created if the file is not a source.
+    if not is_foreign(source):
+        find_importer(source)  # Fails before any folder is created if the file is not a source.
     rules = chosen_rules("")
     options = ImportOptions(kernel_rules=rules)
     cache, status = Cache(rules_digest=digest_of(rules)), source.stat()

@@ -26,13 +26,12 @@ from tensorboard_plugin_dlprof.api.short_tables import (
 )
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured, is_of_another_version
-from tensorboard_plugin_dlprof.queries.findings import Findings, aggregated, findings, with_verdict
+from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.memory import block_rows, histories_of, memory, memory_curve
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
@@ -45,8 +44,6 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.recording import Recording
 
 _TABLES = ("ops", "op_types", "groups", "iterations", "gpus", "efficiency")
-_RATED = ("ops", "groups", "efficiency")
-"""Tables with the efficiency of ops, or with causes."""
 
 
 class Profile:
@@ -79,9 +76,7 @@ class Profile:
         self._database, self._name = database, name or database.name
         self._cleanup = cleanup or ExitStack()
         self._closed = False
-        self._found: Findings | None = None
         self._diagnosis: dict[str, Any] | None = None
-        self._unratable = False
         # In notebooks, profiles are often not closed; this avoids the resource warning of the garbage collector.
         weakref.finalize(self, self._cleanup.close)
         try:
@@ -150,7 +145,7 @@ class Profile:
             )
             links["iteration"] = iteration
         with self._asking() as connection:
-            table = kernel_launches(is_extended(connection), op is not None, iteration is not None)
+            table = kernel_launches(op is not None, iteration is not None)
             return frame(connection, table, self._scope, links)
 
     def groups(self) -> pd.DataFrame:
@@ -258,9 +253,8 @@ class Profile:
         For a database of NVIDIA's, these are the findings of our rules, followed by those that only its own detectors
         have.
         """
-        if self._found is None:
-            self._found = self._judged()
-        found = self._found["findings"]
+        with self._asking() as connection:
+            found = findings(connection, self._scope)["findings"]
         rows = [
             {
                 **finding,
@@ -317,8 +311,7 @@ class Profile:
             BadRequest: There is no such table.
         """
         if table == "kernels":
-            with self._asking() as connection:
-                return described(kernel_launches(is_extended(connection), of_op=False, of_iteration=False).columns)
+            return described(kernel_launches(of_op=False, of_iteration=False).columns)
         if table in SHORT_TABLES:
             return described(SHORT_TABLES[table])
         if table not in _TABLES:
@@ -421,41 +414,8 @@ class Profile:
             return frame(connection, definition, self._scope)
 
     def _definition(self, name: str) -> Table:
-        if name in _RATED:
-            self._rate(needed=name == "efficiency")
         with self._asking() as connection:
             return table_of(connection, name)
-
-    def _rate(self, needed: bool) -> None:
-        """Compute the efficiency of ops and their causes, if the database does not contain them.
-
-        Args:
-            needed: Whether to raise an error if that fails; otherwise it is tried only once.
-        """
-        if self._unratable and not needed:
-            return
-        try:
-            self._measure()
-        except (OSError, ProfileError):
-            self._unratable = True
-            if needed:
-                raise
-
-    def _measure(self) -> None:
-        """Write the efficiency of ops to a temporary file, and open it together with the database."""
-        from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
-
-        with self._asking() as connection:
-            if is_measured(connection) or is_of_another_version(connection):
-                return
-            choice = Choice(*aggregated(connection, self._scope))
-        folder = self._cleanup.enter_context(temporary_folder())
-        measured = Path(folder, "measured.sqlite")
-        measure_database(self._database, measured, self.aggregation, choice, lambda _stage, _fraction: None)
-        connection = open_database(self._database, measured=measured.resolve())
-        self._cleanup.callback(connection.close)
-        self._connection.close()
-        self._connection = connection
 
     def _diagnosed(self) -> dict[str, Any] | None:
         """The diagnosis, stored or worked out now; None if that fails."""
@@ -469,21 +429,6 @@ class Profile:
             if self._diagnosis is None:
                 self._diagnosis = diagnosis_or_none(self._database, chosen)
         return self._diagnosis
-
-    def _judged(self) -> Findings:
-        """The stored findings if our rules made them, else the verdict of our rules; the stored ones if that fails."""
-        from tensorboard_plugin_dlprof.pipeline import Choice, judge_database
-
-        with self._asking() as connection:
-            stored = findings(connection, self._scope)
-            choice = Choice(*aggregated(connection, self._scope))
-        if stored["judged"]:
-            return stored
-        try:
-            verdict = judge_database(self._database, choice, lambda _stage, _fraction: None)
-        except (OSError, ProfileError):
-            return stored
-        return with_verdict(stored, verdict)
 
     def _require(self, sql: str, values: tuple[str | int, ...], what: str) -> None:
         with self._asking() as connection:

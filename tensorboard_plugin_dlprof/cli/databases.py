@@ -14,14 +14,23 @@ from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 @contextmanager
 def database_of(profile: Path) -> Iterator[Path]:
-    """The profile itself if it is a database, else a current database beside it, else a temporary import."""
+    """The profile itself if it is a database of ours, else a current database beside it, else a temporary import."""
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.database.connection import is_foreign
     from tensorboard_plugin_dlprof.database.currency import database_at_hand
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source, in_our_schema
 
     database = database_at_hand(profile)
-    if database is not None:
+    if database is not None and not is_foreign(database):
         yield database
+    elif database is not None:
+        with temporary_folder() as folder:
+            progress = ProgressBar(profile.name)
+            try:
+                ours = in_our_schema(database, folder / database.name, progress)
+            finally:
+                progress.clear()
+            yield ours
     else:
         with temporary_folder() as folder:
             options = ImportOptions(kernel_rules=chosen_rules(""))

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -167,35 +167,19 @@ def _opened(
 ) -> Iterator[tuple[Connection, Connection, Scope, dict[str, int]]]:
     """The database, what holds the rows (for gaps, they are computed into memory), the scope, and the window of gaps.
 
-    What NVIDIA's databases lack, efficiency and the tracks that gaps are read from, is computed in a temporary folder.
+    A database of NVIDIA's is imported into a temporary folder first.
     """
-    from tensorboard_plugin_dlprof.database.connection import open_database, opened_database
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.database.in_memory import in_memory
-    from tensorboard_plugin_dlprof.errors import UnfitDatabase
-    from tensorboard_plugin_dlprof.opening.sqlite_file import reading
-    from tensorboard_plugin_dlprof.pipeline import Choice, measure_database, track_database
+    from tensorboard_plugin_dlprof.pipeline import in_our_schema
     from tensorboard_plugin_dlprof.queries import gaps
-    from tensorboard_plugin_dlprof.queries.extension import is_extended, is_of_another_version
-    from tensorboard_plugin_dlprof.queries.findings import aggregated
     from tensorboard_plugin_dlprof.queries.scope import find_scope
-    from tensorboard_plugin_dlprof.queries.tracks import has_tracks
 
     with ExitStack() as stack:
         folder = stack.enter_context(temporary_folder())
-        measured = tracks = None
-        with opened_database(database, name) as connection:
-            scope = find_scope(connection, asked.aggregation)
-            if table == "efficiency" and not is_extended(connection) and not is_of_another_version(connection):
-                measured = folder / "measured.sqlite"
-                choice = Choice(*aggregated(connection, scope))
-            if table in gaps.TABLES and not has_tracks(connection):
-                tracks = folder / "tracks.sqlite"
-        if measured is not None:
-            measure_database(database, measured, scope.aggregation, choice, _silent)
-        if tracks is not None:
-            track_database(database, tracks)
-        opened = stack.enter_context(closing(open_database(database, measured=measured, tracks=tracks)))
-        stack.enter_context(reading(name, UnfitDatabase))
+        ours = in_our_schema(database, folder / database.name, _silent)
+        opened = stack.enter_context(opened_database(ours, name))
+        scope = find_scope(opened, asked.aggregation)
         rows: Connection = opened
         window: dict[str, int] = {}
         if table in gaps.TABLES:

@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the trace, and print its path."""
-    from tensorboard_plugin_dlprof.database.track_file import opened_with_tracks
+    from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.exports.trace_events import Window, iteration_window, trace_chunks, typical_window
 
     start, stop = arguments.start_ns, arguments.stop_ns
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = parsed(arguments.iterations or "all")
     if arguments.output.exists() and not arguments.force:
         raise OutputExists(f"{arguments.output} exists; name another file, or add --force.")
-    with database_of(arguments.profile) as database, opened_with_tracks(database, str(arguments.profile)) as connection:
+    with database_of(arguments.profile) as database, opened_database(database, str(arguments.profile)) as connection:
         window = None if start is None else Window(start, stop)
         if not isinstance(wanted, str):
             window = iteration_window(connection, *wanted)

@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, info, is_extended, recorded
+from tensorboard_plugin_dlprof.queries.extension import info, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.memory import memory
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -44,8 +44,6 @@ _MOST_LETTERS = 2_000
 """Of a path or name; longer ones are cut."""
 
 _COMPARED_FACTS = ("framework", "cuda_version", "driver_version", "cudnn_version")
-
-_UNMARKED = frozenset({"whole_capture", ""})
 
 
 def read_recording(connection: sqlite3.Connection, name: str, aggregation: int | None = None) -> Recording:
@@ -70,8 +68,7 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
 
 
 def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recording:
-    ours = is_extended(connection)
-    facts, told, times = source_facts(connection), info(connection) if ours else {}, performance(connection, scope)
+    facts, told, times = source_facts(connection), info(connection), performance(connection, scope)
     devices = _devices(connection, scope)
     iterations = max(times["profiled_iterations"] or 1, 1)
     first, last = times["iter_start"], times["iter_stop"]
@@ -79,7 +76,7 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
     eligible = tensor_core_efficiency(connection, scope)
     source = facts["source_name"] and told.get("source_fingerprint", "")
     values, samples = _samples(connection, scope)
-    ops, beyond = _ops(connection, scope, ours)
+    ops, beyond = _ops(connection, scope)
     rates = throughput(connection, scope)
     return Recording(
         name=name,
@@ -101,7 +98,7 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
         last_iteration=last,
         iterations=iterations,
         devices_in_use=len(devices),
-        parts=_parts(connection, scope, len(devices), ours),
+        parts=_parts(connection, scope, len(devices)),
         ops=ops,
         ops_beyond=beyond,
         kernel_launches=sum(kernel.launches for op in ops for kernel in op.kernels),
@@ -121,10 +118,10 @@ def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recor
     )
 
 
-def _parts(connection: sqlite3.Connection, scope: Scope, devices: int, ours: bool) -> dict[str, int]:
+def _parts(connection: sqlite3.Connection, scope: Scope, devices: int) -> dict[str, int]:
     """The exclusive parts of the wall time, summed over the GPUs in use: those of the diagnosis, which tells why each
-    was idle, or of NVIDIA's databases DLProf's."""
-    told = _diagnosed(connection, scope, devices) if ours else None
+    was idle; DLProf's if it knows nothing."""
+    told = _diagnosed(connection, scope, devices)
     if told is not None:
         return told
     return {part: (time_ns or 0) * devices for part, time_ns in resource_times(connection, scope).items()}
@@ -158,26 +155,18 @@ def _devices(connection: sqlite3.Connection, scope: Scope) -> list[str]:
 
 def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tuple[str, bool]:
     """How the iterations were found, and whether they are marked in the program."""
-    if "ext_aggregations" in extension_tables(connection):
-        row = connection.execute(
-            "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchone()
-        return (str(row[1])[:200], str(row[0]) not in _UNMARKED) if row else ("", False)
     row = connection.execute(
-        "SELECT name.string FROM iteration_key AS key JOIN dictionary AS name ON name.id = key.key_node_id "
-        "WHERE key.aggr_id = ?",
-        (scope.aggregation,),
+        "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
-    key = str(row[0] or "")[:200] if row else ""
-    return key, bool(key) or iterations > 1
+    source, label = (str(row[0]), str(row[1])[:200]) if row else ("", "")
+    # DLProf does not say how it found iterations other than by a key op.
+    return label, source != "whole_capture" if source else iterations > 1
 
 
 def _memory_peak(connection: sqlite3.Connection) -> int | None:
     peaks = [device["peak_bytes"] for device in memory(connection)["devices"].values() if not device["relative"]]
     if peaks:
         return whole(max(peaks))
-    if "ext_memory_events" not in extension_tables(connection):
-        return None
     (peak,) = connection.execute("SELECT max(allocated_bytes) FROM ext_memory_events WHERE device_id >= 0").fetchone()
     return whole(peak) if peak is not None and peak > 0 else None
 
@@ -210,24 +199,22 @@ def _evenly(count: int, most: int) -> list[int]:
     return list(range(count)) if count <= most else [place * count // most for place in range(most)]
 
 
-def _ops(connection: sqlite3.Connection, scope: Scope, ours: bool) -> tuple[list[Op], int]:
+def _ops(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Op], int]:
     """The ops, and how many are summed to one because there are too many."""
-    kernels = _kernels(connection, scope, ours)
+    kernels = _kernels(connection, scope)
     found = dict(_bare_ops(connection, scope))
     beyond = len(found) - MOST_OPS
     for number, op in found.items():
         op.kernels = [kernel for kernel, _ in kernels.get(number, ())]
         op.kernel_ns = sum(kernel.time_ns for kernel in op.kernels)
         op.tensor_core_ns = sum(kernel.time_ns for kernel, uses in kernels.get(number, ()) if uses)
-    if ours:
-        _add_ours(connection, scope, found)
+    _add_sums(connection, scope, found)
     if beyond > 0:
         kept = set(heapq.nlargest(MOST_OPS, found, key=lambda number: (found[number].kernel_ns, -number)))
         rest = _summed([op for number, op in found.items() if number not in kept])
         found = {number: op for number, op in found.items() if number in kept}
-    _add_calls(connection, found, ours)
-    if ours:
-        _add_samples(connection, scope, found)
+    _add_calls(connection, found)
+    _add_samples(connection, scope, found)
     ops = sorted(found.values(), key=lambda op: (op.start_ns, op.op_id))
     return ([*ops, rest], beyond) if beyond > 0 else (ops, 0)
 
@@ -292,9 +279,9 @@ def _summed(ops: Sequence[Op]) -> Op:
     )
 
 
-def _kernels(connection: sqlite3.Connection, scope: Scope, ours: bool) -> dict[int, list[tuple[Kernel, bool]]]:
+def _kernels(connection: sqlite3.Connection, scope: Scope) -> dict[int, list[tuple[Kernel, bool]]]:
     """The kernels of each op (``read_only_ops.id``), each with whether it is known to use Tensor Cores."""
-    longer = _long_names(connection) if ours else {}
+    longer = _long_names(connection)
     found: dict[int, list[tuple[Kernel, bool]]] = defaultdict(list)
     for op, short, name, uses, launches, time_ns in connection.execute(
         "SELECT kernel.read_only_ops_id, kernel.kernel_name_id, name.string, kernel.uses_tc, time.count, time.sum "
@@ -353,8 +340,8 @@ def _long_names(connection: sqlite3.Connection) -> dict[tuple[int, int], _LongNa
     return found
 
 
-def _add_ours(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op]) -> None:
-    """What only our own databases know of each op."""
+def _add_sums(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op]) -> None:
+    """The sums over the kernels of each op, with what is unknown, and its graphs."""
     for number, kernel_ns, tensor_core_ns, unknown_ns in connection.execute(
         "SELECT read_only_ops_id, kernel_ns, tc_kernel_ns, unknown_ns FROM ext_op_kernels WHERE aggr_id = ?",
         (scope.aggregation,),
@@ -377,7 +364,7 @@ def _add_ours(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op
             ops[number].graph_ns = int(time_ns)
 
 
-_FIRST_CALLS_OF_OURS = (
+_FIRST_CALLS = (
     "SELECT range.read_only_ops_id, first.cpu_start, shapes.string FROM ext_op_ranges AS range "
     "JOIN read_only_op_instances AS first ON first.id = range.first_instance_id "
     "LEFT JOIN dictionary AS shapes ON shapes.id = (SELECT kind.input_shapes_id FROM op_call_kinds AS kind "
@@ -386,17 +373,10 @@ _FIRST_CALLS_OF_OURS = (
     "ORDER BY sum(kind.calls) DESC, min(kind.first_call_id) LIMIT 1)"
 )
 
-_FIRST_CALLS_OF_OTHERS = (
-    "SELECT first.read_only_ops_id, first.cpu_start, shapes.string FROM "
-    "(SELECT min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id) AS least "
-    "JOIN read_only_op_instances AS first ON first.id = least.id "
-    "LEFT JOIN dictionary AS shapes ON shapes.id = first.input_shapes_id"
-)
 
-
-def _add_calls(connection: sqlite3.Connection, ops: Mapping[int, Op], ours: bool) -> None:
+def _add_calls(connection: sqlite3.Connection, ops: Mapping[int, Op]) -> None:
     """The start of the first call of each op, and the shapes of its most frequent kind of call."""
-    for number, start_ns, shapes in connection.execute(_FIRST_CALLS_OF_OURS if ours else _FIRST_CALLS_OF_OTHERS):
+    for number, start_ns, shapes in connection.execute(_FIRST_CALLS):
         if number in ops:
             text = _text(shapes).strip()
             ops[number].start_ns, ops[number].shapes = int(start_ns), "" if text in ("null", "[]") else text

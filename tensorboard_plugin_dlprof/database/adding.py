@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering, write_feedback
-from tensorboard_plugin_dlprof.database.connection import has_extensions, opened_database, refuse_other_extensions
+from tensorboard_plugin_dlprof.database.connection import opened_database, refuse_other_extensions
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
@@ -76,14 +76,14 @@ def add_aggregation(
     """Copy a database with one more aggregation, and put the copy in place atomically.
 
     Args:
-        source: the database to copy, ours or NVIDIA's. It is only read.
+        source: the database of ours to copy. It is only read.
         target: where the copy goes; if this is ``source``, the copy replaces it.
         con: from ``open_database(source)``; closed afterwards.
         profile: from ``read_profile(con)``.
         aggregation: an aggregation of that profile.
         feedback: rows of DLProf's detectors for it.
         progress: called with the fraction copied so far, 0 to 1.
-        advice: rows for our own tables; ignored for NVIDIA's databases, which have none.
+        advice: rows for our own tables.
 
     Returns:
         The id of the new aggregation. Ids of deleted aggregations are not used again.
@@ -94,7 +94,7 @@ def add_aggregation(
     """
     with reading(con.shown_name, UnfitDatabase), copied(con, source, target, progress) as new:
         numbering = _numbering(con, new, profile)
-        last = last_ids(new) if has_extensions(new) else {}
+        last = last_ids(new)
         dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
         aggr_id = last_id(new, "aggregations") + 1
         write_who_and_when(new, aggr_id)
@@ -104,16 +104,13 @@ def add_aggregation(
         write_feedback(new, aggr_id, feedback)
         writer.finish()
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
-        if has_extensions(new):
-            write_aggregated_extensions(new, aggr_id, aggregation)
-            write_iteration_kernels(new, aggr_id, profile.kernels, aggregation, stored_launches(new))
-            broken = broken_rows(profile.coverage.broken_rules)
-            new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
-            if advice is not None:
-                write_advice(new, aggr_id, profile, aggregation, advice, text)
-            count_added_rows(new, last)
-        else:
-            writer.write_kernel_iteration_node(aggr_id, aggregation)
+        write_aggregated_extensions(new, aggr_id, aggregation, numbering)
+        write_iteration_kernels(new, aggr_id, profile.kernels, aggregation, stored_launches(new), numbering)
+        broken = broken_rows(profile.coverage.broken_rules)
+        new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
+        if advice is not None:
+            write_advice(new, aggr_id, profile, aggregation, advice, text, numbering.ops)
+        count_added_rows(new, last)
     return aggr_id
 
 
@@ -133,9 +130,8 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
         if aggr_id == known[0]:
             raise BadRequest(f"Aggregation {aggr_id} is the original one and cannot be deleted.")
         with copied(con, source, target, progress, without=aggr_id) as new:
-            if has_extensions(new):
-                new.execute("DELETE FROM ext_row_counts")
-                count_rows(new)
+            new.execute("DELETE FROM ext_row_counts")
+            count_rows(new)
 
 
 def _numbering(con: UntrustedConnection, new: sqlite3.Connection, profile: Profile) -> Numbering:
@@ -149,7 +145,7 @@ def _numbering(con: UntrustedConnection, new: sqlite3.Connection, profile: Profi
 
     return Numbering(
         ops=ids_of(new, "read_only_ops", len(profile.ops)),
-        kernels=ids_of(new, "kernels" if has_extensions(new) else "read_only_kernels", len(profile.kernels.op)),
+        kernels=ids_of(new, "kernels", len(profile.kernels.op)),
         gpus=integers(new, "SELECT id FROM read_only_gpu_infos ORDER BY id", 1)[0],
         domain=int(domains[0]),
         metrics=last_id(new, "metric"),

@@ -23,7 +23,13 @@ class Advice(msgspec.Struct):
 
 
 def write_advice(
-    con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, advice: Advice, text: Int64s
+    con: sqlite3.Connection,
+    aggr_id: int,
+    profile: Profile,
+    aggregation: Aggregation,
+    advice: Advice,
+    text: Int64s,
+    op_ids: Int64s,
 ) -> None:
     """Store the advice on an aggregation.
 
@@ -34,6 +40,7 @@ def write_advice(
         aggregation: what the advice is about.
         advice: what to store.
         text: ``dictionary.id`` of each id in ``Profile.strings``.
+        op_ids: ``read_only_ops.id`` of each row of ``Profile.ops``.
     """
-    write_efficiency(con, aggr_id, profile, aggregation, advice.efficiency, text)
+    write_efficiency(con, aggr_id, profile, aggregation, advice.efficiency, text, op_ids)
     write_verdict(con, aggr_id, advice.verdict)

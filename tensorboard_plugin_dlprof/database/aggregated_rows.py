@@ -21,9 +21,6 @@ from tensorboard_plugin_dlprof.units import percent
 Feedback = tuple[str, str, str, str, str]
 """Detector, problem, recommendation, JavaScript function of DLProf's viewer, arguments of that function."""
 
-_KERNELS_AT_ONCE = 1 << 20
-"""Rows whose columns are built at once: the columns of ten million rows would take half a gigabyte."""
-
 
 class Numbering(msgspec.Struct, frozen=True):
     """Ids that the rows of an aggregation refer to, and the last ids in use, after which new rows are numbered."""
@@ -272,28 +269,6 @@ class AggregationWriter:
             },
             len(summaries.op),
         )
-
-    def write_kernel_iteration_node(self, aggr_id: int, aggregation: Aggregation) -> None:
-        """Store DLProf's row for every kernel, for a database that has DLProf's tables of kernels."""
-        kernels, ops = aggregation.iteration_kernels, aggregation.iteration_ops
-        for begin in range(0, len(kernels.kernel), _KERNELS_AT_ONCE):
-            row = kernels.iteration_op[begin : begin + _KERNELS_AT_ONCE]
-            insert_integers(
-                self._con,
-                "kernel_iteration_node",
-                {
-                    "aggr_id": aggr_id,
-                    "domain_id": self._ids.domain,
-                    "read_only_ops_id": self._ids.ops[ops.op[row]],
-                    "read_only_kernel_id": self._ids.kernels[kernels.kernel[begin : begin + _KERNELS_AT_ONCE]],
-                    "iter_value": ops.iter_value[row],
-                    "total_count": ops.kernels[row],
-                    "uses_tc_count": ops.tc_kernels[row],
-                    "total_gpu_time": ops.kernel_ns[row],
-                    "tc_gpu_time": ops.tc_kernel_ns[row],
-                },
-                len(row),
-            )
 
     def _write_op_types(self, same: dict[str, int], aggregation: Aggregation) -> None:
         types = aggregation.op_types

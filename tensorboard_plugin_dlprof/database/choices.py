@@ -52,7 +52,7 @@ def choices_in(database: Path) -> Choices:
         config = connection.execute("SELECT profile_name, original_command FROM view_system_config")
         name, command = config.fetchone() or ("", "")
         tables = real_tables(connection)
-        given = "SELECT samples_per_iteration, tokens_per_iteration FROM throughput_source"
+        given = "SELECT samples_per_iteration, tokens_per_iteration FROM main.throughput_source"
         row = connection.execute(given).fetchone() if "throughput_source" in tables else None
         samples, tokens = (each if isinstance(each, int) and each > 0 else None for each in row or (None, None))
         return Choices(
@@ -69,7 +69,7 @@ def choices_in(database: Path) -> Choices:
 def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[AggregationChoice]:
     found_by: dict[int, str] = {}
     if "ext_aggregations" in tables:
-        rows = connection.execute("SELECT aggr_id, candidate_label, candidate_source FROM ext_aggregations")
+        rows = connection.execute("SELECT aggr_id, candidate_label, candidate_source FROM main.ext_aggregations")
         # The label comes first because several candidates may have the same source.
         found_by = {number: str(label or source or "") for number, label, source in rows.fetchmany(_MOST_AGGREGATIONS)}
     rows = connection.execute(
@@ -90,5 +90,5 @@ def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> li
 
 
 def _has_user_rules(connection: UntrustedConnection) -> bool:
-    (found,) = connection.execute("SELECT count(*) FROM ext_kernel_names WHERE rule LIKE 'user:%'").fetchone()
+    (found,) = connection.execute("SELECT count(*) FROM main.ext_kernel_names WHERE rule LIKE 'user:%'").fetchone()
     return bool(found)

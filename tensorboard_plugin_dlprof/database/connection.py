@@ -10,7 +10,6 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.overlay import MEASURED_TABLES, TRACK_TABLES, lay_over
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import (
     DLPROF_SCRIPTS,
@@ -43,21 +42,16 @@ _MOST_TABLES = 200
 """A limit for hostile files; our own databases have about 70 tables."""
 
 
-def open_database(
-    path: Path, follow_links: bool = True, measured: Path | None = None, tracks: Path | None = None
-) -> UntrustedConnection:
+def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
     """Open a DLProf database for reading.
 
-    The 23 ``view_*`` of the connection are ours, never the file's. A table or column that a version before
-    1.8 lacks reads as empty or NULL. The connection allows nothing but SELECT; use it inside
-    ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
+    The 23 ``view_*`` of the connection are ours, never the file's. A database of NVIDIA's reads as one of ours: a table
+    or column that it lacks is empty or NULL (``sql/dlprof_source.sql``). The connection allows nothing but SELECT; use
+    it inside ``opening.sqlite_file.reading`` and, where a user waits, ``deadline``.
 
     Args:
         path: the database.
         follow_links: false if the caller has resolved and checked the path, so that no link may be in it any more.
-        measured: file with the efficiency that was computed for a database without our tables (``measured.py``). Its
-            tables can then be read as if they were part of the database.
-        tracks: likewise, file with the tracks of the timeline (``track_rows.write_track_file``).
 
     Raises:
         NotFound: there is no such file, or the path has a link that may not be followed.
@@ -75,16 +69,16 @@ def open_database(
                 require_tables(con, {"ext_info": ("key", "value")})
             if has_extensions(con):
                 _require_tables_of_ours(con)
-                views = VIEW_SCRIPTS
+                scripts = VIEW_SCRIPTS
             else:
                 _make_tables_fit(con, minor)
-                views = ("work_of_others", "views")
-            for script in views:
-                for statement in statements(script):
+                scripts = ("dlprof_source", "views")
+            views = [statement for script in scripts for statement in statements(script)]
+            for statement in views:
+                if not _has_info(con) or not statement.startswith("CREATE VIEW ext_info"):
                     con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
-            for beside, schema, tables in ((measured, "measured", MEASURED_TABLES), (tracks, "tracks", TRACK_TABLES)):
-                if beside is not None:
-                    lay_over(con, beside, {table: layout_of("extensions")[table] for table in tables}, schema)
+            if not has_extensions(con):
+                _add_empty_tables(con)
             con.create_function("path_pattern", 2, path_pattern, deterministic=True)
             seal(con, {"path_pattern"})
     except BaseException:
@@ -131,6 +125,15 @@ def is_dlprof_database(path: Path) -> bool:
         return False
 
 
+def is_foreign(path: Path) -> bool:
+    """Whether the file is a DLProf database that no version of this package made. Never raises."""
+    try:
+        with closing(open_untrusted(path, UnfitDatabase)) as con, reading(con.shown_name, UnfitDatabase):
+            return real_tables(con).issuperset(DATABASE_TABLES) and not _has_info(con)
+    except ProfileError:
+        return False
+
+
 def refuse_other_extensions(con: UntrustedConnection) -> None:
     """Refuse to copy a database of another version of this package, because the copy would lose our own tables.
 
@@ -150,7 +153,7 @@ def has_extensions(con: sqlite3.Connection) -> bool:
     """Whether the database has our own ``ext_*`` tables in the version that this package writes."""
     if not _has_info(con):
         return False
-    row = con.execute("SELECT value FROM ext_info WHERE key = 'extension_version'").fetchone()
+    row = con.execute("SELECT value FROM main.ext_info WHERE key = 'extension_version'").fetchone()
     return row is not None and str(row[0]) == str(EXTENSION_VERSION)
 
 
@@ -207,6 +210,15 @@ def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
             values = ", ".join(name if name in present else f"NULL AS {name}" for name in names)
             origin = f"FROM main.{table}" if table in found else "WHERE 0"
             con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} {origin}")
+
+
+def _add_empty_tables(con: UntrustedConnection) -> None:
+    """Add what DLProf stores nothing of, as views without rows."""
+    made = {str(name) for (name,) in con.execute("SELECT name FROM sqlite_temp_master")}
+    for table, names in layout_of(*TABLE_SCRIPTS).items():
+        if table not in made and table not in layout_of(*DLPROF_SCRIPTS) and table != "ext_info":
+            values = ", ".join(f"NULL AS {name}" for name in names)
+            con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} WHERE 0")
 
 
 def _require_tables_of_ours(con: UntrustedConnection) -> None:

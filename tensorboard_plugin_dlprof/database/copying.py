@@ -8,27 +8,22 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.columns.rows import insert_rows
-from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of
+from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import (
-    DLPROF_SCRIPTS,
     TABLE_SCRIPTS,
     VIEW_SCRIPTS,
     indexed_table,
     statements,
 )
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.metadata import DLPROF_VERSION
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 from tensorboard_plugin_dlprof.opening.regular_file import resolved
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-
-_ROWS_A_FETCH = 8_192
 
 _ORPHANS = (
     (
@@ -110,37 +105,36 @@ def _rebuilt(
     without: int | None,
 ) -> Iterator[None]:
     """Fills an empty database with the rows of another; indexes and views are created when the block ends."""
-    extended = has_extensions(con)
-    scripts = TABLE_SCRIPTS if extended else DLPROF_SCRIPTS
-    layout = layout_of(*scripts)
-    for script in scripts:
-        for statement in statements(script):
-            # An old version lacks columns, and a foreign file may contain NULL anywhere.
-            new.execute(statement if extended else re.sub(r"\s+NOT NULL", "", statement))
-    late = [text for text in statements("indexes") if not extended or _is_of_aggregations(text)]
-    late = [text for text in late if indexed_table(text) in layout]
+    layout = layout_of(*TABLE_SCRIPTS)
+    create_tables(new, may_hold_null=_may_hold_null(con))
+    late = [text for text in statements("indexes") if _is_of_aggregations(text)]
     for statement in statements("indexes"):
-        if statement not in late and indexed_table(statement) in layout:
+        if statement not in late:
             new.execute(statement)
-    if not extended:
-        late.extend(statements("indexes_of_others"))
-    with _attached(new, source) if extended else nullcontext():
+    with _attached(new, source):
         for number, (table, names) in enumerate(layout.items()):
-            con.authorizer_calls = 0
-            if extended:
-                _copy_within(new, table, without if "aggr_id" in names else None)
-            else:
-                _copy(con, new, table, names, without)
+            _copy_within(new, table, without if "aggr_id" in names else None)
             progress((number + 1) / len(layout))
-    new.execute("UPDATE db_version SET current_version = ?", (DLPROF_VERSION,))
-    _mask_command_lines(new)
+    mask_command_lines(new)
     if without is not None:
         for table, used in _ORPHANS:
             new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
     yield
-    views = VIEW_SCRIPTS if extended else ("views",)
-    for statement in chain(late, *map(statements, views)):
+    for statement in chain(late, *map(statements, VIEW_SCRIPTS)):
         new.execute(statement)
+
+
+def create_tables(new: sqlite3.Connection, *, may_hold_null: bool = False) -> None:
+    """Create our tables, without NOT NULL for rows of a foreign file, which may hold it anywhere."""
+    for script in TABLE_SCRIPTS:
+        for statement in statements(script):
+            new.execute(re.sub(r"\s+NOT NULL", "", statement) if may_hold_null else statement)
+
+
+def _may_hold_null(con: sqlite3.Connection) -> bool:
+    """Whether the rows of a database of ours come from a foreign file."""
+    (sql,) = con.execute("SELECT sql FROM main.sqlite_master WHERE name = 'dictionary'").fetchone()
+    return "NOT NULL" not in str(sql)
 
 
 def _identity(path: Path) -> tuple[int, int, int, int]:
@@ -188,20 +182,9 @@ def _copy_within(new: sqlite3.Connection, table: str, without: int | None) -> No
         new.execute(f"INSERT INTO main.{table} SELECT * FROM old.{table} WHERE aggr_id <> ?", (without,))
 
 
-def _mask_command_lines(new: sqlite3.Connection) -> None:
+def mask_command_lines(new: sqlite3.Connection) -> None:
     """Mask secrets: NVIDIA's databases contain the command line as it was typed, including any access tokens."""
     for number, command in new.execute("SELECT id, original_command FROM read_only_system_config").fetchall():
         if isinstance(command, str):
             masked = mask_command_line(command)
             new.execute("UPDATE read_only_system_config SET original_command = ? WHERE id = ?", (masked, number))
-
-
-def _copy(
-    con: UntrustedConnection, new: sqlite3.Connection, table: str, names: tuple[str, ...], without: int | None
-) -> None:
-    """Copy a table through ``con``, where a table that an old version lacks is an empty view. ``names`` are columns of
-    our own layout, never of the file."""
-    condition, values = ("WHERE aggr_id <> ?", (without,)) if without is not None and "aggr_id" in names else ("", ())
-    cursor = con.execute(f"SELECT {', '.join(names)} FROM {table} {condition}", values)
-    while rows := cursor.fetchmany(_ROWS_A_FETCH):
-        insert_rows(new, table, names, rows)

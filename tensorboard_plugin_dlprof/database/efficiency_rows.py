@@ -37,17 +37,28 @@ def write_device_peaks(con: sqlite3.Connection, peaks: list[DevicePeaks]) -> Non
 
 
 def write_efficiency(
-    con: sqlite3.Connection, aggr_id: int, profile: Profile, aggregation: Aggregation, found: Efficiency, text: Int64s
+    con: sqlite3.Connection,
+    aggr_id: int,
+    profile: Profile,
+    aggregation: Aggregation,
+    found: Efficiency,
+    text: Int64s,
+    op_ids: Int64s,
 ) -> None:
-    """Store the efficiency of an aggregation in one of our databases; ``text`` as for ``raw_rows.write_raw_tables``."""
-    write_op_efficiency(con, aggr_id, np.arange(1, len(profile.ops) + 1), profile, found.ops)
+    """Store the efficiency of an aggregation; ``text`` and ``op_ids`` as for ``advice_rows.write_advice``."""
+    write_op_efficiency(con, aggr_id, op_ids, profile, found.ops)
     write_iteration_efficiency(con, aggr_id, found.iterations)
     write_precision_times(con, aggr_id, found.precisions)
-    _write_kernel_efficiency(con, aggr_id, found.kernels, aggregation.kernel_summaries, text)
+    _write_kernel_efficiency(con, aggr_id, found.kernels, aggregation.kernel_summaries, text, op_ids)
 
 
 def _write_kernel_efficiency(
-    con: sqlite3.Connection, aggr_id: int, kernels: KernelEfficiency, summaries: KernelSummaries, text: Int64s
+    con: sqlite3.Connection,
+    aggr_id: int,
+    kernels: KernelEfficiency,
+    summaries: KernelSummaries,
+    text: Int64s,
+    op_ids: Int64s,
 ) -> None:
     insert_rows(
         con,
@@ -63,7 +74,7 @@ def _write_kernel_efficiency(
             "limiter",
         ),
         (
-            (aggr_id, op + 1, int(text[name]), occupancy, achieved, waves, tail, limiter)
+            (aggr_id, int(op_ids[op]), int(text[name]), occupancy, achieved, waves, tail, limiter)
             for op, name, occupancy, achieved, waves, tail, limiter in zip(
                 summaries.op.tolist(),
                 summaries.name.tolist(),

@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.activity_rows import write_activity
+from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
@@ -220,10 +221,13 @@ def _write_iterations(con: sqlite3.Connection, profile: Profile) -> None:
         insert_integers(con, "ext_iterations", columns, count)
 
 
-def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregation: Aggregation) -> None:
+def write_aggregated_extensions(
+    con: sqlite3.Connection, aggr_id: int, aggregation: Aggregation, numbering: Numbering
+) -> None:
     """Store the parts of an aggregation that the tables of 1.8 have no place for. The iterations' own rows in those
     tables must have been written last."""
-    row = {"aggr_id": aggr_id, **_summary(aggregation)}
+    domain = numbering.domain
+    row = {"aggr_id": aggr_id, "domain_id": domain, **_summary(aggregation)}
     insert_rows(con, "ext_aggregations", tuple(row), [tuple(row.values())])
     devices = aggregation.devices
     insert_integers(
@@ -231,6 +235,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
         "ext_device_times",
         {
             "aggr_id": aggr_id,
+            "domain_id": domain,
             "device_id": devices.device_id,
             "in_use": devices.in_use.astype(np.int64),
             "kernels": devices.kernels,
@@ -242,7 +247,7 @@ def write_aggregated_extensions(con: sqlite3.Connection, aggr_id: int, aggregati
         len(devices.device_id),
     )
     _write_unknown(con, aggr_id, aggregation.iterations)
-    write_iteration_ops(con, aggr_id, aggregation.iteration_ops, aggregation.unknown_kernels)
+    write_iteration_ops(con, aggr_id, aggregation.iteration_ops, aggregation.unknown_kernels, numbering.ops)
     write_iteration_blocks(con, aggr_id, aggregation)
 
 

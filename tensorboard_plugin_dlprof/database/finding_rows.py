@@ -44,7 +44,11 @@ def write_verdict(con: sqlite3.Connection, aggr_id: int, verdict: Verdict) -> No
                         each.time_ns,
                         each.fraction,
                         each.count,
-                        storable(", ".join(filter(None, (each.call, each.detail)))),
+                        storable(
+                            each.detail
+                            if each.call in each.detail
+                            else ", ".join(filter(None, (each.call, each.detail)))
+                        ),
                     ),
                 )
                 for row, each in enumerate(finding.evidence)

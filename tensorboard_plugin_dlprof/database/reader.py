@@ -1,7 +1,7 @@
 """Reads the raw tables of a DLProf database back into a profile, so that it can be aggregated again.
 
-NVIDIA's databases lack what our ``ext_*`` tables hold: streams, registers and shared memory of kernels, their classes,
-data loader and I/O time. These read as not recorded, and the stored iterations are the only candidate.
+Of NVIDIA's databases, what only our tables hold reads as not recorded, and the stored iterations are the only
+candidate.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.database.connection import has_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
-from tensorboard_plugin_dlprof.diagnosis.segments import no_activity
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
@@ -30,7 +28,6 @@ from tensorboard_plugin_dlprof.profile.tables import (
     Op,
     Profile,
     TimeSpans,
-    no_sub_ops,
 )
 
 
@@ -56,21 +53,20 @@ def read_profile(con: UntrustedConnection) -> Profile:
 class _Reader:
     def __init__(self, con: UntrustedConnection) -> None:
         self._con = con
-        self._extended = has_extensions(con)
         self._strings = Strings()
         self._texts = Texts(con, self._strings)
-        stored = texts_of(con, "SELECT key, value FROM ext_info") if self._extended else iter(())
+        stored = texts_of(con, "SELECT key, value FROM ext_info")
         self._stored: dict[str, str] = {key: value for key, value in stored}  # noqa: C416 (dict() loses the types)
 
     def profile(self) -> Profile:
         """The whole profile."""
-        work = WorkReader(self._con, self._texts, self._extended)
+        work = WorkReader(self._con, self._texts)
         kernels, memcpys, memsets, graphs = work.kernels(), work.memcpys(), work.memsets(), work.graphs()
         used = {
             int(device) for table in (kernels, memcpys, memsets, graphs) for device in distinct_values(table.device)
         }
         info = self._info()
-        if not self._extended:
+        if "end_ns" not in self._stored:
             info.end_ns = _latest(work.instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)
         return Profile(
             info=info,
@@ -95,8 +91,8 @@ class _Reader:
             dlprof_markers=self._stored.get("dlprof_markers", "1") == "1",
             idle_frames=self._idle_frames(),
             memory_histories=read_memory(self._con),
-            activity=read_activity(self._con) if self._extended else no_activity(),
-            sub_ops=read_sub_ops(self._con, self._strings) if self._extended else no_sub_ops(),
+            activity=read_activity(self._con),
+            sub_ops=read_sub_ops(self._con, self._strings),
         )
 
     def _ops(self) -> list[Op]:
@@ -119,8 +115,6 @@ class _Reader:
         ]
 
     def _kernel_classes(self) -> dict[int, KernelClass]:
-        if not self._extended:
-            return {}
         classes = {}
         rows = texts_of(
             self._con,
@@ -133,30 +127,31 @@ class _Reader:
         return classes
 
     def _spans(self, kind: str) -> TimeSpans:
-        start, stop = self._ours(f"SELECT start_ns, stop_ns FROM ext_time_spans WHERE kind = '{kind}' ORDER BY id", 2)
+        start, stop = integers(
+            self._con, f"SELECT start_ns, stop_ns FROM ext_time_spans WHERE kind = '{kind}' ORDER BY id", 2
+        )
         return TimeSpans(start, stop)
 
     def _idle_frames(self) -> IdleFrames:
-        start, stop, function, innermost = self._ours(
-            "SELECT start_ns, stop_ns, function_id, innermost_id FROM ext_idle_frames ORDER BY id", 4
+        start, stop, function, innermost = integers(
+            self._con, "SELECT start_ns, stop_ns, function_id, innermost_id FROM ext_idle_frames ORDER BY id", 4
         )
         return IdleFrames(start, stop, self._texts.of(function), self._texts.of(innermost))
 
     def _memory(self) -> MemoryEvents:
         columns = "time_ns, thread, device_id, num_bytes, allocated_bytes, reserved_bytes"
-        time, thread, device, num_bytes, allocated, reserved = self._ours(
-            f"SELECT {columns} FROM ext_memory_events ORDER BY id", 6
+        time, thread, device, num_bytes, allocated, reserved = integers(
+            self._con, f"SELECT {columns} FROM ext_memory_events ORDER BY id", 6
         )
         return MemoryEvents(time, thread.astype(np.int32), device.astype(np.int32), num_bytes, allocated, reserved)
-
-    def _ours(self, query: str, columns: int) -> list[Int64s]:
-        """Columns of an ext table; empty where the database has none."""
-        return integers(self._con, query, columns) if self._extended else [np.zeros(0, np.int64)] * columns
 
     def _devices(self, used: set[int]) -> list[Device]:
         memory = dict(
             zip(
-                *(column.tolist() for column in self._ours("SELECT device_id, memory_bytes FROM ext_devices", 2)),
+                *(
+                    column.tolist()
+                    for column in integers(self._con, "SELECT device_id, memory_bytes FROM ext_devices", 2)
+                ),
                 strict=True,
             )
         )
@@ -172,18 +167,19 @@ class _Reader:
         return known + [Device(number) for number in sorted(missing)]
 
     def _iterations(self, end_ns: int) -> list[IterationCandidate]:
-        if self._extended:
-            position, value, start, stop = self._ours(
-                "SELECT position, iter_value, start_ns, stop_ns FROM ext_iterations ORDER BY position, iter_value", 4
-            )
-            found = []
-            for number, source, label in texts_of(
-                self._con, "SELECT position, source, label FROM ext_iteration_candidates ORDER BY position"
-            ):
-                rows = position == int(number)
-                found.append(IterationCandidate(source, label, value[rows], start[rows], stop[rows]))
-            if found:
-                return found
+        position, value, start, stop = integers(
+            self._con,
+            "SELECT position, iter_value, start_ns, stop_ns FROM ext_iterations ORDER BY position, iter_value",
+            4,
+        )
+        found = []
+        for number, source, label in texts_of(
+            self._con, "SELECT position, source, label FROM ext_iteration_candidates ORDER BY position"
+        ):
+            rows = position == int(number)
+            found.append(IterationCandidate(source, label, value[rows], start[rows], stop[rows]))
+        if found:
+            return found
         value, start, stop = integers(
             self._con,
             "SELECT iter_value, start_time, stop_time FROM iteration_list "
@@ -241,14 +237,13 @@ class _Reader:
 
     def _coverage(self) -> Coverage:
         coverage = Coverage()
-        if self._extended:
-            for key, value, _ in texts_of(self._con, "SELECT key, value, message FROM ext_coverage"):
-                if key.startswith("skipped: "):
-                    coverage.skipped[key.removeprefix("skipped: ")] = int(value)
-                elif key.startswith("broken: "):
-                    coverage.broken_rules.append(key.removeprefix("broken: "))
-                elif key in Coverage.__struct_fields__:
-                    setattr(coverage, key, int(value))
+        for key, value, _ in texts_of(self._con, "SELECT key, value, message FROM ext_coverage"):
+            if key.startswith("skipped: "):
+                coverage.skipped[key.removeprefix("skipped: ")] = int(value)
+            elif key.startswith("broken: "):
+                coverage.broken_rules.append(key.removeprefix("broken: "))
+            elif key in Coverage.__struct_fields__:
+                setattr(coverage, key, int(value))
         return coverage
 
     def _first_text(self, query: str) -> str:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
 from tensorboard_plugin_dlprof.columns.rows import insert_integers
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -29,7 +30,9 @@ def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
     insert_integers(con, "ext_op_ranges", columns, len(profile.ops))
 
 
-def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels) -> None:
+def write_iteration_ops(
+    con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels, op_ids: Int64s
+) -> None:
     """Store the counts and times of each op in each iteration (``iteration_ops``) and the kernels of all of them
     together (``ext_op_kernels``)."""
     insert_integers(
@@ -38,7 +41,7 @@ def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps
         {
             "aggr_id": aggr_id,
             "iteration": ops.iter_value,
-            "read_only_ops_id": ops.op.astype(np.int64) + 1,
+            "read_only_ops_id": op_ids[ops.op],
             "calls": ops.instances,
             "kernels": ops.kernels,
             "tc_kernels": ops.tc_kernels,
@@ -59,7 +62,7 @@ def write_iteration_ops(con: sqlite3.Connection, aggr_id: int, ops: IterationOps
         "ext_op_kernels",
         {
             "aggr_id": aggr_id,
-            "read_only_ops_id": used + 1,
+            "read_only_ops_id": op_ids[used],
             "kernel_ns": kernel_ns[used],
             "tc_kernel_ns": tc_kernel_ns[used],
             "unknown_kernels": unknown_kernels[used],

@@ -22,18 +22,14 @@ _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 class WorkReader:
     """Reads the tables whose rows belong to ops.
 
-    In NVIDIA's databases, columns that they do not store read as -1, and every launch counts as recorded.
-
     Args:
         con: the database.
         texts: its dictionary.
-        extended: whether it has our own tables.
     """
 
-    def __init__(self, con: UntrustedConnection, texts: Texts, extended: bool) -> None:
+    def __init__(self, con: UntrustedConnection, texts: Texts) -> None:
         self._con = con
         self._texts = texts
-        self._extended = extended
         self._op_ids = Ids(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
         self.instances = self._read_instances()
         self._op_rows = OpRows(con.shown_name, self._op_ids, self.instances.op)
@@ -125,8 +121,8 @@ class WorkReader:
     def graphs(self) -> GraphLaunches:
         """Graphs recorded as a whole, in the order of their ids."""
         columns = "read_only_ops_id, op_instance, gpu_start, gpu_stop, device_id, stream"
-        op, instance, start, stop, device, stream = self._ours(
-            f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
+        op, instance, start, stop, device, stream = integers(
+            self._con, f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
         )
         return GraphLaunches(
             op=self._op_rows.ops(op),
@@ -142,19 +138,14 @@ class WorkReader:
             "read_only_ops_id, process_id, thread_id, input_names_id, input_shapes_id, output_names_id, "
             "output_shapes_id, parameters_id"
         )
-        if self._extended:
-            ids, *columns = integers(self._con, f"SELECT id, {common} FROM op_call_kinds ORDER BY id", 9)
-            kind, start, duration = integers(
-                self._con, "SELECT kind_id, start_ns, duration_ns FROM op_calls ORDER BY id", 3
-            )
-            row, stop = Ids(ids).rows(kind, self._con.shown_name, "kind of call"), spilled(start + duration)
-        else:
-            start, stop, *columns = integers(
-                self._con,
-                f"SELECT cpu_start, cpu_stop, {common} FROM read_only_op_instances ORDER BY read_only_ops_id, id",
-                10,
-            )
-            row = np.arange(len(start))
+        ids, *columns = integers(self._con, f"SELECT id, {common} FROM op_call_kinds ORDER BY id", 9)
+        kind, start, duration = integers(
+            self._con, "SELECT kind_id, start_ns, duration_ns FROM op_calls ORDER BY id", 3
+        )
+        row, stop = Ids(ids).rows(kind, self._con.shown_name, "kind of call"), spilled(start + duration)
+        if len(row) and (np.diff(columns[0][row]) < 0).any():  # a foreign database may have another order
+            order = np.argsort(columns[0][row], kind="stable")
+            row, start, stop = row[order], start[order], stop[order]
         op, process, thread, *texts = columns
         of_op = self._op_ids.rows(op, self._con.shown_name, "op").astype(np.int32)
         return Instances(
@@ -167,14 +158,7 @@ class WorkReader:
         )
 
     def _kernel_columns(self) -> list[Int64s]:
-        """Launch, number of the call, and the four times; the launch is the row itself in NVIDIA's databases."""
-        if not self._extended:
-            instance, *times = integers(
-                self._con,
-                "SELECT op_instance, api_start, api_stop, gpu_start, gpu_stop FROM read_only_kernels ORDER BY id",
-                5,
-            )
-            return [np.arange(len(instance)), instance, *times]
+        """Launch, number of the call, and the four times."""
         names = ("launch_id", "op_instance", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns")
         launch, instance, api_start, api_duration, start, duration = integers(
             self._con, f"SELECT {', '.join(names)} FROM kernels ORDER BY id", len(names)
@@ -216,22 +200,18 @@ class WorkReader:
 
     def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:
         unit = np.where(uses != 0, MatrixUnit.YES, MatrixUnit.NO).astype(np.int8)
-        if self._extended:
-            (unknown,) = integers(
-                self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
-            )
-            unit[(uses == 0) & are_among(long_name, unknown)] = MatrixUnit.UNKNOWN
+        (unknown,) = integers(
+            self._con, f"SELECT name_id FROM ext_kernel_names WHERE matrix_unit = {int(MatrixUnit.UNKNOWN)}", 1
+        )
+        unit[(uses == 0) & are_among(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
 
     def _launches(self, launch: Int64s) -> tuple[list[Int64s], Int64s]:
         """The columns of the launches, and the row in them of each kernel, given what ``_kernel_columns`` says."""
-        common = "read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id, process_id, thread_id"
-        if not self._extended:
-            columns = integers(self._con, f"SELECT {common} FROM read_only_kernels ORDER BY id", 9)
-            return columns + [np.full(len(launch), -1, np.int64)] * 6, launch
         ids, *columns = integers(
             self._con,
-            f"SELECT id, {common}, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, "
+            "SELECT id, read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id, process_id, "
+            "thread_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, "
             "occupancy_percent FROM launches ORDER BY id",
             16,
         )
@@ -243,17 +223,13 @@ class WorkReader:
         ``query`` selects the id first, ascending, and ``columns`` columns in all.
         """
         result = [np.full(len(ident), -1, np.int64) for _ in range(columns - 1)]
-        if self._extended and len(ident):
+        if len(ident):
             key, *values = integers(self._con, query, columns)
             place = np.minimum(np.searchsorted(key, ident), max(len(key) - 1, 0))
             found = key[place] == ident if len(key) else np.zeros(len(ident), np.bool_)
             for column, value in zip(result, values, strict=True):
                 column[found] = value[place[found]]
         return result
-
-    def _ours(self, query: str, columns: int) -> list[Int64s]:
-        """Columns of an ext table; empty where the database has none."""
-        return integers(self._con, query, columns) if self._extended else [np.zeros(0, np.int64)] * columns
 
 
 def _of_rows(column: _Column, row: Int64s) -> _Column:

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.rows import insert_integers
 from tensorboard_plugin_dlprof.columns.store import spilled
+from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.profile.tables import Instances, Kernels
@@ -125,16 +126,22 @@ def stored_launches(con: sqlite3.Connection) -> StoredLaunches:
 
 
 def write_iteration_kernels(
-    con: sqlite3.Connection, aggr_id: int, kernels: Kernels, aggregation: Aggregation, launches: StoredLaunches
+    con: sqlite3.Connection,
+    aggr_id: int,
+    kernels: Kernels,
+    aggregation: Aggregation,
+    launches: StoredLaunches,
+    numbering: Numbering,
 ) -> None:
     """Store the kernels of each aggregated iteration.
 
     Args:
-        con: the database, in which the kernels have the ids from 1 on.
+        con: the database.
         aggr_id: ``aggregations.id``.
         kernels: of the profile.
         aggregation: of the profile.
         launches: of the kernels.
+        numbering: ids of ops and kernels.
     """
     ops = aggregation.iteration_ops
     kernel, iteration_op = aggregation.iteration_kernels.kernel, aggregation.iteration_kernels.iteration_op
@@ -155,9 +162,9 @@ def write_iteration_kernels(
                 "aggr_id": aggr_id,
                 "iteration": iteration[some],
                 "position": position[begin : begin + _ROWS_AT_ONCE],
-                "kernel_id": rows + 1,
+                "kernel_id": numbering.kernels[rows],
                 "launch_id": launch,
-                "read_only_ops_id": kernels.op[rows].astype(np.int64) + 1,
+                "read_only_ops_id": numbering.ops[kernels.op[rows]],
                 "name_order": launches.name_order[launch],
                 "start_ns": start,
                 "duration_ns": kernels.gpu_stop[rows] - start,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
@@ -21,6 +22,7 @@ from tensorboard_plugin_dlprof.database.aggregated_rows import (
     fresh_numbering,
     write_feedback,
 )
+from tensorboard_plugin_dlprof.database.copying import create_tables
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
 from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
@@ -33,7 +35,7 @@ from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, ident
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
-from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.sql_files import VIEW_SCRIPTS, statements
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
@@ -101,8 +103,7 @@ def write_database(
     """
     identity = identity or identify(source)
     with published(path, _expected_bytes(profile)) as con:
-        for script in TABLE_SCRIPTS:
-            _run(con, script)
+        create_tables(con)
         dictionary = Dictionary()
         dictionary.id(DEFAULT_DOMAIN)
         text = number_texts(profile, dictionary)
@@ -129,12 +130,13 @@ def _write_aggregations(
     text: Int64s,
     launches: StoredLaunches,
 ) -> None:
-    writer = AggregationWriter(con, dictionary, text, fresh_numbering(profile))
+    numbering = fresh_numbering(profile)
+    writer = AggregationWriter(con, dictionary, text, numbering)
     for number, aggregation in enumerate(aggregations, start=1):
         write_who_and_when(con, number)
         writer.write(number, aggregation)
-        write_aggregated_extensions(con, number, aggregation)
-        write_iteration_kernels(con, number, profile.kernels, aggregation, launches)
+        write_aggregated_extensions(con, number, aggregation, numbering)
+        write_iteration_kernels(con, number, profile.kernels, aggregation, launches, numbering)
     writer.finish()
 
 
@@ -149,7 +151,7 @@ def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results
     if found.advice:
         write_device_peaks(con, found.advice[0].efficiency.peaks)
     for number, (aggregation, advice) in enumerate(zip(results.aggregations, found.advice, strict=False), start=1):
-        write_advice(con, number, profile, aggregation, advice, text)
+        write_advice(con, number, profile, aggregation, advice, text, np.arange(1, len(profile.ops) + 1))
 
 
 def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:

@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, info
+from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
 from tensorboard_plugin_dlprof.queries.tracks import (
@@ -114,8 +114,7 @@ class _Trace:
         self._slices = 0
 
     def chunks(self) -> Iterator[bytes]:
-        ours = "ext_info" in extension_tables(self._con)
-        base = info(self._con).get("base_time_ns", "0") if ours else "0"
+        base = info(self._con).get("base_time_ns", "0")
         waiting = [
             f'{{"schemaVersion": 1, "baseTimeNanoseconds": {int(base)}, "displayTimeUnit": "ns", "traceEvents": [\n'
         ]

@@ -1,4 +1,4 @@
-"""Computes findings and efficiency for databases without them, such as NVIDIA's, in a worker process on request.
+"""Imports NVIDIA's databases, and diagnoses, in a worker process on request.
 
 Results are kept. After a failure, there is no result, and a request some time later tries again.
 """
@@ -41,8 +41,8 @@ Key = tuple[str, int, int, str]
 
 
 class Advisor:
-    """The findings and efficiency that one server computed. They are kept until the database changes: findings in
-    memory, efficiency in the cache folder.
+    """What one server worked out about databases. It is kept until they change: diagnoses in memory, imports in the
+    cache folder.
 
     Args:
         cache: Provides work folders for the worker process.
@@ -68,31 +68,7 @@ class Advisor:
         self._lock = threading.Lock()
         self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
         self._failures = Failures(clock)
-
-    def findings(
-        self,
-        database: Path,
-        aggregation: int,
-        iter_start: int | None,
-        iter_stop: int | None,
-        key_op: str | None = None,
-    ) -> dict[str, Any] | None:
-        """The verdict on an aggregation, as ``pipeline.judge_database`` returns it; None after a failure.
-
-        Verdicts that are kept are returned at once, even while another job runs.
-
-        Args:
-            database: The database.
-            aggregation: ``aggregations.id``.
-            iter_start: First iteration of the aggregation.
-            iter_stop: Last iteration, inclusive.
-            key_op: Name or id of the op that ends each iteration.
-
-        Raises:
-            QueueFull: Too many requests are waiting.
-        """
-        job = {"kind": "judge", "iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
-        return self._kept_in_memory(database, f"verdict {aggregation}", job)
+        self._foreign: dict[tuple[str, int, int], bool] = {}
 
     def diagnosis(self, database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
         """Where the time goes, as ``pipeline.diagnose_source`` returns it; None after a failure.
@@ -125,51 +101,29 @@ class Advisor:
                 self._remember(key, found)
             return found
 
-    def measured(
-        self,
-        database: Path,
-        aggregation: int,
-        iter_start: int | None,
-        iter_stop: int | None,
-        key_op: str | None = None,
-        work_out: bool = True,
-    ) -> Path | None:
-        """The file with the efficiency of an aggregation's ops, from ``pipeline.measure_database``.
-
-        The first arguments are as for ``findings``. Returns None after a failure, or if the file does not exist yet and
-        ``work_out`` is false.
+    def in_our_schema(self, database: Path) -> Path:
+        """The database itself if it is ours, else what it was imported into; the database after a failure.
 
         Raises:
             QueueFull: Too many requests are waiting.
         """
         try:
-            path = self._cache.measured_path(database, aggregation)
+            status = database.stat()
         except OSError:
-            return None
-        if self._is_made(path) or not work_out or self._failures.is_paused(path):
-            return path if path.is_file() else None
-        with self._turn("Several profiles are being measured already; try again in a moment."):
-            if not self._is_made(path) and not self._failures.is_paused(path):
-                about = {"iter_start": iter_start, "iter_stop": iter_stop, "key_op": key_op}
-                self._tried(path, database, {"kind": "measure", "aggregation": aggregation, **about}, path)
-            return path if path.is_file() else None
+            return database
+        identity = (os.fspath(database), status.st_mtime_ns, status.st_size)
+        if identity not in self._foreign:
+            from tensorboard_plugin_dlprof.database.connection import is_foreign
 
-    def tracks(self, database: Path) -> Path | None:
-        """The file with the tracks of a database that has none, from ``pipeline.track_database``; None after a failure.
-
-        Raises:
-            QueueFull: Too many requests are waiting.
-        """
-        try:
-            path = self._cache.tracks_path(database)
-        except OSError:
-            return None
-        if self._is_made(path) or self._failures.is_paused(path):
-            return path if path.is_file() else None
-        with self._turn("The timelines of several profiles are being made already; try again in a moment."):
-            if not self._is_made(path) and not self._failures.is_paused(path):
-                self._tried(path, database, {"kind": "tracks"}, path)
-            return path if path.is_file() else None
+            self._foreign[identity] = is_foreign(database)
+        if not self._foreign[identity]:
+            return database
+        path = self._cache.path(database, status.st_size, status.st_mtime_ns)
+        if not self._is_made(path) and not self._failures.is_paused(path):
+            with self._turn("Several profiles are being imported already; try again in a moment."):
+                if not self._is_made(path) and not self._failures.is_paused(path):
+                    self._tried(path, database, {"kind": "carry_over"}, path)
+        return path if path.is_file() else database
 
     @contextmanager
     def _turn(self, refusal: str) -> Iterator[None]:

@@ -55,10 +55,6 @@ def default_folder() -> Path:
     return home.joinpath(*caches, FOLDER_NAME)
 
 
-_TRACKS = -1
-"""In the place of an aggregation: the tracks of all."""
-
-
 class Cache:
     """Databases by the identity of their sources.
 
@@ -99,28 +95,6 @@ class Cache:
         status = database.stat()
         key = "\0".join(
             ("aggregations", os.fspath(database), str(status.st_size), str(status.st_mtime_ns), str(EXTENSION_VERSION))
-        )
-        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
-        return self.folder / f"{digest}{DATABASE_SUFFIX}"
-
-    def tracks_path(self, database: Path) -> Path:
-        """The path of the tracks of this version of a database, whether they exist or not.
-
-        Raises:
-            OSError: The database is gone.
-        """
-        return self.measured_path(database, _TRACKS)
-
-    def measured_path(self, database: Path, aggregation: int) -> Path:
-        """The path of the efficiency of an aggregation of this version of a database, whether it exists or not.
-
-        Raises:
-            OSError: The database is gone.
-        """
-        status = database.stat()
-        versions = (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION))
-        key = "\0".join(
-            ("measured", os.fspath(database), str(status.st_size), str(status.st_mtime_ns), str(aggregation), *versions)
         )
         digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
         return self.folder / f"{digest}{DATABASE_SUFFIX}"

@@ -114,20 +114,6 @@ def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return {"aggregation": job["aggregation"], "is_new": True}
 
 
-def _judge(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from tensorboard_plugin_dlprof.pipeline import Choice, judge_database
-
-    return judge_database(_source(job), Choice(job["iter_start"], job["iter_stop"], job["key_op"]), progress)
-
-
-def _measure(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from tensorboard_plugin_dlprof.pipeline import Choice, measure_database
-
-    choice = Choice(job["iter_start"], job["iter_stop"], job["key_op"])
-    measure_database(_source(job), Path(job["database"]), job["aggregation"], choice, progress)
-    return {}
-
-
 def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
@@ -135,10 +121,10 @@ def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     return diagnose_source(_source(job), chosen, ImportOptions(), progress)
 
 
-def _tracks(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
-    from tensorboard_plugin_dlprof.pipeline import track_database
+def _carry_over(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import import_dlprof_database
 
-    track_database(_source(job), Path(job["database"]))
+    import_dlprof_database(_source(job), Path(job["database"]), progress)
     return {}
 
 
@@ -146,10 +132,8 @@ _DOES: Does = {
     "import": _import,
     "aggregate": _aggregate,
     "delete": _delete,
-    "judge": _judge,
-    "measure": _measure,
     "diagnose": _diagnose,
-    "tracks": _tracks,
+    "carry_over": _carry_over,
 }
 
 

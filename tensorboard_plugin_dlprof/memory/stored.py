@@ -56,8 +56,6 @@ def devices_of(con: Any) -> list[Facts]:
     Raises:
         ValueError: the rows are damaged.
     """
-    if con.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'memory_devices'").fetchone() is None:
-        return []
     rows = con.execute(
         "SELECT device_id, measure, relative, timed, reserved, states, coalesce(capacity_bytes, 0), settings, "
         "lost_frees FROM memory_devices ORDER BY device_id"

@@ -37,8 +37,6 @@ may have to wait for other threads."""
 _RACES = 3
 """Attempts to open a file. If it is replaced meanwhile, the second attempt usually succeeds."""
 
-_ATTACHED = "ATTACHED"
-
 _LIMITS = {
     "LENGTH": LONGEST_VALUE_BYTES,
     "SQL_LENGTH": 100_000,
@@ -46,7 +44,7 @@ _LIMITS = {
     "EXPR_DEPTH": 100,
     "COMPOUND_SELECT": 20,
     "FUNCTION_ARG": 16,
-    _ATTACHED: 0,
+    "ATTACHED": 0,
     "LIKE_PATTERN_LENGTH": 200,
     "VARIABLE_NUMBER": 999,
     "TRIGGER_DEPTH": 1,
@@ -87,8 +85,6 @@ class UntrustedConnection(sqlite3.Connection):
     """The error to raise if the file cannot be used."""
     authorizer_calls: int = 0
     """Calls so far, limited by ``MOST_AUTHORIZER_CALLS``."""
-    extension_tables: frozenset[str] | None = None
-    """Cache of ``queries.extension``; valid because the file does not change while it is open."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -274,13 +270,6 @@ def require_tables(
     for table in existing.intersection(optional).difference(found):
         found[table] = columns(con, table)
     return found
-
-
-def attach(con: UntrustedConnection, path: Path, schema: str) -> None:
-    """Attach a second file as ``schema``: one of our own, after ``open_untrusted`` checked it. Call before ``seal``."""
-    if hasattr(con, "setlimit"):  # Python 3.11
-        con.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{_ATTACHED}"), 1)
-    con.execute(f"ATTACH ? AS {schema}", (f"{path.as_uri()}?mode=ro&immutable=1",))
 
 
 def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:

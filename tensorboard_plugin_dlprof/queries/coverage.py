@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, has_older_rules, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import has_older_rules, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.units import short_duration
@@ -44,19 +44,17 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
 
     Empty for NVIDIA's databases, which do not store this.
     """
-    tables = extension_tables(connection)
     notes: list[Note] = []
-    if "ext_coverage" in tables:
-        cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
-        told = dict(cursor.fetchmany(200))
-        hints = dict(_HINTS)
-        if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in told):
-            del hints["no_gpu_work"]
-        for key, message in told.items():
-            is_warning = str(key).startswith(("skipped", "broken"))
-            notes.append(
-                Note(severity="warning" if is_warning else "info", message=str(message), hint=hints.get(str(key), ""))
-            )
+    cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
+    told = dict(cursor.fetchmany(200))
+    hints = dict(_HINTS)
+    if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in told):
+        del hints["no_gpu_work"]
+    for key, message in told.items():
+        is_warning = str(key).startswith(("skipped", "broken"))
+        notes.append(
+            Note(severity="warning" if is_warning else "info", message=str(message), hint=hints.get(str(key), ""))
+        )
     if has_older_rules(connection):
         notes.append(
             Note(
@@ -75,16 +73,16 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
                 hint=_IMPORT_AGAIN,
             )
         )
-    if "ext_aggregations" in tables:
-        notes.extend(_aggregation_notes(connection, scope))
+    notes.extend(_aggregation_notes(connection, scope))
     return sorted(notes, key=lambda note: note["severity"] != "warning")
 
 
 def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     row = connection.execute(
         "SELECT outside_kernels, outside_kernel_ns, outside_memory_ops, outside_memory_ns, "
-        "unknown_launches, unknown_ns, graph_launches, graph_ns FROM ext_aggregations WHERE aggr_id = ?",
-        (scope.aggregation,),
+        "unknown_launches, unknown_ns, graph_launches, graph_ns FROM ext_aggregations "
+        "WHERE aggr_id = ? AND domain_id = ?",
+        (scope.aggregation, scope.domain),
     ).fetchone()
     if row is None:
         return []

@@ -8,7 +8,7 @@ import zlib
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.answer import SCHEMA
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, has_older_rules
+from tensorboard_plugin_dlprof.queries.extension import has_older_rules
 from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
@@ -27,7 +27,7 @@ def stored_diagnosis(
         chosen: from ``diagnosed_positions``; only the diagnosis of the typical iterations is stored.
         source: what to call the database.
     """
-    if chosen is not None or "ext_diagnosis" not in extension_tables(connection) or has_older_rules(connection):
+    if chosen is not None or has_older_rules(connection):
         return None
     row = connection.execute("SELECT data FROM ext_diagnosis").fetchone()
     if row is None or not isinstance(row[0], bytes):

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_measured, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unmeasured import IS_PRODUCT, Missing, missing, shapes_hint
@@ -137,13 +137,11 @@ _UNITS = {0: "no", 1: "yes", 2: "unknown"}
 
 
 def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummary:
-    """The totals of the aggregation; all unknown if ``is_measured`` is false."""
-    if not is_measured(connection):
+    """The totals of the aggregation; all unknown if another version of this package made the database."""
+    if is_of_another_version(connection):
         return EfficiencySummary(
             product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
-            hint="Another version of this plugin made this database: import its source again."
-            if is_of_another_version(connection)
-            else "The efficiency of this database could not be worked out; import the source of this profile instead.",
+            hint="Another version of this plugin made this database: import its source again.",
             network=_network(None), peaks=[], precisions=[], causes=[], limits=[], dots=[], left_out_dots=0,
             iterations=[], missing=[],
         )  # fmt: skip
@@ -237,19 +235,12 @@ def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
 
 def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
     """In the order of a bar: what is on matrix units, what could be by cause, then the rest."""
-    if "ext_op_kernels" in extension_tables(connection):
-        joined = (
-            "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
-            "AND kernels.read_only_ops_id = rate.read_only_ops_id"
-        )
-        used, untold = "coalesce(kernels.tc_kernel_ns, 0)", "coalesce(kernels.unknown_ns, 0)"
-    else:
-        joined = ""
-        used, untold = "(rate.matrix_unit = 1) * rate.kernel_ns", "(rate.matrix_unit = 2) * rate.kernel_ns"
     cursor = connection.execute(
         "SELECT CASE WHEN rate.family = 'collective' THEN 'communication' WHEN rate.cause <> '' THEN rate.cause "
-        f"WHEN rate.bound = 'memory' THEN 'memory' ELSE 'other' END AS what, sum(rate.kernel_ns), sum({used}), "
-        f"sum({untold}) FROM ext_op_efficiency AS rate {joined} WHERE rate.aggr_id = ? GROUP BY what",
+        "WHEN rate.bound = 'memory' THEN 'memory' ELSE 'other' END AS what, sum(rate.kernel_ns), "
+        "sum(coalesce(kernels.tc_kernel_ns, 0)), sum(coalesce(kernels.unknown_ns, 0)) "
+        "FROM ext_op_efficiency AS rate LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = rate.aggr_id "
+        "AND kernels.read_only_ops_id = rate.read_only_ops_id WHERE rate.aggr_id = ? GROUP BY what",
         (scope.aggregation,),
     )
     found: dict[str, int] = {}
@@ -287,17 +278,10 @@ def _iterations(connection: sqlite3.Connection, scope: Scope) -> list[IterationR
 
 def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int]:
     """Wall time of the aggregated iterations, and number of GPUs in use."""
-    if "ext_aggregations" in extension_tables(connection):
-        row = connection.execute(
-            "SELECT wall_ns, devices_in_use FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchone()
-    else:
-        row = connection.execute(
-            "SELECT wall_time, (SELECT count(*) FROM device_gpu_utilizations AS gpu "
-            "WHERE gpu.aggr_id = summary.aggr_id AND gpu.domain_id = summary.domain_id AND gpu.gpu_utilization > 0) "
-            "FROM model_summary AS summary WHERE summary.aggr_id = ? AND summary.domain_id = ?",
-            (scope.aggregation, scope.domain),
-        ).fetchone()
+    row = connection.execute(
+        "SELECT wall_ns, devices_in_use FROM ext_aggregations WHERE aggr_id = ? AND domain_id = ?",
+        (scope.aggregation, scope.domain),
+    ).fetchone()
     return (whole(row[0]), whole(row[1]) or 0) if row is not None else (None, 0)
 
 

@@ -96,19 +96,3 @@ EFFICIENCY = Table(
         _OP["stack_trace"],
     ),
 )  # fmt: skip
-
-_NOTHING = Table(
-    name="efficiency",
-    key="op_id",
-    base=OPS.base,
-    row_id=OPS.row_id,
-    where="0",
-    default_sort="name",
-    joins=OPS.joins,
-    columns=(_OP["name"], _OP["op_id"]),
-)
-
-
-def efficiency_table(extended: bool) -> Table:
-    """The ops ordered by possible gain; has no rows in a database without our own tables."""
-    return EFFICIENCY if extended else _NOTHING

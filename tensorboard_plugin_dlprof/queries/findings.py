@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -79,12 +77,9 @@ class Findings(TypedDict):
 
 def findings(connection: sqlite3.Connection, scope: Scope) -> Findings:
     """All stored findings. NVIDIA's databases have only sentences, in the order of their detectors."""
-    tables = extension_tables(connection)
-    verdict = None
-    if "ext_verdicts" in tables:
-        verdict = connection.execute(
-            "SELECT iteration_ns, total_low_ns, total_high_ns FROM ext_verdicts WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchone()
+    verdict = connection.execute(
+        "SELECT iteration_ns, total_low_ns, total_high_ns FROM ext_verdicts WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
     if verdict is None:
         return Findings(
             judged=False,
@@ -116,54 +111,6 @@ def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None
         "SELECT iter_start, iter_stop, key_node_name FROM view_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
     return (whole(row[0]), whole(row[1]), str(row[2] or "") or None) if row is not None else (None, None, None)
-
-
-def with_verdict(stored: Findings, verdict: Mapping[str, Any]) -> Findings:
-    """The findings of our rules, followed by those that only the database's own detectors have.
-
-    Args:
-        stored: from ``findings``.
-        verdict: from ``pipeline.judge_database``.
-    """
-    iteration_ns = whole(verdict["iteration_ns"])
-    ours = [
-        Finding(
-            detector=str(found["detector"]),
-            severity=str(found["severity"]),
-            confidence=str(found["confidence"]),
-            area=str(found["area"]),
-            problem=str(found["problem"]),
-            recommendation=str(found["recommendation"]),
-            numbers=found["numbers"],
-            gain=_gain(whole(found["low_ns"]), whole(found["high_ns"]), str(found["reasoning"]), iteration_ns),
-            link=_address(found["link"]),
-            evidence=[
-                Evidence(
-                    kind=row["kind"],
-                    key=row["key"],
-                    time_ns=row["time_ns"],
-                    fraction=row["fraction"],
-                    count=row["count"],
-                    detail=row["detail"],
-                )
-                for row in found["evidence"][:MAX_EVIDENCE]
-            ],
-        )
-        for found in verdict["findings"][:MAX_FINDINGS]
-    ]
-    said = {finding["detector"] for finding in ours}
-    return Findings(
-        judged=True,
-        marked=bool(verdict["marked"]),
-        iteration_ns=iteration_ns,
-        total_low_ns=whole(verdict["total_low_ns"]),
-        total_high_ns=whole(verdict["total_high_ns"]),
-        findings=ours + [finding for finding in stored["findings"] if finding["detector"] not in said],
-        undecided=[
-            Undecided(detector=each["detector"], missing=each["missing"], hint=each["hint"])
-            for each in verdict["undecided"]
-        ],
-    )
 
 
 def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | None) -> list[Finding]:

@@ -10,7 +10,7 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended, is_measured
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_ops
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN, has_host_time
@@ -130,7 +130,7 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
     chosen = _fitting(nodes, limit)
     return GroupTree(
         group=group,
-        nodes=_columns(nodes, chosen, rated=is_extended(connection) or is_measured(connection)),
+        nodes=_columns(nodes, chosen, rated=not is_of_another_version(connection)),
         causes=None if limited is None else cause_columns([nodes[position].limited for position in chosen]),
         total=len(nodes),
         left_out=len(nodes) - len(chosen),
@@ -180,16 +180,10 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str, limited: Map
 def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int, int]]:
     """Plain sums (ns) over the kernels of each op, by ``read_only_ops.id``: of all kernels, of those on Tensor Cores,
     and of those whose Tensor Core use is unknown."""
-    if "ext_op_kernels" in extension_tables(connection):
-        columns = "read_only_ops_id, kernel_ns, tc_kernel_ns, unknown_ns"
-        query = f"SELECT {columns} FROM ext_op_kernels WHERE aggr_id = ? AND -1 <> ?"
-    else:
-        query = (
-            "SELECT kernel.read_only_ops_id, sum(time.sum), sum((kernel.uses_tc <> 0) * time.sum), 0 "
-            "FROM kernel_summaries AS kernel JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
-            "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? GROUP BY kernel.read_only_ops_id"
-        )
-    cursor = connection.execute(query, (scope.aggregation, scope.domain))
+    cursor = connection.execute(
+        "SELECT read_only_ops_id, kernel_ns, tc_kernel_ns, unknown_ns FROM ext_op_kernels WHERE aggr_id = ?",
+        (scope.aggregation,),
+    )
     found: dict[int, tuple[int, int, int]] = {}
     while some := cursor.fetchmany(10_000):
         found.update((op, (whole(total) or 0, whole(using) or 0, whole(rest) or 0)) for op, total, using, rest in some)
@@ -199,8 +193,6 @@ def _kernel_times(connection: sqlite3.Connection, scope: Scope) -> dict[int, tup
 def _rates(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int, int, int]]:
     """Of each op, by ``read_only_ops.id``: its possible gain, and its kernel time (ns) if it is bound by compute, or by
     memory; empty if the efficiency of ops is not known."""
-    if not (is_extended(connection) or is_measured(connection)):
-        return {}
     cursor = connection.execute(
         "SELECT read_only_ops_id, measured_ns - best_ns, (bound = 'compute') * kernel_ns, "
         "(bound = 'memory') * kernel_ns FROM ext_op_efficiency WHERE aggr_id = ?",
@@ -215,10 +207,7 @@ def _rates(connection: sqlite3.Connection, scope: Scope) -> dict[int, tuple[int,
 
 
 def _ops_without(connection: sqlite3.Connection, scope: Scope, expression: str) -> set[int]:
-    """``read_only_ops.id`` of the ops for which an expression of ``op_nodes AS node`` is NULL; empty for NVIDIA's
-    databases."""
-    if not is_extended(connection):
-        return set()
+    """``read_only_ops.id`` of the ops for which an expression of ``op_nodes AS node`` is NULL."""
     cursor = connection.execute(
         f"SELECT node.read_only_ops_id FROM op_nodes AS node WHERE node.aggr_id = ? AND ({expression}) IS NULL",
         (scope.aggregation,),

@@ -34,6 +34,37 @@ def _time_column(described: tuple[str, str, str]) -> Column:
     return on_host(column) if time.startswith("cpu") else column
 
 
+def _some_below(path: str, expression: str) -> str:
+    """Condition that ``expression``, of ``op_nodes AS node``, is NULL for some op below the group with this path.
+
+    SQLite evaluates the subquery once: it takes the innermost groups of such ops, and cuts their paths at all lengths
+    that paths of groups have, which gives all groups above.
+    """
+    return (
+        f"{path} IN (SELECT substr(inner.path, 1, size.letters) FROM (SELECT DISTINCT "
+        "rtrim(op.op_name, replace(op.op_name, '/', '')) AS path FROM op_nodes AS node "
+        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
+        f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND ({expression}) IS NULL) AS inner "
+        "CROSS JOIN (SELECT DISTINCT length(path.string) AS letters FROM group_ops AS node "
+        "JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
+        "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain AND node.row_type = 1) AS size "
+        "WHERE substr(inner.path, size.letters, 1) = '/')"
+    )
+
+
+def eligible_ops(path: str) -> str:
+    """Expression for the number of eligible ops below ``group_ops AS node`` with this path. NULL if no
+    op is known to be eligible but the eligibility of some is unknown."""
+    return at_least_sql("node.num_supported_leaf_ops", _some_below(path, ELIGIBLE_OR_UNKNOWN))
+
+
+def using_ops(path: str) -> str:
+    """Expression for the number of ops below it that use Tensor Cores; NULL as for ``eligible_ops``."""
+    return at_least_sql("node.num_tc_leaf_ops", _some_below(path, USING_OR_UNKNOWN_OP))
+
+
+_USING = using_ops("path.string")
+
 GROUPS = Table(
     name="groups",
     key="path",
@@ -63,77 +94,34 @@ GROUPS = Table(
         Column("level", "Level", "integer", "Depth in the tree; 1 is the root.", "node.level"),
         Column("parent", "Parent", "path", "Path of the group around it.", f"nullif({_PARENT}, '')", nullable=True),
         Column("calls", "Calls", "integer", "Calls of the ops below.", "node.num_op_instances"),
-        Column("eligible_ops", "TC Eligible Ops", "integer", "Eligible ops below.", "node.num_supported_leaf_ops"),
-        Column("using_ops", "Ops Using TC", "integer", "Ops below that use Tensor Cores.", "node.num_tc_leaf_ops"),
+        Column(
+            "eligible_ops",
+            "TC Eligible Ops",
+            "integer",
+            "Eligible ops below. Empty if none is known to be eligible but some may be.",
+            eligible_ops("path.string"),
+            nullable=True,
+        ),
+        Column(
+            "using_ops",
+            "Ops Using TC",
+            "integer",
+            "Ops below that use Tensor Cores. Empty if none is known to use them but some may.",
+            _USING,
+            nullable=True,
+        ),
         Column(
             "using_fraction",
             "Share Using TC",
             "fraction",
-            "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible.",
-            "node.num_tc_leaf_ops * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
+            "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible. Empty if none is known to "
+            "use them but some may.",
+            f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
             nullable=True,
         ),
         *map(_time_column, _TIMES),
     ),
 )
-
-
-def _some_below(path: str, expression: str) -> str:
-    """Condition that ``expression``, of ``op_nodes AS node``, is NULL for some op below the group with this path.
-
-    SQLite evaluates the subquery once: it takes the innermost groups of such ops, and cuts their paths at all lengths
-    that paths of groups have, which gives all groups above.
-    """
-    return (
-        f"{path} IN (SELECT substr(inner.path, 1, size.letters) FROM (SELECT DISTINCT "
-        "rtrim(op.op_name, replace(op.op_name, '/', '')) AS path FROM op_nodes AS node "
-        "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-        f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND ({expression}) IS NULL) AS inner "
-        "CROSS JOIN (SELECT DISTINCT length(path.string) AS letters FROM group_ops AS node "
-        "JOIN dictionary AS path ON path.id = node.group_op_full_name_id "
-        "WHERE node.aggr_id = :aggregation AND node.domain_id = :domain AND node.row_type = 1) AS size "
-        "WHERE substr(inner.path, size.letters, 1) = '/')"
-    )
-
-
-def eligible_ops(path: str) -> str:
-    """Expression for the number of eligible ops below ``group_ops AS node`` with this path, in our databases. NULL if
-    no op is known to be eligible but the eligibility of some is unknown."""
-    return at_least_sql("node.num_supported_leaf_ops", _some_below(path, ELIGIBLE_OR_UNKNOWN))
-
-
-def using_ops(path: str) -> str:
-    """Expression for the number of ops below it that use Tensor Cores; NULL as for ``eligible_ops``."""
-    return at_least_sql("node.num_tc_leaf_ops", _some_below(path, USING_OR_UNKNOWN_OP))
-
-
-_USING = using_ops("path.string")
-
-
-def with_unknown(table: Table) -> Table:
-    """The table of groups of our databases, which store for which ops the use of Tensor Cores is unknown."""
-    told = {
-        "eligible_ops": (eligible_ops("path.string"), "Empty if none is known to be eligible but some may be."),
-        "using_ops": (_USING, "Empty if none is known to use them but some may."),
-        "using_fraction": (
-            f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
-            "Empty if none is known to use them but some may.",
-        ),
-    }
-    return msgspec.structs.replace(
-        table,
-        columns=tuple(
-            msgspec.structs.replace(
-                column,
-                sql=told[column.key][0],
-                description=f"{column.description} {told[column.key][1]}",
-                nullable=True,
-            )
-            if column.key in told
-            else column
-            for column in table.columns
-        ),
-    )
 
 
 OPS_OF_GROUP = msgspec.structs.replace(
@@ -145,7 +133,11 @@ OPS_OF_GROUP = msgspec.structs.replace(
 """The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
 
 _SUMMED = (
-    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, {uses_tc} AS uses_tc, "
+    "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, "
+    # The subquery skips the names of ops without unknown kernels.
+    "CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS told "
+    "WHERE told.aggr_id = summary.aggr_id AND told.read_only_ops_id = summary.read_only_ops_id "
+    f"AND told.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END AS uses_tc, "
     "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
     "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
     "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
@@ -153,19 +145,17 @@ _SUMMED = (
     "AND substr(op.op_name, 1, length(:group)) = :group GROUP BY summary.kernel_name_id"
 )
 
-_OF_OTHERS = _SUMMED.format(uses_tc="max(summary.uses_tc)")
-
-_OF_OURS = _SUMMED.format(
-    # The subquery skips the names of ops without unknown kernels.
-    uses_tc="CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS told "
-    "WHERE told.aggr_id = summary.aggr_id AND told.read_only_ops_id = summary.read_only_ops_id "
-    f"AND told.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END"
+_TOTAL = (
+    "SELECT sum(gpu.sum) FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
+    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
+    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
+    "AND substr(op.op_name, 1, length(:group)) = :group"
 )
 
-_KERNELS_OF_GROUP = Table(
+KERNELS_OF_GROUP = Table(
     name="kernels_of_group",
     key="name",
-    base=f"({_OF_OTHERS}) AS kernel",
+    base=f"({_SUMMED}) AS kernel",
     row_id="kernel.id",
     where="1",
     links=("group",),
@@ -174,7 +164,12 @@ _KERNELS_OF_GROUP = Table(
     columns=(
         KERNEL_NAME,
         Column(
-            "using_tensor_cores", "Using TC", "boolean", "Some kernel of this name uses Tensor Cores.", "kernel.uses_tc"
+            "using_tensor_cores",
+            "Using TC",
+            "boolean",
+            "Some kernel of this name uses Tensor Cores; empty if that is unknown.",
+            "kernel.uses_tc",
+            nullable=True,
         ),
         Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
         Column("calls", "Calls", "integer", "How often the kernel ran.", "kernel.calls"),
@@ -194,27 +189,9 @@ _KERNELS_OF_GROUP = Table(
             "Share of Group",
             "fraction",
             "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
-            f"kernel.total * 1.0 / nullif((SELECT sum(total) FROM ({_OF_OTHERS})), 0)",
+            f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)",
             nullable=True,
         ),
     ),
 )
-
-
-def kernels_of_group(extended: bool) -> Table:
-    """The table of kernels of the ops below the group of the link ``group``, by name. In our databases it also says
-    whether the Tensor Core use of a kernel is unknown."""
-    if not extended:
-        return _KERNELS_OF_GROUP
-    return msgspec.structs.replace(
-        _KERNELS_OF_GROUP,
-        base=f"({_OF_OURS}) AS kernel",
-        columns=tuple(
-            msgspec.structs.replace(
-                column, description=f"{column.description[:-1]}; empty if that is unknown.", nullable=True
-            )
-            if column.key == "using_tensor_cores"
-            else column
-            for column in _KERNELS_OF_GROUP.columns
-        ),
-    )
+"""The kernels of the ops below the group of the link ``group``, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import info, is_ours
+from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
@@ -58,7 +58,7 @@ def headline(connection: sqlite3.Connection) -> Headline:
 
 def source_facts(connection: sqlite3.Connection) -> SourceFacts:
     """Facts about the source of the database; the format of NVIDIA's databases is ``dlprof``."""
-    facts = info(connection) if is_ours(connection) else {}
+    facts = info(connection)
     utc_start_ns = _number(facts.get("utc_start_ns"))
     return SourceFacts(
         source_name=facts.get("source_name", "")[:_MOST_LETTERS],

@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow
 from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
 
@@ -23,9 +22,6 @@ _SQL = {
     "work.registers, CASE WHEN work.static_shared_bytes < 0 THEN -1 ELSE work.static_shared_bytes + "
     f"work.dynamic_shared_bytes END FROM launches AS work {_OP} {_DIMENSIONS} "
     "JOIN dictionary AS long ON long.id = work.long_name_id WHERE work.id IN ({})",
-    "kernel": "SELECT work.id, op.op_name, op.op_id, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z, "
-    f"-1, -1 FROM read_only_kernels AS work {_OP} {_DIMENSIONS} "
-    "JOIN dictionary AS long ON long.id = work.long_name_id WHERE work.id IN ({})",
     "memcpy": f"SELECT work.id, op.op_name, op.op_id, work.num_bytes FROM read_only_memcpys AS work {_OP} "
     "WHERE work.id IN ({})",
     "memset": f"SELECT work.id, op.op_name, op.op_id, work.num_bytes FROM read_only_memsets AS work {_OP} "
@@ -39,7 +35,6 @@ class Facts:
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
-        self._kernels = "launch" if is_extended(con) else "kernel"
         self._known: dict[tuple[str, int], dict[str, Any]] = {}
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[dict[str, Any]]:
@@ -48,8 +43,7 @@ class Facts:
             return [{} for _ in ref]
         tables = {COPY: "memcpy", SET: "memset", GRAPH: "graph"}
         keys = [
-            (tables.get(number, self._kernels), one)
-            for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)
+            (tables.get(number, "launch"), one) for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)
         ]
         for table in {table for table, _ in keys}:
             self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})

@@ -12,8 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
-from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, last_aggregated, parts_of_bar, single
+from tensorboard_plugin_dlprof.queries.iteration_sums import SINGLE, Bar, last_aggregated, parts_of_bar
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCES
 
@@ -64,8 +63,7 @@ def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Blocks | N
     kept = shared.setdefault("blocks", {})
     known = kept.get(scope.aggregation)
     if known is None:
-        stored = _stored(connection, scope) if "ext_iteration_blocks" in extension_tables(connection) else None
-        known = [stored or _all_single(connection, scope)]
+        known = [_stored(connection, scope) or _all_single(connection, scope)]
         if len(kept) >= _KEPT:
             kept.clear()
         kept[scope.aggregation] = known
@@ -139,7 +137,7 @@ def bars_by_number(
 def _single(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> Mapping[str, Numbers]:
     """The iterations numbered ``low`` to ``high``, each as a block of one."""
     values = [f"CASE WHEN is_aggregated THEN {name} ELSE 0 END" if name in _PARTS else name for name in _COLUMNS]
-    rows = f"FROM ({single(connection)} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
+    rows = f"FROM ({SINGLE} AND iteration.iter_value BETWEEN :low AND :high) ORDER BY first_value"
     asked = {"aggregation": scope.aggregation, "low": low, "high": high}
     return dict(zip(_COLUMNS, _read_columns(connection, values, rows, asked), strict=True))
 

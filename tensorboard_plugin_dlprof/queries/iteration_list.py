@@ -11,7 +11,11 @@ from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, UNKNOWN_PART, at_least_sql
 
 _BUSY = "(part.tc_duration + part.non_tc_duration)"
-_LENGTH = "(iteration.stop_time - iteration.start_time)"
+_LENGTH = (
+    "(part.tc_duration + part.non_tc_duration + part.memory_duration + part.dataloader_duration + part.io_duration "
+    "+ part.cpu_duration + part.other_duration)"
+)
+"""The parts add up to the length of the iteration, and an index holds their sum."""
 
 
 def _part(key: str, label: str, meaning: str, column: str) -> Column:
@@ -40,6 +44,7 @@ ITERATIONS = Table(
         }
     ),
     default_sort="iteration",
+    total="SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain",
     columns=(
         Column("iteration", "Iteration", "integer", "Number of the iteration.", "part.iter_value"),
         Column(
@@ -49,9 +54,10 @@ ITERATIONS = Table(
             "When the iteration started.",
             "iteration.start_time",
             ("iteration",),
+            order="part.iter_value",
             tier=1,
         ),
-        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH, ("iteration",)),
+        Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH),
         Column("kernels", "Total Kernels", "integer", "Kernels of the iteration.", "stats.total_count", ("stats",)),
         Column(
             "tensor_core_kernels",
@@ -74,7 +80,6 @@ ITERATIONS = Table(
             "fraction",
             "Average GPU time over the duration of the iteration.",
             f"{_BUSY} * 1.0 / nullif({_LENGTH}, 0)",
-            ("iteration",),
             nullable=True,
         ),
         Column(
@@ -90,7 +95,6 @@ ITERATIONS = Table(
             "fraction",
             "Average Tensor Core GPU time over the duration of the iteration.",
             f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)",
-            ("iteration",),
             nullable=True,
         ),
         _part("other_kernel_ns", "Other Kernels", "Time with other kernels alone.", "non_tc_duration"),
@@ -120,13 +124,6 @@ ITERATIONS = Table(
     ),
 )
 
-_PARTS = (
-    "(part.tc_duration + part.non_tc_duration + part.memory_duration + part.dataloader_duration + part.io_duration "
-    "+ part.cpu_duration + part.other_duration)"
-)
-"""In our databases, the parts add up to the length of the iteration, and an index holds their sum."""
-
-
 _OF_RESOURCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "tensor_core": (
@@ -142,17 +139,14 @@ _OF_RESOURCE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 """The columns that are unknown if the recording could not contain a part of the wall time."""
 
 
-def iterations(extended: bool, unknown: bool = False, unrecorded: Collection[str] = ()) -> Table:
+def iterations(unknown: bool = False, unrecorded: Collection[str] = ()) -> Table:
     """The table of aggregated iterations.
 
     Args:
-        extended: whether the database has our own tables.
         unknown: whether some of its kernels may use Tensor Cores, or it has CUDA graphs recorded as a whole.
         unrecorded: parts of the wall time that the recording could not contain.
     """
-    if not extended:
-        return ITERATIONS
-    table = _with_unknown(_of_ours()) if unknown else _of_ours()
+    table = _with_unknown(ITERATIONS) if unknown else ITERATIONS
     silent = {key for resource in unrecorded for key in _OF_RESOURCE.get(resource, ())}
     return msgspec.structs.replace(
         table, columns=tuple(_unknown_column(column) if column.key in silent else column for column in table.columns)
@@ -236,22 +230,8 @@ def _least(column: Column, known: str, may_be_more: str) -> Column:
     is_fraction = column.type == "fraction"
     return msgspec.structs.replace(
         column,
-        sql=f"{at_least} * 1.0 / nullif({_PARTS}, 0)" if is_fraction else at_least,
+        sql=f"{at_least} * 1.0 / nullif({_LENGTH}, 0)" if is_fraction else at_least,
         joins=(*column.joins, "unknown"),
         description=f"{column.description} A lower bound if there are {_MAY_USE}; then empty instead of 0.",
         nullable=True,
     )
-
-
-def _of_ours() -> Table:
-    fractions = {"gpu_time_fraction": _BUSY, "tensor_core_time_fraction": "part.tc_duration"}
-    of_parts = {"duration_ns": _PARTS} | {key: f"{time} * 1.0 / nullif({_PARTS}, 0)" for key, time in fractions.items()}
-    columns = []
-    for column in ITERATIONS.columns:
-        if column.key in of_parts:
-            column = msgspec.structs.replace(column, sql=of_parts[column.key], joins=())
-        if column.key == "start_ns":
-            column = msgspec.structs.replace(column, order="part.iter_value")
-        columns.append(column)
-    total = "SELECT iter_aggregated FROM model_summary WHERE aggr_id = :aggregation AND domain_id = :domain"
-    return msgspec.structs.replace(ITERATIONS, columns=tuple(columns), total=total)

@@ -9,7 +9,6 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
@@ -40,28 +39,25 @@ class Bar(TypedDict):
     ``unknown_kernel`` is not 0, ``tensor_core`` is a lower bound, and None instead of 0."""
 
 
-def _part(resource: str, extended: bool) -> str:
+def _part(resource: str) -> str:
     """Expression for the time of one of ``RESOURCES``, of ``iteration_aggregation_list AS part``."""
-    unknown = UNKNOWN_PART if extended else "0"
     if resource == "unknown_kernel":
-        return unknown
+        return UNKNOWN_PART
     column = f"part.{RESOURCE_COLUMNS[resource]}_duration"
-    return f"({column} - {unknown})" if resource == "other_kernel" and extended else column
+    return f"({column} - {UNKNOWN_PART})" if resource == "other_kernel" else column
 
 
-def single(connection: sqlite3.Connection) -> str:
-    """A SELECT of the iterations of ``:aggregation``, each as a block of one."""
-    extended = is_extended(connection)
-    return (
-        "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
-        "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
-        "iteration.stop_time - iteration.start_time AS shortest_ns, "
-        "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
-        + ", ".join(f"{_part(resource, extended)} AS {resource}_ns" for resource in RESOURCES)
-        + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
-        f"ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
-        f"{OF_ITERATION if extended else ''} WHERE iteration.aggr_id = :aggregation"
-    )
+SINGLE = (
+    "SELECT iteration.iter_value AS first_value, iteration.iter_value AS last_value, 1 AS iterations, "
+    "iteration.start_time AS start_ns, iteration.stop_time - iteration.start_time AS duration_ns, "
+    "iteration.stop_time - iteration.start_time AS shortest_ns, "
+    "iteration.stop_time - iteration.start_time AS longest_ns, part.iter_value IS NOT NULL AS is_aggregated, "
+    + ", ".join(f"{_part(resource)} AS {resource}_ns" for resource in RESOURCES)
+    + " FROM iteration_list AS iteration LEFT JOIN iteration_aggregation_list AS part "
+    f"ON part.aggr_id = iteration.aggr_id AND part.iter_value = iteration.iter_value "
+    f"{OF_ITERATION} WHERE iteration.aggr_id = :aggregation"
+)
+"""A SELECT of the iterations of ``:aggregation``, each as a block of one."""
 
 
 def with_unrecorded(connection: sqlite3.Connection, bars: list[Bar]) -> list[Bar]:
@@ -94,7 +90,7 @@ def last_aggregated(connection: sqlite3.Connection, scope: Scope) -> int:
 def single_iterations(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[Bar]:
     """The iterations numbered ``low`` to ``high``, each by itself."""
     cursor = connection.execute(
-        f"{single(connection)} AND iteration.iter_value BETWEEN :low AND :high ORDER BY first_value",
+        f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high ORDER BY first_value",
         {"aggregation": scope.aggregation, "low": low, "high": high},
     )
     return [_of_row(row) for row in cursor.fetchmany(_MOST_SINGLE)]
@@ -106,7 +102,7 @@ def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, va
     Args:
         connection: to a DLProf database.
         scope: the aggregation.
-        source: SELECT of iterations or blocks, such as ``single`` returns.
+        source: SELECT of iterations or blocks, such as ``SINGLE``.
         bar: expression that has the same value for all rows of one sum.
         values: parameters of both, besides ``:aggregation``.
     """
@@ -132,13 +128,12 @@ def sums_by_number(
     bar = "(iter_value - :low) / :size AS bar"
     where = "WHERE {table}aggr_id = :aggregation AND iter_value BETWEEN :low AND :high GROUP BY bar"
     indexed = "NOT INDEXED" if are_all else ""
-    extended = is_extended(connection)
-    parts = ", ".join(f"sum({_part(resource, extended)})" for resource in RESOURCES)
+    parts = ", ".join(f"sum({_part(resource)})" for resource in RESOURCES)
     aggregated = {
         row[0]: row[1:]
         for row in connection.execute(
             f"SELECT {bar}, count(*), {parts} FROM iteration_aggregation_list AS part {indexed} "
-            f"{OF_ITERATION if extended else ''} {where.format(table='part.')}",
+            f"{OF_ITERATION} {where.format(table='part.')}",
             values,
         ).fetchmany(MOST_SUMS)
     }
@@ -155,7 +150,7 @@ def sums_by_number(
             found.append(_of_row([*row, profiled, *of_parts]))
         else:
             edges = {"low": row[0], "high": row[1]}
-            within = f"{single(connection)} AND iteration.iter_value BETWEEN :low AND :high"
+            within = f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high"
             found += sums(connection, scope, within, ":low", edges)
     return found
 

@@ -116,7 +116,7 @@ _COLUMNS = (
             "Uses TC",
             "boolean",
             "The kernel uses Tensor Cores; empty if that is unknown.",
-            "CASE WHEN launch.uses_tc THEN 1 WHEN class.matrix_unit = 2 THEN NULL ELSE 0 END",
+            "CASE WHEN launch.uses_tc OR class.matrix_unit IS NOT 2 THEN launch.uses_tc END",
             nullable=True,
         ),
         "class",
@@ -126,9 +126,6 @@ _COLUMNS = (
         Column("block", "Block", "text", "Threads of a block.", _lengths("block"), nullable=True, tier=1), "block"
     ),
     Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "node.kernel_id", hidden=True),
-)
-
-_COLUMNS_OF_OURS = (
     _of_launch(
         Column(
             "stream",
@@ -170,7 +167,7 @@ _COLUMNS_OF_OURS = (
     ),
 )
 
-_KERNELS = Table(
+KERNELS_OF_ITERATION = Table(
     name="kernels_of_iteration",
     key="kernel_id",
     base="iteration_kernels AS node",
@@ -184,66 +181,29 @@ _KERNELS = Table(
         "SELECT total_count FROM kernel_iteration_stats WHERE aggr_id = :aggregation AND domain_id = :domain "
         "AND iter_value = :iteration"
     ),
-    columns=(*_COLUMNS, *_COLUMNS_OF_OURS),
+    columns=_COLUMNS,
 )
+"""The kernels of the iteration given by the link ``iteration``, of all domains."""
 
 OF_DOMAIN = "node.read_only_ops_id IN (SELECT id FROM read_only_ops WHERE domain_id = :domain)"
-"""Our own databases have a single domain."""
 
-_KERNELS_OF_OTHERS = msgspec.structs.replace(
-    _KERNELS,
-    where=f"{_SCOPE} AND {OF_DOMAIN}",
-    total="",
-    columns=tuple(
-        _of_launch(msgspec.structs.replace(column, sql="launch.uses_tc", description="The kernel uses Tensor Cores."))
-        if column.key == "using_tensor_cores"
-        else column
-        for column in _COLUMNS
-    ),
+KERNELS_OF_DOMAIN = msgspec.structs.replace(KERNELS_OF_ITERATION, where=f"{_SCOPE} AND {OF_DOMAIN}", total="")
+"""The same of one of several domains, which only DLProf before 1.7 wrote."""
+
+_OP_OF_LINK = (
+    "(SELECT op.id FROM read_only_ops AS op "
+    "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
 )
 
-
-def kernels_of_iteration(extended: bool) -> Table:
-    """The table of kernels of the iteration given by the link ``iteration``."""
-    return _KERNELS if extended else _KERNELS_OF_OTHERS
-
-
-def kernels_of_iteration_op(extended: bool) -> Table:
-    """The table of kernels of one op (link ``op``, its op id) in one iteration (link ``iteration``)."""
-    table = kernels_of_iteration(extended)
-    op = (
-        "(SELECT op.id FROM read_only_ops AS op "
-        "WHERE op.domain_id = :domain AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op))"
-    )
-    return msgspec.structs.replace(
-        table,
-        name="kernels_of_iteration_op",
-        where=f"{table.where} AND node.read_only_ops_id = {op}",
-        total=(
-            f"SELECT node.kernels FROM iteration_ops AS node WHERE {_SCOPE} AND node.read_only_ops_id = {op}"
-            if table.total
-            else ""
-        ),
-        links=(ITERATION_LINK, "op"),
-        columns=tuple(column for column in table.columns if column.key not in ("op", "op_id")),
-    )
-
-
-def ops_of_iteration(extended: bool) -> Table:
-    """The table of ops that launched kernels in the iteration given by the link ``iteration``."""
-    return Table(
-        name="ops_of_iteration",
-        key="op_id",
-        base="iteration_ops AS node CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
-        row_id="op.id",
-        where=f"{_SCOPE} AND node.kernels > 0 AND op.domain_id = :domain",
-        rows_where=_SCOPE,
-        links=(ITERATION_LINK,),
-        default_sort="-gpu_time_ns",
-        joins=MappingProxyType({name: OPS.joins[name] for name in ("direction", "op_type", "data_type")}),
-        columns=tuple(map(_least, _OP_COLUMNS)) if extended else _OP_COLUMNS,
-    )
-
+KERNELS_OF_ITERATION_OP = msgspec.structs.replace(
+    KERNELS_OF_ITERATION,
+    name="kernels_of_iteration_op",
+    where=f"{_SCOPE} AND node.read_only_ops_id = {_OP_OF_LINK}",
+    total=f"SELECT node.kernels FROM iteration_ops AS node WHERE {_SCOPE} AND node.read_only_ops_id = {_OP_OF_LINK}",
+    links=(ITERATION_LINK, "op"),
+    columns=tuple(column for column in _COLUMNS if column.key not in ("op", "op_id")),
+)
+"""The kernels of one op (link ``op``, its op id) in one iteration (link ``iteration``)."""
 
 _IS_UNKNOWN = (
     f"{MAY_USE.format(aggregation=':aggregation', op='op.id')} AND (op.id IN (SELECT read_only_ops_id "
@@ -293,3 +253,17 @@ _OP_COLUMNS = (
     _OP["data_type"],
     _OP["stack_trace"],
 )
+
+OPS_OF_ITERATION = Table(
+    name="ops_of_iteration",
+    key="op_id",
+    base="iteration_ops AS node CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
+    row_id="op.id",
+    where=f"{_SCOPE} AND node.kernels > 0 AND op.domain_id = :domain",
+    rows_where=_SCOPE,
+    links=(ITERATION_LINK,),
+    default_sort="-gpu_time_ns",
+    joins=MappingProxyType({name: OPS.joins[name] for name in ("direction", "op_type", "data_type")}),
+    columns=tuple(map(_least, _OP_COLUMNS)),
+)
+"""The ops that launched kernels in the iteration given by the link ``iteration``."""

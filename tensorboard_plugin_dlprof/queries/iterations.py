@@ -6,12 +6,10 @@ import sqlite3
 from contextlib import suppress
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
+    SINGLE,
     Bar,
-    single,
     single_iterations,
     sums,
     sums_by_number,
@@ -95,7 +93,7 @@ def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[
     if last - first + 1 == count:
         return sums_by_number(connection, scope, first, last, size, are_all=True), True
     # With gaps between the numbers, iterations are binned by position.
-    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({single(connection)})"
+    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({SINGLE})"
     return sums(connection, scope, source, "place / :size", {"size": size}), True
 
 
@@ -107,17 +105,6 @@ def _bin_size(count: int) -> int:
 
 def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationSource:
     """How the iterations of the aggregation were found; the kind is empty if the database does not say."""
-    tables = extension_tables(connection)
-    if not {"ext_aggregations", "ext_iteration_candidates"} <= tables:
-        key_op = connection.execute(
-            "SELECT key_op FROM view_key_op_name WHERE aggr_id = ?", (scope.aggregation,)
-        ).fetchone()
-        label = str(key_op[0]) if key_op and key_op[0] else ""
-        (several,) = connection.execute(
-            "SELECT count(*) FROM model_summary WHERE aggr_id = ? AND iter_total > 1", (scope.aggregation,)
-        ).fetchone()
-        kind = "key_op" if label else "" if several else "whole_capture"
-        return IterationSource(kind=kind, label=label, candidates=[])
     chosen = connection.execute(
         "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
@@ -132,12 +119,7 @@ def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationS
 
 
 def proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
-    """The typical iterations; None if all are typical.
-
-    The import has stored them in our databases; for NVIDIA's they are determined here.
-    """
-    if "ext_aggregations" not in extension_tables(connection):
-        return _derived_proposal(connection, scope)
+    """The typical iterations, as the import found them; None if all are typical."""
     row = connection.execute(
         "SELECT proposal_start, proposal_stop, proposal_reason FROM ext_aggregations WHERE aggr_id = ?",
         (scope.aggregation,),
@@ -145,15 +127,3 @@ def proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
     if row is None or whole(row[0]) is None or whole(row[1]) is None:
         return None
     return Proposal(iter_start=whole(row[0]), iter_stop=whole(row[1]), reason=str(row[2] or ""))
-
-
-def _derived_proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
-    cursor = connection.execute(
-        "SELECT iter_value, stop_time - start_time FROM iteration_list WHERE aggr_id = ? ORDER BY iter_value",
-        (scope.aggregation,),
-    )
-    known = [row for row in cursor.fetchall() if isinstance(row[0], int) and isinstance(row[1], int)]
-    found = typical_range([number for number, _ in known], [duration_ns for _, duration_ns in known])
-    if found is None:
-        return None
-    return Proposal(iter_start=found.iter_start, iter_stop=found.iter_stop, reason=found.reason)

@@ -12,11 +12,7 @@ from tensorboard_plugin_dlprof.queries.table import Column, Table
 _OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
 
 
-def _long_name_id(kernels: str) -> str:
-    return f"(SELECT min(kernel.long_name_id) FROM {kernels} AS kernel WHERE {_OF_NAME})"
-
-
-_LONG_NAME_ID = _long_name_id("launches")
+_LONG_NAME_ID = f"(SELECT min(kernel.long_name_id) FROM launches AS kernel WHERE {_OF_NAME})"
 """Taken from the distinct launches, not from the kernels, of which a million may have the same name."""
 
 KERNEL_NAME = Column(
@@ -30,80 +26,13 @@ KERNEL_NAME = Column(
 )
 """For tables that join the dictionary as ``name``."""
 
-_BASIC = Table(
-    name="kernels_of_op",
-    key="name",
-    base="kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id",
-    row_id="summary.id",
-    where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.op_id = :op",
-    links=("op",),
-    default_sort="-gpu_time_ns",
-    joins=MappingProxyType(
-        {
-            "gpu": "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
-            "name": "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
-        }
-    ),
-    columns=(
-        KERNEL_NAME,
-        Column(
-            "long_name",
-            "Full Name",
-            "kernel_name",
-            "Name with template arguments and parameters; one of them where several share the short name.",
-            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_long_name_id('read_only_kernels')}",
-            sortable=False,
-            filterable=False,
-            hidden=True,
-        ),
-        Column(
-            "using_tensor_cores",
-            "Using TC",
-            "boolean",
-            "The kernel uses Tensor Cores.",
-            "summary.uses_tc",
-            nullable=True,
-        ),
-        Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count", ("gpu",)),
-        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum", ("gpu",)),
-        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg", ("gpu",)),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",), tier=1),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",), tier=1),
-        Column(
-            "gpu_time_fraction",
-            "Share of Op",
-            "fraction",
-            "GPU time of the kernel over the sum of the GPU times of all kernels of the op.",
-            "gpu.sum * 1.0 / nullif((SELECT sum(metric.sum) FROM kernel_summaries AS other "
-            "JOIN metric ON metric.id = other.gpu_time_metric_id WHERE other.aggr_id = summary.aggr_id "
-            "AND other.domain_id = summary.domain_id AND other.read_only_ops_id = summary.read_only_ops_id), 0)",
-            ("gpu",),
-            nullable=True,
-        ),
-    ),
-)
-
 USING_OR_UNKNOWN = (
-    "CASE WHEN summary.uses_tc THEN 1 WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
+    "CASE WHEN summary.uses_tc IS NULL OR summary.uses_tc THEN summary.uses_tc "
+    "WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
     f"AND EXISTS (SELECT 1 FROM launches AS kernel WHERE {_OF_NAME} "
     "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
 )
 """Whether a kernel uses Tensor Cores; NULL if that is unknown for some launch of the name."""
-
-
-def _of_launches(column: Column) -> Column:
-    """The column of our databases, read from the distinct launches."""
-    if column.key == "long_name":
-        return msgspec.structs.replace(
-            column, sql=f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}"
-        )
-    if column.key == "using_tensor_cores":
-        return msgspec.structs.replace(
-            column,
-            sql=USING_OR_UNKNOWN,
-            description="The kernel uses Tensor Cores; empty if that is unknown.",
-        )
-    return column
 
 
 _COUNTED = (
@@ -127,7 +56,7 @@ CLASS_COLUMNS = MappingProxyType(
         )
     }
 )
-"""What the name of a kernel reveals, in our databases. For tables that join ``ext_kernel_names`` as ``class``."""
+"""What the name of a kernel reveals. For tables that join ``ext_kernel_names`` as ``class``."""
 
 _MORE_COLUMNS = (
     OCCUPANCY,
@@ -156,23 +85,60 @@ _MORE_COLUMNS = (
     *CLASS_COLUMNS.values(),
 )
 
-_EXTENDED = msgspec.structs.replace(
-    _BASIC,
+KERNELS_OF_OP = Table(
+    name="kernels_of_op",
+    key="name",
+    base="kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id",
+    row_id="summary.id",
+    where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.op_id = :op",
+    links=("op",),
+    default_sort="-gpu_time_ns",
     joins=MappingProxyType(
         {
-            **_BASIC.joins,
+            "gpu": "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
+            "name": "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
             "class": f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
             "rate": "LEFT JOIN ext_kernel_efficiency AS rate ON rate.aggr_id = summary.aggr_id "
             "AND rate.read_only_ops_id = summary.read_only_ops_id AND rate.kernel_name_id = summary.kernel_name_id",
         }
     ),
     columns=(
-        *map(_of_launches, _BASIC.columns),
+        KERNEL_NAME,
+        Column(
+            "long_name",
+            "Full Name",
+            "kernel_name",
+            "Name with template arguments and parameters; one of them where several share the short name.",
+            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}",
+            sortable=False,
+            filterable=False,
+            hidden=True,
+        ),
+        Column(
+            "using_tensor_cores",
+            "Using TC",
+            "boolean",
+            "The kernel uses Tensor Cores; empty if that is unknown.",
+            USING_OR_UNKNOWN,
+            nullable=True,
+        ),
+        Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count", ("gpu",)),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum", ("gpu",)),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg", ("gpu",)),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",), tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",), tier=1),
+        Column(
+            "gpu_time_fraction",
+            "Share of Op",
+            "fraction",
+            "GPU time of the kernel over the sum of the GPU times of all kernels of the op.",
+            "gpu.sum * 1.0 / nullif((SELECT sum(metric.sum) FROM kernel_summaries AS other "
+            "JOIN metric ON metric.id = other.gpu_time_metric_id WHERE other.aggr_id = summary.aggr_id "
+            "AND other.domain_id = summary.domain_id AND other.read_only_ops_id = summary.read_only_ops_id), 0)",
+            ("gpu",),
+            nullable=True,
+        ),
         *(msgspec.structs.replace(column, hidden=True) for column in _MORE_COLUMNS),
     ),
 )
-
-
-def kernels_of_op(extended: bool) -> Table:
-    """The table of kernels of the op given by the link ``op``; it has more columns for our databases."""
-    return _EXTENDED if extended else _BASIC
+"""The table of kernels of the op given by the link ``op``."""

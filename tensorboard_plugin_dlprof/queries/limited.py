@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
-from tensorboard_plugin_dlprof.queries.extension import is_measured
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -32,7 +32,7 @@ class CauseColumns(TypedDict):
 
 def limited_ops(connection: sqlite3.Connection, scope: Scope) -> dict[int, Limited] | None:
     """The limited ops by ``read_only_ops.id``; None if the database has no efficiency."""
-    if not is_measured(connection):
+    if is_of_another_version(connection):
         return None
     cursor = connection.execute(
         "SELECT read_only_ops_id, cause, kernel_ns FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> ''",

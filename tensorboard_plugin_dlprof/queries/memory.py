@@ -35,11 +35,7 @@ _NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     """The answer of ``dlprof memory`` about each GPU; no devices where nothing was recorded."""
-    rows: list[tuple[int, str, str]] = []
-    if connection.execute("SELECT 1 FROM main.sqlite_master WHERE name = 'memory_answers'").fetchone() is not None:
-        rows = connection.execute(
-            "SELECT device_id, headline, answer FROM memory_answers ORDER BY device_id"
-        ).fetchall()
+    rows = connection.execute("SELECT device_id, headline, answer FROM memory_answers ORDER BY device_id").fetchall()
     with _damage(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
     return {

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-
-_NOTHING = (
-    "(SELECT 0 AS id, 0 AS device_id, 0 AS size_bytes, 0 AS at_peak, '' AS category, '' AS owner, "
-    "0 AS allocated_event, 0 AS freed_event, 0 AS allocated_ns, 0 AS lasts_ns LIMIT 0) AS block"
-)
 
 MEMORY_BLOCKS = Table(
     name="memory_blocks",
@@ -79,8 +72,3 @@ MEMORY_BLOCKS = Table(
         Column("id", "Number", "integer", "Number of the block, by size.", "block.id", hidden=True),
     ),
 )
-
-
-def memory_blocks(extended: bool) -> Table:
-    """The table; without rows if the database has no tables of our own."""
-    return MEMORY_BLOCKS if extended else msgspec.structs.replace(MEMORY_BLOCKS, base=_NOTHING)

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK, USING_OR_UNKNOWN, has_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -112,12 +111,9 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
     Raises:
         NotFound: the aggregation has no such op.
     """
-    ours = is_extended(connection)
-    eligible = ELIGIBLE_OR_UNKNOWN if ours else "node.tc_eligible OR node.using_tc"
-    using = USING_OR_UNKNOWN if ours else "node.using_tc"
     row = connection.execute(
         "SELECT op.id, op.op_id, op.op_name, type.string, direction.string, data_type.string, format.string, "
-        f"{eligible}, {using}, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
+        f"{ELIGIBLE_OR_UNKNOWN}, {USING_OR_UNKNOWN}, node.is_bad_data_type, node.num_calls, node.kernel_calls, "
         "op.stack_trace, node.node_time_metrics_id FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         "LEFT JOIN dictionary AS type ON type.id = op.op_type_id "
@@ -216,8 +212,6 @@ def _calls(connection: sqlite3.Connection, op: int) -> Calls:
 
 
 def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
-    if not is_extended(connection):
-        return []
     cursor = connection.execute(
         "SELECT inputs.name, sum(kind.calls), inputs.shapes, inputs.dtypes, inputs.parameters "
         "FROM op_call_kinds AS kind JOIN sub_op_sets AS member ON member.id = kind.sub_op_set_id "
@@ -234,7 +228,6 @@ def _sub_ops(connection: sqlite3.Connection, op: int) -> list[SubOp]:
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIterations:
     """The op by iteration; neighbouring iterations are summed if there are more than ``MAX_ITERATIONS``."""
-    extended = is_extended(connection)
     # One lookup for each iteration: the table is ordered by iteration, then op.
     source = (
         "FROM iteration_aggregation_list AS part CROSS JOIN iteration_ops AS node ON node.aggr_id = part.aggr_id "
@@ -245,19 +238,18 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, op: int) -> OpIter
     if whole(low) is None or whole(high) is None:
         return _in_columns([])
     values["low"], values["size"] = low, max(-(-(high - low + 1) // MAX_ITERATIONS), 1)
-    of_calls = "sum(calls), sum(cpu_time_ns), sum(gpu_time_ns)" if extended else "NULL, NULL, NULL"
     cursor = connection.execute(
-        f"SELECT min(node.iteration), max(node.iteration), {of_calls}, sum(kernels), sum(tc_kernels), sum(kernel_ns), "
-        f"sum(tc_kernel_ns) {source} GROUP BY (node.iteration - :low) / :size ORDER BY 1",
+        f"SELECT min(node.iteration), max(node.iteration), sum(calls), sum(cpu_time_ns), sum(gpu_time_ns), "
+        f"sum(kernels), sum(tc_kernels), sum(kernel_ns), sum(tc_kernel_ns) {source} "
+        "GROUP BY (node.iteration - :low) / :size ORDER BY 1",
         values,
     )
     found = _in_columns([list(map(whole, column)) for column in zip(*cursor.fetchmany(MAX_ITERATIONS), strict=True)])
-    if extended:
-        unknown_use = _rows_with_unknown_use(connection, scope, op, found)
-        found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], unknown_use))
-        found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], unknown_use))
-        times = zip(found["cpu_time_ns"], found["gpu_time_ns"], strict=True)
-        found["cpu_time_ns"] = [cpu if has_host_time(cpu, gpu) else None for cpu, gpu in times]
+    unknown_use = _rows_with_unknown_use(connection, scope, op, found)
+    found["tensor_core_kernels"] = list(map(at_least, found["tensor_core_kernels"], unknown_use))
+    found["tensor_core_time_ns"] = list(map(at_least, found["tensor_core_time_ns"], unknown_use))
+    times = zip(found["cpu_time_ns"], found["gpu_time_ns"], strict=True)
+    found["cpu_time_ns"] = [cpu if has_host_time(cpu, gpu) else None for cpu, gpu in times]
     return found
 
 

@@ -11,43 +11,30 @@ from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _EFFICIENCY = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"
 
-_KERNELS_OF_OURS = (
-    "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
-)
-
-_KERNELS_OF_OTHERS = (
-    "LEFT JOIN (SELECT kernel.read_only_ops_id AS ops_id, sum(time.sum) AS kernel_ns, "
-    "sum((kernel.uses_tc <> 0) * time.sum) AS tc_kernel_ns, 0 AS unknown_ns FROM kernel_summaries AS kernel "
-    "JOIN metric AS time ON time.id = kernel.gpu_time_metric_id WHERE kernel.aggr_id = :aggregation "
-    "AND kernel.domain_id = :domain GROUP BY kernel.read_only_ops_id) AS kernels ON kernels.ops_id = op.id"
-)
+_KERNELS = "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
 
 _CAUSE = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
 
 
-def _summed(own_name: int, extended: bool) -> str:
+def _summed(own_name: int) -> str:
     """One row per group of ops.
 
     Columns without an aggregate are those of the op with the most GPU time, which SQLite promises for a query with a
     single ``max``.
     """
-    rates = (
-        "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
-        "sum(rate.measured_ns - rate.best_ns) AS gain_ns, "
-    )
-    nothing = "NULL AS bound, NULL AS cause, NULL AS family, NULL AS gain_ns, "
     return (
         f"SELECT node.id AS id, path_pattern(op.op_name, {own_name}) AS pattern, op.direction_id AS direction_id, "
         "op.op_type_id AS op_type_id, op.op_id AS op_id, count(*) AS ops, sum(node.num_calls) AS calls, "
         "sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, sum(cpu.sum) AS cpu_ns, "
         "sum(kernels.kernel_ns) AS kernel_ns, sum(kernels.tc_kernel_ns) AS tc_ns, "
         "sum(kernels.unknown_ns) AS unknown_ns, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
-        f"{rates if extended else nothing}max(gpu.sum) AS most_ns "
+        "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
+        "sum(rate.measured_ns - rate.best_ns) AS gain_ns, max(gpu.sum) AS most_ns "
         "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
         "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
         "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
-        f"{_KERNELS_OF_OURS if extended else _KERNELS_OF_OTHERS} {_EFFICIENCY if extended else ''} "
+        f"{_KERNELS} {_EFFICIENCY} "
         "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain GROUP BY pattern, op.direction_id"
     )
 
@@ -99,11 +86,11 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _table(name: str, own_name: int, extended: bool) -> Table:
+def _table(name: str, own_name: int) -> Table:
     return Table(
         name=name,
         key="key",
-        base=f"({_summed(own_name, extended)}) AS ops",
+        base=f"({_summed(own_name)}) AS ops",
         row_id="ops.id",
         where="1",
         default_sort="-gpu_time_ns",
@@ -116,22 +103,18 @@ def _table(name: str, own_name: int, extended: bool) -> Table:
         ),
         columns=(
             _NAME[own_name],
-            *(column for column in _COLUMNS if extended or column.key not in ("bound", "gain_ns", "cause", "family")),
+            *_COLUMNS,
             Column("key", "Row", "text", "Identifies the row.",
                    "ops.pattern || ' ' || ifnull(direction.string, '')", ("direction",), hidden=True, tier=2),
         ),
     )  # fmt: skip
 
 
-def op_paths(extended: bool) -> Table:
-    """Ops by the pattern of their path and their direction."""
-    return _table("op_paths", 0, extended)
+OP_PATHS = _table("op_paths", 0)
+"""Ops by the pattern of their path and their direction."""
 
-
-def op_names(extended: bool) -> Table:
-    """Ops by their own name and their direction."""
-    return _table("op_names", 1, extended)
-
+OP_NAMES = _table("op_names", 1)
+"""Ops by their own name and their direction."""
 
 _DIRECTION = "ifnull((SELECT string FROM dictionary WHERE id = op.direction_id), '')"
 

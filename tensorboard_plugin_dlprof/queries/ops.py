@@ -8,7 +8,6 @@ from typing import TypedDict
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
@@ -18,12 +17,6 @@ _SHAPES_OF_FIRST_CALL = (
     "SELECT text.string FROM ext_op_ranges AS calls JOIN read_only_op_instances AS instance "
     "ON instance.id = calls.first_instance_id AND instance.read_only_ops_id = calls.read_only_ops_id "
     "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE calls.read_only_ops_id = op.id"
-)
-
-_FIRST_SHAPES = (
-    "SELECT text.string FROM read_only_op_instances AS instance "
-    "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE instance.read_only_ops_id = op.id "
-    "ORDER BY instance.id LIMIT 1"
 )
 
 
@@ -54,6 +47,28 @@ def on_host(column: Column, *, cpu: str = "cpu_time", gpu: str = "gpu_time") -> 
         nullable=True,
     )
 
+
+NO_GPU_WORK = " AND ".join(
+    f"NOT EXISTS (SELECT 1 FROM {work})"
+    for work in ("kernels", "kernel_summaries", "read_only_memcpys", "read_only_memsets", "ext_graph_launches")
+)
+"""Condition that a database has no GPU work, so that nothing is known about what a GPU would have done."""
+
+USING_OR_UNKNOWN = (
+    f"CASE WHEN node.using_tc THEN 1 WHEN ({NO_GPU_WORK}) "
+    f"OR {MAY_USE.format(aggregation='node.aggr_id', op='node.read_only_ops_id')} THEN NULL ELSE 0 END"
+)
+"""Whether an op uses Tensor Cores, for ``op_nodes AS node``. NULL (unknown) if none of its kernels is
+known to use them but some may, if it launches CUDA graphs recorded as a whole, or if no GPU work was recorded."""
+
+ELIGIBLE_OR_UNKNOWN = (
+    "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
+    "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
+    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
+    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.eligibility = 'unknown') THEN NULL ELSE 0 END"
+)
+"""Whether an op is eligible, likewise. NULL (unknown) if it launches CUDA graphs recorded as a whole, whatever is in
+them, and for kernels that no op is known to have launched."""
 
 OPS = Table(
     name="ops",
@@ -138,15 +153,18 @@ OPS = Table(
             "eligible",
             "TC Eligible",
             "boolean",
-            "The op can use Tensor Cores: its type and data types allow it, or its kernels use them.",
-            "(node.tc_eligible <> 0 OR node.using_tc <> 0)",
+            "The op can use Tensor Cores: its type and data types allow it, or its kernels use them. Empty if that is "
+            "unknown.",
+            ELIGIBLE_OR_UNKNOWN,
+            nullable=True,
         ),
         Column(
             "using_tensor_cores",
             "Using TC",
             "boolean",
-            "At least one kernel of the op uses Tensor Cores.",
-            "node.using_tc",
+            "At least one kernel of the op uses Tensor Cores; empty if that is unknown.",
+            USING_OR_UNKNOWN,
+            nullable=True,
         ),
         Column(
             "kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1
@@ -167,7 +185,7 @@ OPS = Table(
             "Input Shapes",
             "text",
             "Shapes of the inputs of the first call, as JSON.",
-            _shown_shapes(_FIRST_SHAPES),
+            _shown_shapes(_SHAPES_OF_FIRST_CALL),
             nullable=True,
             sortable=False,
             filterable=False,
@@ -185,54 +203,6 @@ OPS = Table(
         ),
     ),
 )
-
-
-NO_GPU_WORK = " AND ".join(
-    f"NOT EXISTS (SELECT 1 FROM {work})"
-    for work in ("read_only_kernels", "read_only_memcpys", "read_only_memsets", "ext_graph_launches")
-)
-"""Condition that one of our databases has no GPU work, so that nothing is known about what a GPU would have done."""
-
-USING_OR_UNKNOWN = (
-    f"CASE WHEN node.using_tc THEN 1 WHEN ({NO_GPU_WORK}) "
-    f"OR {MAY_USE.format(aggregation='node.aggr_id', op='node.read_only_ops_id')} THEN NULL ELSE 0 END"
-)
-"""Whether an op uses Tensor Cores, for ``op_nodes AS node`` in our databases. NULL (unknown) if none of its kernels is
-known to use them but some may, if it launches CUDA graphs recorded as a whole, or if no GPU work was recorded."""
-
-ELIGIBLE_OR_UNKNOWN = (
-    "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
-    "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
-    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
-    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.eligibility = 'unknown') THEN NULL ELSE 0 END"
-)
-"""Whether an op is eligible, likewise. NULL (unknown) if it launches CUDA graphs recorded as a whole, whatever is in
-them, and for kernels that no op is known to have launched."""
-
-
-def of_ours(table: Table) -> Table:
-    """A table of ops as for our databases, which also store the first call of each op, and what is unknown."""
-    return msgspec.structs.replace(table, columns=tuple(map(_of_ours, table.columns)))
-
-
-def _of_ours(column: Column) -> Column:
-    if column.key == "input_shapes":
-        return msgspec.structs.replace(column, sql=_shown_shapes(_SHAPES_OF_FIRST_CALL))
-    if column.key == "eligible":
-        return msgspec.structs.replace(
-            column,
-            sql=ELIGIBLE_OR_UNKNOWN,
-            description=f"{column.description} Empty if that is unknown.",
-            nullable=True,
-        )
-    if column.key == "using_tensor_cores":
-        return msgspec.structs.replace(
-            column,
-            sql=USING_OR_UNKNOWN,
-            description="At least one kernel of the op uses Tensor Cores; empty if that is unknown.",
-            nullable=True,
-        )
-    return column
 
 
 class TopOp(TypedDict):
@@ -284,9 +254,7 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
 def _tensor_core_answers(
     connection: sqlite3.Connection, scope: Scope, op_ids: list[str]
 ) -> dict[str, tuple[bool | None, bool | None]]:
-    """Whether each op is eligible for Tensor Cores and whether it uses them, by op id; empty for NVIDIA's databases."""
-    if not is_extended(connection):
-        return {}
+    """Whether each op is eligible for Tensor Cores and whether it uses them, by op id."""
     cursor = connection.execute(
         f"SELECT op.op_id, {ELIGIBLE_OR_UNKNOWN}, {USING_OR_UNKNOWN} "
         "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "

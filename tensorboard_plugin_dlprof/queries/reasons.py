@@ -1,4 +1,4 @@
-"""The tables of ops and groups with columns on why ops do not use matrix units, for databases with efficiency."""
+"""The tables of ops and groups with columns on why ops do not use matrix units."""
 
 from __future__ import annotations
 
@@ -118,20 +118,5 @@ def _with_op_reasons(table: Table) -> Table:
     )
 
 
-_OPS, _OPS_OF_GROUP = _with_op_reasons(OPS), _with_op_reasons(OPS_OF_GROUP)
-_GROUPS = msgspec.structs.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS), filler=_group_reasons)
-
-
-def ops(extended: bool) -> Table:
-    """The table of all ops, with reasons."""
-    return _OPS if extended else OPS
-
-
-def ops_of_group(extended: bool) -> Table:
-    """The table of the ops below the group given by the link ``group``, with reasons."""
-    return _OPS_OF_GROUP if extended else OPS_OF_GROUP
-
-
-def groups(extended: bool) -> Table:
-    """The table of the groups of the tree, with reasons."""
-    return _GROUPS if extended else GROUPS
+OPS_WITH_REASONS, OPS_OF_GROUP_WITH_REASONS = _with_op_reasons(OPS), _with_op_reasons(OPS_OF_GROUP)
+GROUPS_WITH_REASONS = msgspec.structs.replace(GROUPS, columns=(*GROUPS.columns, *_GROUP_REASONS), filler=_group_reasons)

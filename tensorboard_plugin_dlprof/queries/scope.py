@@ -8,7 +8,6 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
 from tensorboard_plugin_dlprof.queries.numbers import whole
 
 MAX_SCOPES = 1_000
@@ -63,8 +62,6 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
 
 def _labels(connection: sqlite3.Connection) -> dict[int, str]:
     """How the iterations of each aggregation were found, as far as the database says."""
-    if "ext_aggregations" not in extension_tables(connection):
-        return {}
     cursor = connection.execute("SELECT aggr_id, candidate_label FROM ext_aggregations")
     return {number: str(label or "") for number, label in cursor.fetchmany(MAX_SCOPES)}
 

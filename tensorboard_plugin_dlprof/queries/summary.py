@@ -6,11 +6,10 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypedDict
+from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
-from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, number, plus, whole
+from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, plus, whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
@@ -124,20 +123,14 @@ class Recommendation(TypedDict):
 def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
     """Numbers of ops, and their GPU time."""
     row = _row(connection, scope, "view_op_summary")
-    extended = _extended_row(connection, scope)
-    if extended is not None:
-        # As for Tensor Core efficiency. 1.8's table cannot leave out kernels outside ops that use Tensor Cores.
-        eligible_ops, eligible_ns = extended["eligible_ops"], extended["eligible_op_ns"]
-        using_ops, unknown_ops = extended["eligible_ops_using"], extended["eligible_ops_unknown"]
-        if connection.execute(f"SELECT {NO_GPU_WORK}").fetchone()[0]:
-            unknown_ops = eligible_ops
-        if eligible_ops == 0 and _may_be_eligible(connection, scope):
-            eligible_ops = eligible_ns = None
-    else:
-        # DLProf's "eligible" counts only the eligible ops that do not use Tensor Cores.
-        eligible_ops = plus(row["nodes_tc_eligible_count"], row["nodes_using_tc_count"])
-        eligible_ns = plus(row["nodes_tc_eligible_gpu_time"], row["nodes_using_tc_gpu_time"])
-        using_ops, unknown_ops = row["nodes_using_tc_count"], 0
+    stored = _stored(connection, scope)
+    # As for Tensor Core efficiency. 1.8's table cannot leave out kernels outside ops that use Tensor Cores.
+    eligible_ops, eligible_ns = stored["eligible_ops"], stored["eligible_op_ns"]
+    using_ops, unknown_ops = stored["eligible_ops_using"], stored["eligible_ops_unknown"]
+    if connection.execute(f"SELECT {NO_GPU_WORK}").fetchone()[0]:
+        unknown_ops = eligible_ops
+    if eligible_ops == 0 and _may_be_eligible(connection, scope):
+        eligible_ops = eligible_ns = None
     return ModelSummary(
         ops=row["nodes_total_count"],
         eligible_ops=eligible_ops,
@@ -161,49 +154,31 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
     summary = _row(connection, scope, "view_performance_summary")
     wall_ns = summary["wall_clock_time"]
     devices = _devices(connection, scope, wall_ns)
-    used = [device for device in devices if device["busy_ns"]]
-    if _row(connection, scope, "view_kernel_summary")["total_count"] == 0 and not used:
+    is_used = any(device["busy_ns"] for device in devices)
+    if _row(connection, scope, "view_kernel_summary")["total_count"] == 0 and not is_used:
         return GpuUtilization(fraction=None, busy_ns=None, wall_ns=wall_ns, devices=devices)
-    extended = _extended_row(connection, scope)
-    if extended is not None:
-        busy_ns = extended["gpu_busy_ns"]
-    else:
-        # Summed from the parts of the iterations, which are exact; DLProf's percentage has six decimals.
-        shares = resource_times(connection, scope)
-        busy_ns = plus(shares["tensor_core"], shares["other_kernel"])
-        if len(used) == 1:
-            used[0]["busy_ns"], used[0]["fraction"] = busy_ns, fraction(busy_ns, wall_ns)
+    busy_ns = _stored(connection, scope)["gpu_busy_ns"]
     return GpuUtilization(fraction=fraction(busy_ns, wall_ns), busy_ns=busy_ns, wall_ns=wall_ns, devices=devices)
 
 
 def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) -> list[DeviceUtilization]:
-    known: dict[object, tuple[object, object]] = {}
-    if "ext_device_times" in extension_tables(connection):
-        cursor = connection.execute(
-            "SELECT device_id, busy_ns, in_use FROM ext_device_times WHERE aggr_id = ?", (scope.aggregation,)
-        )
-        known = {device: (busy, in_use) for device, busy, in_use in cursor.fetchmany(10_000)}
     cursor = connection.execute(
-        "SELECT device_id, gpu_name, device_gpu_utilization FROM view_gpu_devices "
-        "WHERE aggr_id = ? AND domain_name = ? ORDER BY device_id",
-        (scope.aggregation, scope.domain_name),
+        "SELECT gpu.device_id, gpu.gpu_name, time.in_use, time.busy_ns FROM view_gpu_devices AS gpu "
+        "LEFT JOIN ext_device_times AS time ON time.aggr_id = gpu.aggr_id AND time.domain_id = :domain "
+        "AND time.device_id = gpu.device_id WHERE gpu.aggr_id = :aggregation AND gpu.domain_name = :name "
+        "ORDER BY gpu.device_id",
+        {"aggregation": scope.aggregation, "domain": scope.domain, "name": scope.domain_name},
     )
-    devices = []
-    for device, name, value in cursor.fetchmany(10_000):
-        percent = number(value)
-        derived_ns = None if percent is None or wall_ns is None else round(percent / 100 * wall_ns)
-        busy, in_use = known.get(device, (derived_ns, derived_ns))
-        busy_ns = whole(busy)
-        devices.append(
-            DeviceUtilization(
-                device_id=whole(device),
-                name=str(name),
-                in_use=bool(whole(in_use)),
-                fraction=fraction(busy_ns, wall_ns),
-                busy_ns=busy_ns,
-            )
+    return [
+        DeviceUtilization(
+            device_id=whole(device),
+            name=str(name),
+            in_use=bool(whole(in_use)),
+            fraction=fraction(whole(busy_ns), wall_ns),
+            busy_ns=whole(busy_ns),
         )
-    return devices
+        for device, name, in_use, busy_ns in cursor.fetchmany(10_000)
+    ]
 
 
 def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[ResourceShare]:
@@ -224,18 +199,8 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
 
 def resource_times(connection: sqlite3.Connection, scope: Scope) -> dict[str, int | None]:
     """The time (ns) of each of ``RESOURCES``; ``tensor_core`` is what is known to be on Tensor Cores."""
-    extended = _extended_row(connection, scope)
-    if extended is not None:
-        times = {resource: extended[f"{resource}_ns"] for resource in RESOURCE_COLUMNS}
-        unknown_ns = extended["unknown_part_ns"]
-    else:
-        sums = ", ".join(f"coalesce(sum({column}_duration), 0)" for column in RESOURCE_COLUMNS.values())
-        row = connection.execute(
-            f"SELECT {sums} FROM view_iterations_profiled WHERE aggr_id = ? AND domain_name = ?",
-            (scope.aggregation, scope.domain_name),
-        ).fetchone()
-        times, unknown_ns = dict(zip(RESOURCE_COLUMNS, map(whole, row), strict=True)), 0
-    return apart(times, unknown_ns)
+    stored = _stored(connection, scope)
+    return apart({resource: stored[f"{resource}_ns"] for resource in RESOURCE_COLUMNS}, stored["unknown_part_ns"])
 
 
 def apart(times: Mapping[str, int | None], unknown_ns: int | None) -> dict[str, int | None]:
@@ -259,33 +224,31 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
         bound, and unknown instead of 0.
     """
     summary = _row(connection, scope, "view_kernel_summary")
-    extended = _extended_row(connection, scope)
-    if extended is not None:
-        counts = _counts_of_ours(extended)
-    else:
-        counts = _counts_of_others(connection, scope, summary["other_count"])
-    unknown, graph = counts.unknown, counts.graph
+    stored = _stored(connection, scope)
+    kernels, tensor_core, memory = (stored[f"{kind}_launches"] for kind in ("kernel", "tensor_core", "memory"))
+    unknown = KernelClassTime(
+        time_ns=stored["unknown_ns"], names=stored["unknown_names"], launches=stored["unknown_launches"]
+    )
+    graph = KernelClassTime(time_ns=stored["graph_ns"], names=None, launches=stored["graph_launches"])
     may_use = (unknown["launches"] or 0) + (graph["launches"] or 0)
     return {
         "total": KernelClassTime(
             time_ns=summary["total_gpu_time"],
             names=summary["total_count"],
-            launches=plus(counts.kernels, counts.memory),
+            launches=plus(kernels, memory),
         ),
         "tensor_core": _UNKNOWN_CLASS
-        if at_least(counts.tensor_core, may_use) is None
+        if at_least(tensor_core, may_use) is None
         else KernelClassTime(
-            time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=counts.tensor_core
+            time_ns=summary["using_tc_gpu_time"], names=summary["using_tc_count"], launches=tensor_core
         ),
         "unknown": unknown,
         "other_kernel": KernelClassTime(
             time_ns=minus(summary["other_gpu_time"], unknown["time_ns"]),
-            names=counts.other_names,
-            launches=minus(minus(counts.kernels, counts.tensor_core), unknown["launches"]),
+            names=stored["other_names"],
+            launches=minus(minus(kernels, tensor_core), unknown["launches"]),
         ),
-        "memory": KernelClassTime(
-            time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=counts.memory
-        ),
+        "memory": KernelClassTime(time_ns=summary["memory_gpu_time"], names=summary["memory_count"], launches=memory),
         "graph": graph,
     }
 
@@ -293,78 +256,12 @@ def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, Kerne
 _UNKNOWN_CLASS = KernelClassTime(time_ns=None, names=None, launches=None)
 
 
-class _LaunchCounts(NamedTuple):
-    """Numbers of launches, which DLProf's summary lacks, and the classes that it does not distinguish."""
-
-    kernels: int | None
-    tensor_core: int | None
-    memory: int | None
-    other_names: int | None
-    """Distinct names of kernels that do not use Tensor Cores."""
-    unknown: KernelClassTime
-    graph: KernelClassTime
-
-
-def _counts_of_ours(extended: Mapping[str, int | None]) -> _LaunchCounts:
-    return _LaunchCounts(
-        extended["kernel_launches"],
-        extended["tensor_core_launches"],
-        extended["memory_launches"],
-        extended["other_names"],
-        KernelClassTime(
-            time_ns=extended["unknown_ns"], names=extended["unknown_names"], launches=extended["unknown_launches"]
-        ),
-        KernelClassTime(time_ns=extended["graph_ns"], names=None, launches=extended["graph_launches"]),
-    )
-
-
-def _counts_of_others(connection: sqlite3.Connection, scope: Scope, other_names: int | None) -> _LaunchCounts:
-    kernels, tensor_core = connection.execute(
-        "SELECT coalesce(sum(calls), 0), coalesce(sum(calls * uses_tc), 0) FROM view_kernel_summaries "
-        "WHERE aggr_id = ? AND domain_name = ?",
-        (scope.aggregation, scope.domain_name),
-    ).fetchone()
-    return _LaunchCounts(
-        whole(kernels),
-        whole(tensor_core),
-        _memory_launches(connection, scope),
-        other_names,
-        KernelClassTime(time_ns=0, names=0, launches=0),
-        _UNKNOWN_CLASS,
-    )
-
-
-def _memory_launches(connection: sqlite3.Connection, scope: Scope) -> int | None:
-    """Copies and sets in a database without our tables; known only if the aggregation covers the whole profile."""
-    times = performance(connection, scope)
-    if times["total_iterations"] != 1:
-        return None
-    return int(
-        connection.execute(
-            "SELECT (SELECT count(*) FROM read_only_memcpys) + (SELECT count(*) FROM read_only_memsets)"
-        ).fetchone()[0]
-    )
-
-
 def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> TensorCoreEfficiency:
     """Tensor Core efficiency; unknown if no eligible op launched a kernel, or if no kernel is known to use Tensor Cores
     but some may."""
-    extended = _extended_row(connection, scope)
-    if extended is not None:
-        tensor_core_ns, kernel_ns = extended["eligible_tensor_core_ns"], extended["eligible_kernel_ns"]
-        unknown_ns = extended["eligible_unknown_ns"]
-    else:
-        unknown_ns = 0
-        row = connection.execute(
-            "SELECT coalesce(sum(kernel.uses_tc * time.sum), 0), coalesce(sum(time.sum), 0) "
-            "FROM kernel_summaries AS kernel "
-            "JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
-            "JOIN op_nodes AS node ON node.aggr_id = kernel.aggr_id AND "
-            "node.read_only_ops_id = kernel.read_only_ops_id "
-            "WHERE kernel.aggr_id = ? AND kernel.domain_id = ? AND (node.tc_eligible OR node.using_tc)",
-            (scope.aggregation, scope.domain),
-        ).fetchone()
-        tensor_core_ns, kernel_ns = whole(row[0]), whole(row[1])
+    stored = _stored(connection, scope)
+    tensor_core_ns, kernel_ns = stored["eligible_tensor_core_ns"], stored["eligible_kernel_ns"]
+    unknown_ns = stored["eligible_unknown_ns"]
     return TensorCoreEfficiency(
         fraction=fraction(at_least(tensor_core_ns, unknown_ns), kernel_ns),
         tensor_core_ns=tensor_core_ns,
@@ -403,11 +300,14 @@ def recommendations(connection: sqlite3.Connection, scope: Scope) -> list[Recomm
     return [Recommendation(problem=str(row[0]), recommendation=str(row[1])) for row in cursor.fetchmany(1_000)]
 
 
-def _extended_row(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int | None] | None:
-    """The integers in the row of ``ext_aggregations``; None if the database is not ours."""
-    if "ext_aggregations" not in extension_tables(connection):
-        return None
-    return _numbers(connection.execute("SELECT * FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)))
+def _stored(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int | None]:
+    """The integers in the row of ``ext_aggregations``; all None if there is none."""
+    row = _numbers(
+        connection.execute(
+            "SELECT * FROM ext_aggregations WHERE aggr_id = ? AND domain_id = ?", (scope.aggregation, scope.domain)
+        )
+    )
+    return defaultdict(lambda: None) if row is None else row
 
 
 def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, int | None]:

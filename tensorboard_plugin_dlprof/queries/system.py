@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, info
+from tensorboard_plugin_dlprof.queries.extension import info
 
 _HIP = "HIP "
 """Prefix of the version of AMD's runtime, which is stored in place of CUDA's version."""
@@ -99,8 +99,6 @@ def framework(connection: sqlite3.Connection) -> str | None:
     for name in ("PyTorch", "TensorFlow", "TensorRT"):
         if told.startswith(name.lower()):
             return name
-    if "ext_kernel_names" not in extension_tables(connection):
-        return None
     if info(connection).get("dlprof_markers") == "1":
         return "PyTorch"
     rows = connection.execute("SELECT DISTINCT library FROM ext_kernel_names")

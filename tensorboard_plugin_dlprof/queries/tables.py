@@ -3,101 +3,69 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.queries.efficiency_table import efficiency_table
-from tensorboard_plugin_dlprof.queries.extension import is_extended, is_measured
+from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.gaps import GAP_GROUPS, GAPS
-from tensorboard_plugin_dlprof.queries.gpus import gpus
-from tensorboard_plugin_dlprof.queries.groups import kernels_of_group, with_unknown
-from tensorboard_plugin_dlprof.queries.iteration_list import iterations
+from tensorboard_plugin_dlprof.queries.gpus import GPUS
+from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
-    kernels_of_iteration,
-    kernels_of_iteration_op,
-    ops_of_iteration,
+    KERNELS_OF_DOMAIN,
+    KERNELS_OF_ITERATION,
+    KERNELS_OF_ITERATION_OP,
+    OPS_OF_ITERATION,
 )
-from tensorboard_plugin_dlprof.queries.kernels import kernels_of_op
-from tensorboard_plugin_dlprof.queries.memory_table import memory_blocks
-from tensorboard_plugin_dlprof.queries.op_groups import members, op_names, op_paths
+from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
+from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
+from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, members
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
-from tensorboard_plugin_dlprof.queries.ops import of_ours
-from tensorboard_plugin_dlprof.queries.reasons import groups, ops, ops_of_group
+from tensorboard_plugin_dlprof.queries.reasons import GROUPS_WITH_REASONS, OPS_OF_GROUP_WITH_REASONS, OPS_WITH_REASONS
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
-
-def _of_ops(make: Callable[[bool], Table]) -> Callable[[bool], Table]:
-    return lambda extended: of_ours(make(extended)) if extended else make(extended)
-
-
-def _members(name: str) -> Callable[[bool], Table]:
-    return lambda extended: members(name, TABLES["ops"](extended))
-
-
-def _groups(extended: bool) -> Table:
-    return with_unknown(groups(True)) if extended else groups(False)
-
-
-TABLES: Mapping[str, Callable[[bool], Table]] = MappingProxyType(
+TABLES: Mapping[str, Table] = MappingProxyType(
     {
-        "ops": _of_ops(ops),
-        "kernels_of_op": kernels_of_op,
-        "op_paths": op_paths,
-        "op_names": op_names,
-        "ops_of_path": _members("ops_of_path"),
-        "ops_of_name": _members("ops_of_name"),
-        "ops_of_type": _members("ops_of_type"),
-        "op_types": lambda _extended: OP_TYPES,
-        "groups": _groups,
-        "ops_of_group": _of_ops(ops_of_group),
-        "kernels_of_group": kernels_of_group,
-        "iterations": iterations,
-        "kernels_of_iteration": kernels_of_iteration,
-        "ops_of_iteration": ops_of_iteration,
-        "kernels_of_iteration_op": kernels_of_iteration_op,
-        "gpus": gpus,
-        "efficiency": _of_ops(efficiency_table),
-        "memory_blocks": memory_blocks,
-        "gaps": lambda _extended: GAPS,
-        "gap_groups": lambda _extended: GAP_GROUPS,
+        "ops": OPS_WITH_REASONS,
+        "kernels_of_op": KERNELS_OF_OP,
+        "op_paths": OP_PATHS,
+        "op_names": OP_NAMES,
+        "ops_of_path": members("ops_of_path", OPS_WITH_REASONS),
+        "ops_of_name": members("ops_of_name", OPS_WITH_REASONS),
+        "ops_of_type": members("ops_of_type", OPS_WITH_REASONS),
+        "op_types": OP_TYPES,
+        "groups": GROUPS_WITH_REASONS,
+        "ops_of_group": OPS_OF_GROUP_WITH_REASONS,
+        "kernels_of_group": KERNELS_OF_GROUP,
+        "iterations": ITERATIONS,
+        "kernels_of_iteration": KERNELS_OF_ITERATION,
+        "ops_of_iteration": OPS_OF_ITERATION,
+        "kernels_of_iteration_op": KERNELS_OF_ITERATION_OP,
+        "gpus": GPUS,
+        "efficiency": EFFICIENCY,
+        "memory_blocks": MEMORY_BLOCKS,
+        "gaps": GAPS,
+        "gap_groups": GAP_GROUPS,
     }
 )
-"""Name -> function that returns the table, given whether the database has our own tables."""
+"""The tables by name."""
 
-_MEASURED = {"ops": ops, "ops_of_group": ops_of_group, "groups": groups, "efficiency": efficiency_table}
-"""The tables that need only the efficiency of ops, not all of our own tables."""
+_iterations = cache(iterations)
 
 
-@cache
-def find_table(
-    name: str,
-    extended: bool,
-    measured: bool = False,
-    unknown: bool = False,
-    unrecorded: frozenset[str] = frozenset(),
-) -> Table:
+def find_table(name: str) -> Table:
     """The table with this name.
-
-    Args:
-        name: one of ``TABLES``.
-        extended: whether the database has our own tables.
-        measured: whether it has only the efficiency of ops, from the separate file.
-        unknown: whether some kernels may use Tensor Cores, or there are CUDA graphs recorded as a whole.
-        unrecorded: parts of the wall time that the recording could not contain.
 
     Raises:
         NotFound: there is no such table.
     """
-    make = TABLES.get(name)
-    if make is None:
+    if name not in TABLES:
         raise NotFound(f"There is no table {name[:40]!r}; there are {', '.join(TABLES)}.")
-    if measured and not extended and name in _MEASURED:
-        return _MEASURED[name](True)
-    return iterations(extended, unknown, unrecorded) if name == "iterations" else make(extended)
+    return TABLES[name]
 
 
 def table_of(connection: sqlite3.Connection, name: str) -> Table:
@@ -106,7 +74,9 @@ def table_of(connection: sqlite3.Connection, name: str) -> Table:
     Raises:
         NotFound: there is no such table.
     """
-    extended, measured = is_extended(connection), is_measured(connection)
+    if name == "kernels_of_iteration":
+        (domains,) = connection.execute("SELECT count(*) FROM read_only_domains").fetchone()
+        return KERNELS_OF_DOMAIN if domains > 1 else KERNELS_OF_ITERATION
     if name != "iterations":
-        return find_table(name, extended, measured)
-    return find_table(name, extended, measured, has_unknown_kernels(connection), unrecorded_resources(connection))
+        return find_table(name)
+    return _iterations(has_unknown_kernels(connection), unrecorded_resources(connection))

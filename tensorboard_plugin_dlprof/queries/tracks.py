@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import unpack
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import extension_tables, is_extended
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours
 from tensorboard_plugin_dlprof.queries.filters import containing
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
@@ -83,11 +83,8 @@ class Items(msgspec.Struct):
 
 
 def has_tracks(con: sqlite3.Connection) -> bool:
-    """Whether the database, or the file beside it, holds tracks."""
-    if "ext_tracks" in extension_tables(con):
-        return True
-    (found,) = con.execute("SELECT count(*) FROM sqlite_temp_master WHERE name = 'ext_tracks'").fetchone()
-    return bool(found)
+    """Whether the database holds tracks: not of another version, nor of DLProf while it is not imported."""
+    return is_ours(con) and not is_of_another_version(con)
 
 
 def all_tracks(con: sqlite3.Connection) -> list[TrackRow]:
@@ -187,7 +184,6 @@ class Names:
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
-        self._launches = is_extended(con)
         self._known: dict[tuple[str, int], str] = {}
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[str]:
@@ -209,8 +205,7 @@ class Names:
 
     def _table(self, kind: str, number: int) -> str:
         if kind == STREAM:
-            kernel = "launch" if self._launches else "kernel"
-            return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, kernel)
+            return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, "launch")
         return "op" if kind == OP else "text"
 
     def _fetch(self, table: str, refs: Iterable[int]) -> None:
@@ -227,9 +222,7 @@ class Names:
 
 
 _FOUND = {
-    "launch": "SELECT group_concat(work.id) FROM ext_launches AS work "
-    "JOIN dictionary AS name ON name.id = work.name_id WHERE {}",
-    "kernel": "SELECT group_concat(work.id) FROM read_only_kernels AS work "
+    "launch": "SELECT group_concat(work.id) FROM launches AS work "
     "JOIN dictionary AS name ON name.id = work.name_id WHERE {}",
     "op": "SELECT group_concat(id) FROM read_only_ops WHERE {}",
     "text": "SELECT group_concat(id) FROM dictionary WHERE {}",
@@ -243,7 +236,6 @@ _KERNEL_NAME = (
 _KINDS = "CASE copy_kind WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 8 THEN ' DtoD' WHEN 10 THEN ' PtoP' ELSE '' END"
 _NAMES = {
     "launch": _KERNEL_NAME.format("launches"),
-    "kernel": _KERNEL_NAME.format("read_only_kernels"),
     "memcpy": f"SELECT id, 'Memcpy' || {_KINDS} FROM read_only_memcpys WHERE id IN ({{}})",
     "memset": "SELECT id, 'Memset' FROM read_only_memsets WHERE id IN ({})",
     "op": "SELECT id, op_name FROM read_only_ops WHERE id IN ({})",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import sqlite3
 
-from tensorboard_plugin_dlprof.queries.extension import extension_tables
-
 
 def at_least(known: int | None, unknown: int | None) -> int | None:
     """``known`` as a lower bound; None if it is 0 but ``unknown``, by which it may be larger, is not."""
@@ -23,23 +21,19 @@ def at_least_sql(known: str, is_unknown: str) -> str:
 
 def has_unknown_kernels(connection: sqlite3.Connection) -> bool:
     """Whether some aggregated iteration contains such kernels or graphs."""
-    if "ext_iteration_unknown" not in extension_tables(connection):
-        return False
     (found,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_iteration_unknown)").fetchone()
     return bool(found)
 
 
 def unknown_names(connection: sqlite3.Connection) -> frozenset[int]:
     """``dictionary.id`` of the long names of kernels whose Tensor Core use is unknown."""
-    if "ext_kernel_names" not in extension_tables(connection):
-        return frozenset()
     return frozenset(
         name for (name,) in connection.execute("SELECT name_id FROM ext_kernel_names WHERE matrix_unit = 2")
     )
 
 
 OF_ITERATION = "LEFT JOIN ext_iteration_unknown AS unknown ON unknown.id = part.id"
-"""Join to ``iteration_aggregation_list AS part`` in our databases; has no row for iterations without unknown use."""
+"""Join to ``iteration_aggregation_list AS part``; has no row for iterations without unknown use."""
 
 UNKNOWN_PART = "coalesce(unknown.unknown_part_ns, 0)"
 """The part of DLProf's ``non_tc_duration`` that may be on Tensor Cores; needs ``OF_ITERATION``."""
@@ -49,4 +43,4 @@ MAY_USE = (
     "AND told.read_only_ops_id = {op} AND told.unknown_kernels > 0) "
     "OR {op} IN (SELECT read_only_ops_id FROM ext_graph_launches))"
 )
-"""Condition that the Tensor Core use of some of an op's work is unknown, in our databases."""
+"""Condition that the Tensor Core use of some of an op's work is unknown."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.queries.extension import is_extended
+from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import framework, gpu_names, matrix_unit
@@ -48,7 +48,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
         "count(achieved_fraction), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
-    ours, found = is_extended(connection), list[Missing]()
+    of_dlprof, found = info(connection).get("format") == "dlprof", list[Missing]()
     if not whole(kernels):
         return found
     share = (whole(counted) or 0) / (whole(products) or 1)
@@ -58,7 +58,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
         found.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
     nvidia = matrix_unit(connection) == "Tensor Core"
     if not whole(occupancy):
-        found.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(ours, nvidia)))
+        found.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(of_dlprof, nvidia)))
     if not whole(achieved) and nvidia:
         found.append(
             Missing(
@@ -81,7 +81,7 @@ def shapes_hint(connection: sqlite3.Connection) -> str:
 
 
 def _hint_of_work(connection: sqlite3.Connection, has_shapes: bool) -> str:
-    if not is_extended(connection):
+    if info(connection).get("format") == "dlprof":
         return (
             "This database lacks their shapes, or the strides and paddings of convolutions: record with the PyTorch "
             "profiler, profile(record_shapes=True)."
@@ -97,10 +97,10 @@ def _hint_of_peaks(names: Sequence[str]) -> str:
     return f"{names[0]} is not in the table of published rates, or how much memory it has was not recorded."
 
 
-def _hint_of_occupancy(ours: bool, nvidia: bool) -> str:
+def _hint_of_occupancy(of_dlprof: bool, nvidia: bool) -> str:
     if not nvidia:
         return "They are computed for NVIDIA's GPUs only."
-    if not ours:
+    if of_dlprof:
         return (
             "DLProf stores neither registers nor shared memory of kernels: open the Nsight Systems export that it made "
             "the database from, or a trace of the PyTorch profiler."

@@ -8,7 +8,6 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.kernels import USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -69,11 +68,6 @@ _TENSOR = (
 )
 
 _TOTALS = (
-    "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores, 0 AS unknown_ns "
-    "FROM iteration_ops WHERE aggr_id = :aggregation"
-)
-
-_STORED_TOTALS = (
     "SELECT read_only_ops_id AS op, kernel_ns AS total, tc_kernel_ns AS on_tensor_cores, unknown_ns "
     "FROM ext_op_kernels WHERE aggr_id = :aggregation"
 )
@@ -116,10 +110,10 @@ def tensor_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
 
 def _eligible_ops(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Value, ...]]:
     kinds = [column.kind for column in _TENSOR]
-    may_use, ours = has_unknown_kernels(connection), is_extended(connection)
+    may_use = has_unknown_kernels(connection)
     sql = _TENSOR_SQL.format(
-        totals=_STORED_TOTALS if ours else _TOTALS,
-        using=USING_OR_UNKNOWN_OP if ours else "node.using_tc",
+        totals=_TOTALS,
+        using=USING_OR_UNKNOWN_OP,
         uses=f"({USING_OR_UNKNOWN})" if may_use else "summary.uses_tc",
     )
     for _, kernels in groupby(raw(connection, sql, scope_values(scope)), itemgetter(0)):
@@ -137,7 +131,7 @@ def _eligible_ops(connection: sqlite3.Connection, scope: Scope) -> Iterator[tupl
             uses_any, total, part, total - part, share, len(using), len(on_tensor_cores), on_tensor_cores,
             len(elsewhere), elsewhere,
         ]  # fmt: skip
-        if ours and uses_any is None:
+        if uses_any is None:
             cells[0], cells[2], cells[4], cells[6] = Unknown(0), Unknown(0), Unknown(0.0), Unknown(0)
         if unknown_ns:
             known = sum(uses is False for uses in using.values())

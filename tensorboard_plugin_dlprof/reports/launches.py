@@ -10,7 +10,6 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import unknown_names
 from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Unknown, Value, fit
@@ -47,8 +46,8 @@ _NUMBERS_SQL = (
     "CROSS JOIN kernels AS kernel ON kernel.id = node.kernel_id "
     "CROSS JOIN launches AS launch ON launch.id = node.launch_id "
     # The instances of an op lie side by side: the n-th has the id of the first plus n.
-    "LEFT JOIN ({first}) AS first ON first.op = node.read_only_ops_id "
-    "LEFT JOIN read_only_op_instances AS instance ON instance.id = first.id + kernel.op_instance "
+    "LEFT JOIN ext_op_ranges AS calls ON calls.read_only_ops_id = node.read_only_ops_id "
+    "LEFT JOIN read_only_op_instances AS instance ON instance.id = calls.first_instance_id + kernel.op_instance "
     "AND instance.read_only_ops_id = node.read_only_ops_id"
 )
 
@@ -59,9 +58,6 @@ _COUNT_SQL = (
 
 _MOST_BY_KERNEL = 1 << 17
 """Kernels that are sorted as a whole, as DLProf does; more are sorted iteration by iteration."""
-
-_FIRST_CALLS = "SELECT read_only_ops_id AS op, min(id) AS id FROM read_only_op_instances GROUP BY read_only_ops_id"
-_STORED_FIRST_CALLS = "SELECT read_only_ops_id AS op, first_instance_id AS id FROM ext_op_ranges"
 
 _OP_SQL = (
     "SELECT op.op_id, op.op_name, direction.string, op_type.string, data_type.string, input_format.string, "
@@ -98,7 +94,6 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     kinds = [column.kind for column in _ITERATION]
     values = scope_values(scope)
     numbers = _NUMBERS_SQL.format(
-        first=_STORED_FIRST_CALLS if is_extended(connection) else _FIRST_CALLS,
         order="iteration, " if count_of(connection, _COUNT_SQL, values) > _MOST_BY_KERNEL else "",
     )
     usual: list[type | None] = [USUAL.get(kind) for kind in kinds]

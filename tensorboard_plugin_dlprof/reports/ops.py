@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from itertools import chain
 
-from tensorboard_plugin_dlprof.queries.extension import is_extended
 from tensorboard_plugin_dlprof.queries.groups import eligible_ops, using_ops
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -44,11 +43,9 @@ _OF_NODES = (
 def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
     """One row per op, by op id."""
     values = scope_values(scope)
-    ours = is_extended(connection)
-    eligible, using = (ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN) if ours else (ELIGIBLE, "node.using_tc")
     sql = (
-        f"SELECT op.op_id, op.op_name, direction.string, op_type.string, node.num_calls, {eligible}, {using}, "
-        f"{TIMES_SQL}, data_type.string, op.stack_trace "
+        f"SELECT op.op_id, op.op_name, direction.string, op_type.string, node.num_calls, {ELIGIBLE_OR_UNKNOWN}, "
+        f"{USING_OR_UNKNOWN}, {TIMES_SQL}, data_type.string, op.stack_trace "
         f"FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id {OP_JOINS} "
         f"{times_join('node.node_time_metrics_id')} "
         "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain ORDER BY node.id"
@@ -57,7 +54,7 @@ def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
     yield Block(
         "All Iterations",
         _DETAIL,
-        untold(rows, _DETAIL, "TC Eligible", "Using TC") if ours else rows,
+        untold(rows, _DETAIL, "TC Eligible", "Using TC"),
         lambda: count_of(connection, f"SELECT count(*) {_OF_NODES}", values),
     )
 
@@ -118,15 +115,15 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
         "LEFT JOIN dictionary AS name ON name.id = node.group_op_full_name_id "
         f"{times_join('node.group_op_time_metrics_id')}"
     )
-    ours = is_extended(connection)
-    eligible_groups, eligible_all = "node.num_supported_leaf_ops", f"coalesce(sum({ELIGIBLE}), 0)"
-    using_groups, using_all = "node.num_tc_leaf_ops", "coalesce(sum(node.using_tc <> 0), 0)"
-    if ours:
-        eligible_groups, using_groups = eligible_ops("name.string"), using_ops("name.string")
-        eligible_all = at_least_sql(eligible_all, f"coalesce(sum(({ELIGIBLE_OR_UNKNOWN}) IS NULL), 0) > 0")
-        using_all = at_least_sql(using_all, f"coalesce(sum(({USING_OR_UNKNOWN}) IS NULL), 0) > 0")
+    eligible_all = at_least_sql(
+        f"coalesce(sum({ELIGIBLE}), 0)", f"coalesce(sum(({ELIGIBLE_OR_UNKNOWN}) IS NULL), 0) > 0"
+    )
+    using_all = at_least_sql(
+        "coalesce(sum(node.using_tc <> 0), 0)", f"coalesce(sum(({USING_OR_UNKNOWN}) IS NULL), 0) > 0"
+    )
     groups = (
-        f"SELECT name.string, node.num_op_instances, {eligible_groups}, {using_groups}, {TIMES_SQL} "
+        "SELECT name.string, node.num_op_instances, "
+        f"{eligible_ops('name.string')}, {using_ops('name.string')}, {TIMES_SQL} "
         f"{where.format(joins=joins)} ORDER BY node.id"
     )
     model = (
@@ -140,6 +137,6 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
     yield Block(
         "Group Op Report",
         _GROUP_OP,
-        untold(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC") if ours else rows,
+        untold(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC"),
         lambda: 1 + count_of(connection, f"SELECT count(*) {where.format(joins='')}", values),
     )

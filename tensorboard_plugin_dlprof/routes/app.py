@@ -16,7 +16,6 @@ from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
-from tensorboard_plugin_dlprof.queries.findings import aggregated, with_verdict
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
@@ -24,7 +23,6 @@ from tensorboard_plugin_dlprof.routes import (
     aggregations,
     beside,
     jobs,
-    measuring,
     memory,
     responses,
     static_files,
@@ -35,7 +33,6 @@ from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
-from tensorboard_plugin_dlprof.routes.measuring import Measures
 from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.questions import Questions
@@ -97,12 +94,12 @@ class App:
             "/compare_series": self._application(self._compare_series, _READS),
             "/compare_row": self._application(self._compare_row, _READS),
             "/table": self._application(self._table, _READS),
-            "/groups": self._application(self._scoped(views.groups, measuring.if_known), _READS),
+            "/groups": self._application(self._scoped(views.groups), _READS),
             "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
             "/diagnosis": self._application(self._diagnosis, _READS),
-            "/findings": self._application(self._findings, _READS),
-            "/efficiency": self._application(self._scoped(views.efficiency, measuring.always), _READS),
+            "/findings": self._application(self._scoped(views.findings), _READS),
+            "/efficiency": self._application(self._scoped(views.efficiency), _READS),
             "/memory": self._application(self._scoped(memory.answer), _READS),
             "/memory_curve": self._application(self._scoped(memory.curve), _READS),
             "/memory_segments": self._application(self._scoped(memory.segments), _READS),
@@ -209,18 +206,16 @@ class App:
             scope = asked_scope(borrowed.connection, parameters)
             return table(borrowed, scope, parameters)
 
-        return self._questions.answer(request, body, measures=measuring.by_table, tracked=timeline.of_gaps)
+        return self._questions.answer(request, body)
 
-    def _scoped(
-        self, answer: Callable[[Connection, Scope, Parameters], Any], measures: Measures = measuring.never
-    ) -> Handler:
+    def _scoped(self, answer: Callable[[Connection, Scope, Parameters], Any]) -> Handler:
         """A handler that responds with the result of ``answer`` for one aggregation and domain."""
 
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
             scope = asked_scope(borrowed.connection, parameters)
             return answer(borrowed.connection, scope, parameters)
 
-        return lambda request: self._questions.answer(request, body, measures=measures)
+        return lambda request: self._questions.answer(request, body)
 
     def _tracked(self, answer: Callable[[Connection, Parameters], Any]) -> Handler:
         """A handler that responds with the result of ``answer`` for a database with tracks."""
@@ -228,7 +223,7 @@ class App:
         def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
             return answer(borrowed.connection, parameters)
 
-        return lambda request: self._questions.answer(request, body, tracked=lambda _parameters: True)
+        return lambda request: self._questions.answer(request, body)
 
     def _job(self, request: Request) -> Response:
         listed = self._questions.listed
@@ -237,22 +232,6 @@ class App:
     def _of_job(self, body: Callable[[Connection, jobs.Place, Parameters], Any]) -> Handler:
         """A handler that responds about the job that a profile is a rank of."""
         return lambda request: self._questions.job(request, body)
-
-    def _findings(self, request: Request) -> Response:
-        """Responds with the findings in the database, or, if it has none, with the verdict of our rules."""
-
-        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = asked_scope(borrowed.connection, parameters)
-            return scope.aggregation, views.findings(borrowed.connection, scope), aggregated(borrowed.connection, scope)
-
-        def worked_out(path: Path, found: Any) -> Any:
-            number, answer, iterations = found
-            if answer["judged"]:
-                return answer
-            verdict = self._questions.advisor.findings(path, number, *iterations)
-            return responses.ForNow(answer) if verdict is None else with_verdict(answer, verdict)
-
-        return self._questions.answer(request, body, worked_out)
 
     def _diagnosis(self, request: Request) -> Response:
         """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""

@@ -35,9 +35,6 @@ QUERY_SECONDS = 20.0
 Identity = tuple[int, int, int, int]
 """Device, inode, size in bytes and modification time of a file."""
 
-_Key = tuple[Path, Path | None, Path | None]
-"""A database, and the files with its efficiency and its tracks if these are separate."""
-
 
 class _Kept(msgspec.Struct):
     identity: Identity
@@ -76,7 +73,7 @@ class Databases:
     def __init__(self, on_gone: Callable[[], None] = lambda: None) -> None:
         self._on_gone = on_gone
         self._lock = threading.Lock()
-        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._kept: OrderedDict[Path, _Kept] = OrderedDict()
 
     @contextmanager
     def borrow(
@@ -84,8 +81,6 @@ class Databases:
         path: Path,
         name: str,
         seconds: float = QUERY_SECONDS,
-        measured: Path | None = None,
-        tracks: Path | None = None,
     ) -> Iterator[Borrowed]:
         """A hardened connection to a database for the duration of the block.
 
@@ -93,8 +88,6 @@ class Databases:
             path: The database.
             name: Its name in messages.
             seconds: Time limit of all queries in the block.
-            measured: The file with the efficiency of its ops, if that is separate.
-            tracks: The file with its tracks, if that is separate.
 
         Raises:
             NotFound: The file is gone.
@@ -108,15 +101,14 @@ class Databases:
             self._on_gone()
             raise
         with _without_paths(path, name), reading(name, UnfitDatabase):
-            key = (path, measured, tracks)
-            connection, counts = self._take(key, now)
+            connection, counts = self._take(path, now)
             healthy = False
             try:
                 with deadline(connection, seconds):
                     yield Borrowed(connection, counts)
                 healthy = True
             finally:
-                self._give_back(key, now, connection, healthy)
+                self._give_back(path, now, connection, healthy)
 
     def close(self) -> None:
         """Close all connections that are not in use."""
@@ -125,31 +117,30 @@ class Databases:
                 _close(kept.idle)
             self._kept.clear()
 
-    def _take(self, key: _Key, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
+    def _take(self, path: Path, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
         from tensorboard_plugin_dlprof.database.connection import open_database
 
         with self._lock:
-            kept = self._kept.get(key)
+            kept = self._kept.get(path)
             if kept is None or kept.identity != now:
                 if kept is not None:
                     _close(kept.idle)
-                kept = self._kept[key] = _Kept(now)
-            self._kept.move_to_end(key)
+                kept = self._kept[path] = _Kept(now)
+            self._kept.move_to_end(path)
             while len(self._kept) > MAX_DATABASES:
                 _close(self._kept.popitem(last=False)[1].idle)
             if len(kept.counts) > MAX_COUNTS:
                 kept.counts.clear()
             if kept.idle:
                 return kept.idle.pop(), kept.counts
-        path, measured, tracks = key
-        connection = open_database(path, follow_links=False, measured=measured, tracks=tracks)
+        connection = open_database(path, follow_links=False)
         connection.text_factory = _shown_text
         connection.shared = kept.shared
         return connection, kept.counts
 
-    def _give_back(self, key: _Key, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
+    def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
         with self._lock:
-            kept = self._kept.get(key)
+            kept = self._kept.get(path)
             if healthy and kept is not None and kept.identity == now and len(kept.idle) < MAX_IDLE_CONNECTIONS:
                 kept.idle.append(connection)
                 return

@@ -31,10 +31,9 @@ def _export(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
         with closing(opened(source)) as connection:
             export_of(table, SCOPE, asked, parameters, name).write(connection, written)
         return {}
-    measured, tracks = (Path(path) if path else None for path in (job["measured"], job["tracks"]))
     with (
         closing(Databases()) as databases,
-        databases.borrow(source, job["file_name"], SECONDS, measured, tracks) as borrowed,
+        databases.borrow(source, job["file_name"], SECONDS) as borrowed,
         with_gaps(borrowed, parameters) as rows,
     ):
         found = export(borrowed, asked_scope(borrowed.connection, parameters), parameters, name)

@@ -1,7 +1,7 @@
 """Handles all requests that query the database of a profile: with cached responses, turns and pooled connections.
 
-Several browsers may send requests at once, often the same; a slow request must not delay others for long; and the
-efficiency that NVIDIA's databases do not contain is computed separately.
+Several browsers may send requests at once, often the same, and a slow request must not delay others for long. A
+database of NVIDIA's is imported when it is first asked for.
 """
 
 from __future__ import annotations
@@ -17,14 +17,12 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.queries.tracks import has_tracks
-from tensorboard_plugin_dlprof.routes import export, measuring, responses, timeline
+from tensorboard_plugin_dlprof.routes import export, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
-from tensorboard_plugin_dlprof.routes.measuring import Measures, unmeasured
 from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
@@ -103,23 +101,21 @@ class Questions:
         path = database_path(profile, self._imports)
         if path is None:
             raise _not_ready(profile)
-        return path
+        return self.advisor.in_our_schema(path)
 
     def newest_path(self, profile: FoundProfile) -> Path:
         """The database of a profile with all aggregations; raises the same errors as ``own_path``."""
         return self._imports.cache.newest(self.own_path(profile))
 
     @contextmanager
-    def borrow(
-        self, path: Path, name: str, measured: Path | None = None, tracks: Path | None = None
-    ) -> Iterator[Borrowed]:
+    def borrow(self, path: Path, name: str) -> Iterator[Borrowed]:
         """Wait for a turn, and borrow a connection; arguments are as for ``Databases.borrow``.
 
         Raises:
             Busy: Too many other requests are running.
             ProfileError: As for ``Databases.borrow``.
         """
-        with self._heavy_place(), self._databases.borrow(path, name, measured=measured, tracks=tracks) as borrowed:
+        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
             yield borrowed
 
     def answer(
@@ -127,8 +123,6 @@ class Questions:
         request: Request,
         body: Body,
         then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
-        measures: Measures = measuring.never,
-        tracked: Callable[[Parameters], bool] = lambda _parameters: False,
     ) -> Response:
         """Respond from a profile's database; the response is cached until the database changes.
 
@@ -137,8 +131,6 @@ class Questions:
             body: Queries the database.
             then: Converts the result of ``body`` to the response after the connection was given back, so that it may
                 take long. A result of type ``ForNow`` is not cached.
-            measures: Whether the response contains the efficiency of ops.
-            tracked: Whether it needs the tracks of the timeline.
         """
         parameters = Parameters(request)
         profile = self._catalog.find(parameters.profile())
@@ -151,42 +143,14 @@ class Questions:
         # Several browsers may open a profile at once: most of them can use the response that they waited for.
         with self._alike.turn(tag):
             known = responses.kept(request, tag, self._answers)
-            subject = _Subject(parameters, profile, path, tag)
-            if tracked(parameters):
-                return known or self._asked_of_tracks(request, body, subject)
-            return known or self._asked(request, body, then, measures, subject)
+            return known or self._asked(request, body, then, _Subject(parameters, profile, path, tag))
 
-    def _asked_of_tracks(self, request: Request, body: Body, subject: _Subject) -> Response:
-        """As ``_asked``, for responses from tracks, which are made first if the database has none."""
-        parameters, profile, path, tag = subject
-        name = shown(Path(profile.name))
-        with self.borrow(path, name, tracks=self._tracks(path, name)) as borrowed:
-            return responses.keep(request, body(borrowed, profile, parameters), tag, self._answers)
-
-    def _tracks(self, path: Path, name: str) -> Path | None:
-        """The file with the tracks of a database that has none; None if it has them, or they cannot be made."""
-        with self.borrow(path, name) as borrowed:
-            if has_tracks(borrowed.connection):
-                return None
-        return self.advisor.tracks(path)
-
-    def _asked(
-        self, request: Request, body: Body, then: Callable[[Path, Any], Any], measures: Measures, subject: _Subject
-    ) -> Response:
+    def _asked(self, request: Request, body: Body, then: Callable[[Path, Any], Any], subject: _Subject) -> Response:
         """The response to a request that is not cached."""
         parameters, profile, path, tag = subject
         name = shown(Path(profile.name))
         with self.borrow(path, name) as borrowed:
-            wanted = unmeasured(borrowed.connection, parameters, measures)
-            found = body(borrowed, profile, parameters) if wanted is None else None
-        if wanted is not None:
-            measured = self.advisor.measured(path, *wanted)
-            tag = f"{tag}\0{'' if measured is None else identity(measured)}"
-            known = responses.kept(request, tag, self._answers)
-            if known is not None:
-                return known
-            with self.borrow(path, name, measured) as borrowed:
-                found = body(borrowed, profile, parameters)
+            found = body(borrowed, profile, parameters)
         answer = then(path, found)
         if isinstance(answer, responses.ForNow):
             return responses.success(request, answer.body)
@@ -305,14 +269,10 @@ class Questions:
         profile = self._catalog.find(parameters.profile())
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
-        with self.borrow(path, name) as borrowed:
-            wanted = unmeasured(borrowed.connection, parameters, measuring.by_table)
-        measured = wanted and self.advisor.measured(path, *wanted)
-        tracks = self._tracks(path, name) if timeline.of_gaps(parameters) else None
         label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
         with ExitStack() as resources:
             with self._heavy_place(), ExitStack() as lent:
-                borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS, measured, tracks))
+                borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS))
                 scope = asked_scope(borrowed.connection, parameters)
                 rows = lent.enter_context(timeline.with_gaps(borrowed, parameters))
                 found = export.export(borrowed, scope, parameters, label)
@@ -321,8 +281,7 @@ class Questions:
                     resources.push(lent.pop_all())
                     return export.streamed(found, found.pieces(rows.connection), resources)
             folder = resources.enter_context(self._exporter.place())
-            files = {"source": str(path), "measured": str(measured or ""), "tracks": str(tracks or "")}
-            job = {"name": label, "file_name": name, "is_comparison": False, **files}
+            job = {"name": label, "file_name": name, "is_comparison": False, "source": str(path)}
             return self._laid_out(request, found, folder, job, resources)
 
     def _laid_out(
@@ -358,9 +317,8 @@ class Questions:
         profile = self._catalog.find(parameters.profile())
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
-        tracks = self._tracks(path, name)
         with ExitStack() as resources, self._heavy_place():
-            lent = self._databases.borrow(path, name, export.SECONDS, None, tracks)
+            lent = self._databases.borrow(path, name, export.SECONDS)
             return timeline.trace(resources.enter_context(lent), parameters, resources)
 
     @contextmanager

@@ -35,8 +35,8 @@ def throughput(connection: sqlite3.Connection, scope: Scope, parameters: Paramet
     return all_throughput(connection, scope, Given(*given))
 
 
-def findings(connection: sqlite3.Connection, scope: Scope) -> Any:
-    """The body of ``./findings``, as far as the database contains it."""
+def findings(connection: sqlite3.Connection, scope: Scope, _parameters: Parameters) -> Any:
+    """The body of ``./findings``."""
     return all_findings(connection, scope)
 
 

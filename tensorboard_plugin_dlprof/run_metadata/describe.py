@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.queries.extension import info, is_extended
+from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import tensor_core_efficiency
@@ -28,7 +28,7 @@ def describe(connection: sqlite3.Connection, database_name: str) -> ProfileMetad
     """
     numbers = headline(connection)
     facts = source_facts(connection)
-    stored = info(connection) if is_extended(connection) else {}
+    stored = info(connection)
     utc_start_ns = int(stored.get("utc_start_ns", "-1"))
     # Protobuf does not set fields that are None. Empty texts mean unknown, so they are converted to None.
     return ProfileMetadata(

@@ -17,7 +17,7 @@ def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
     """Name of an op -> what the table, the Dashboard and the op's own page say of it under this key."""
     scope = find_scope(file)
     said: dict[str, set[object]] = {}
-    for row in page(file, find_table("ops", extended=True), scope, Request(limit=100)).rows:
+    for row in page(file, find_table("ops"), scope, Request(limit=100)).rows:
         detail: Mapping[str, object] = op_detail(file, scope, str(row["op_id"]))["op"]
         said[str(row["name"])] = {row[key], detail[key]}
     for op in top_ops(file, scope, 100):

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
-from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY, efficiency_table
+from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -89,7 +89,7 @@ def test_nvidias_database_has_sentences_alone(genuine: UntrustedConnection) -> N
     assert said["findings"]
     assert all(finding["gain"] is None and not finding["evidence"] for finding in said["findings"])
     assert efficiency(genuine, find_scope(genuine))["product_flops"] is None
-    assert page(genuine, efficiency_table(False), find_scope(genuine), Request()).rows == []
+    assert page(genuine, EFFICIENCY, find_scope(genuine), Request()).rows == []
 
 
 def test_efficiency_adds_up(resnet: UntrustedConnection) -> None:

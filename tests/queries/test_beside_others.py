@@ -96,7 +96,7 @@ def test_tables_beside_another_aggregation(served: tuple[Ask, Ask], table: str) 
     """Their rows, and of those that are about something, the rows about all of it that there is."""
     alone, beside = served
     about: list[dict[str, str]] = [{}]
-    for link in TABLES[table](True).links:
+    for link in TABLES[table].links:
         of, key = ROWS[table] if link == "row" else OWNERS[link]
         rows = alone("/table", table=of, limit="12")["rows"]
         assert rows

@@ -19,12 +19,9 @@ from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
 from tensorboard_plugin_dlprof.queries.iteration_blocks import MOST_SINGLE, iteration_blocks
-from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
-from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tests.imports.traces import write_trace
 
 COUNT = 6 * MANY_ITERATIONS + 11
@@ -133,28 +130,3 @@ def test_damaged_blocks_are_not_read(database: Path, change: str, tmp_path: Path
         single = single_iterations(con, scope, 0, 10**9)
         check_sums(iteration_rows(con, scope)[0], single)
         check_sums(iteration_bars(con, scope)["rows"], single)
-
-
-@pytest.mark.parametrize(
-    "sort", ["-duration_ns", "duration_ns", "-gpu_time_fraction", "iteration", "-start_ns", "cpu_ns", "-kernels"]
-)
-def test_order_by_parts_is_that_by_length(opened: tuple[sqlite3.Connection, Scope, list[Bar]], sort: str) -> None:
-    """The stored parts add up to the length, so that an index on their sum gives the same page."""
-    con, scope, _ = opened
-    for filters in ({}, {"duration_ns": ">10"}):
-        request = Request(offset=100, limit=30, sort=sort, filters=filters)
-        ours, any_database = page(con, iterations(True), scope, request), page(con, ITERATIONS, scope, request)
-        assert ours.rows
-        assert ours == any_database
-
-
-def test_longest_iterations_are_found_by_an_index(database: Path) -> None:
-    """Sorting half a million iterations takes a quarter of a second."""
-    length = next(column for column in iterations(True).columns if column.key == "duration_ns").sql
-    with closing(sqlite3.connect(database)) as plain:
-        plan = plain.execute(
-            f"EXPLAIN QUERY PLAN SELECT part.id FROM iteration_aggregation_list AS part WHERE part.aggr_id = 1 "
-            f"ORDER BY {length} DESC, part.id DESC LIMIT 30"
-        ).fetchall()
-    assert "aggregated_iterations_by_length" in str(plan)
-    assert "TEMP B-TREE" not in str(plan)

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_dlprof_database, import_source
 from tensorboard_plugin_dlprof.queries import iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
 from tensorboard_plugin_dlprof.queries.iteration_sums import single_iterations
@@ -36,7 +36,9 @@ def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> Non
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE iteration_list SET start_time = start_time - 990000 WHERE iter_value = 0")
     drop_extensions(database)
-    with closing(open_database(database)) as connection:
+    imported = tmp_path / "imported.sqlite"
+    import_dlprof_database(database, imported, lambda _stage, _fraction: None)
+    with closing(open_database(imported)) as connection:
         assert proposal(connection, find_scope(connection)) == {
             "iter_start": 1,
             "iter_stop": 5,

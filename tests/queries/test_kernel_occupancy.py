@@ -31,7 +31,7 @@ def kernel(folder: Path, recorded: dict[str, object]) -> Row:
     import_source(source, folder / "a.sqlite", ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(folder / "a.sqlite")) as con:
         request = Request(sort="-occupancy_fraction", links={"op": "ADD_1"})
-        (row,) = page(con, find_table("kernels_of_op", True), find_scope(con), request).rows
+        (row,) = page(con, find_table("kernels_of_op"), find_scope(con), request).rows
     return row
 
 

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
-from tensorboard_plugin_dlprof.queries.iteration_tables import kernels_of_iteration, kernels_of_iteration_op
+from tensorboard_plugin_dlprof.queries.iteration_tables import KERNELS_OF_ITERATION, KERNELS_OF_ITERATION_OP
 from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 from tests.imports.traces import write_trace
 
-TABLE, OF_OP = kernels_of_iteration(True), kernels_of_iteration_op(True)
+TABLE, OF_OP = KERNELS_OF_ITERATION, KERNELS_OF_ITERATION_OP
 
 PASSES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "text": ("e", lambda value: "e" in value.lower()),

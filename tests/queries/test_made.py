@@ -33,7 +33,7 @@ _CALLS = ("SCAN instance", "SCAN op_calls", "SCAN read_only_op_instances")
 @pytest.mark.parametrize("name", sorted(TABLES.keys() - GAPS.keys()))
 def test_no_table_reads_all_calls(three_steps: Path, name: str) -> None:
     """Of which there may be millions, without an index by op: a page of ops would read them for each of its rows."""
-    table = find_table(name, True)
+    table = find_table(name)
     query = TableQuery(table, Scope(1, 1, "default-domain"), Request(links=dict.fromkeys(table.links, "1")))
     asked = (f"{table.select()} IN (1, 2)", query.ids())
     with closing(open_database(three_steps)) as con:
@@ -93,8 +93,8 @@ def test_the_most_expensive_ops(ours: UntrustedConnection) -> None:
 def test_the_kernels_of_an_op(ours: UntrustedConnection) -> None:
     """Their times add up to those of the op, and the full name is there."""
     scope = find_scope(ours)
-    op = page(ours, find_table("ops", True), scope, Request(limit=1)).rows[0]
-    found = page(ours, find_table("kernels_of_op", True), scope, Request(links={"op": str(op["op_id"])}))
+    op = page(ours, find_table("ops"), scope, Request(limit=1)).rows[0]
+    found = page(ours, find_table("kernels_of_op"), scope, Request(links={"op": str(op["op_id"])}))
     assert sum(int(row["gpu_time_ns"] or 0) for row in found.rows) == op["gpu_time_ns"]
     assert "AddFunctor" in str(found.rows[0]["long_name"])
     assert found.rows[0]["family"] == "elementwise"

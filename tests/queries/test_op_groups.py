@@ -10,13 +10,12 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.pages import page, stream
+from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.totals import totals
-from tests.shared_data import shared_data
 
 
 @pytest.fixture(scope="module")
@@ -99,11 +98,3 @@ def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
         assert sums["gpu_time_ns"] == sum(whole(row, "gpu_time_ns") for row in rows) > 0
         assert sums["calls"] == sum(whole(row, "calls") for row in rows)
     assert rows_of(amp, "iterations")[1] == {}
-
-
-def test_nvidias_databases_have_groups_too() -> None:
-    """Without what needs the efficiency of ops."""
-    with opened_database(shared_data() / "dlprof-golden" / "dlprof_dldb.sqlite") as connection:
-        answer = page(connection, table_of(connection, "op_paths"), find_scope(connection), Request(limit=1))
-    assert answer.rows[0]["op_type"] == "conv2d"
-    assert "bound" not in answer.rows[0]

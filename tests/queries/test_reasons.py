@@ -75,7 +75,7 @@ def _database(folder: Path, case: Case) -> Path:
 
 def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
     with closing(open_database(_database(folder, case))) as connection:
-        found = page(connection, find_table(table, True), find_scope(connection), Request(limit=100))
+        found = page(connection, find_table(table), find_scope(connection), Request(limit=100))
         return [dict(row) for row in found.rows]
 
 
@@ -121,7 +121,7 @@ def test_use_of_matrix_units_is_a_yes_or_no_of_the_efficiency_too(
     """As in the other tables, and found by the same words."""
     database = _database(tmp_path, Case([kernel], "c10::Half"))
     with closing(open_database(database)) as connection:
-        table, scope = find_table("efficiency", True), find_scope(connection)
+        table, scope = find_table("efficiency"), find_scope(connection)
         (row,) = page(connection, table, scope, Request()).rows
         assert row["matrix_unit"] is uses
         for asked in ("yes", "no", "unknown"):
@@ -185,7 +185,7 @@ def test_causes_add_up_in_real_profiles(name: str, tmp_path: Path) -> None:
         assert main is None if not limited else times[str(main)] == max(times.values())
 
 
-_GROUPS = find_table("groups", True)
+_GROUPS = find_table("groups")
 
 
 def _positions(tree: GroupTree) -> dict[str, int]:
@@ -195,9 +195,3 @@ def _positions(tree: GroupTree) -> dict[str, int]:
         own = name if op is not None or name == "/" else f"{name}/"
         paths.append((paths[parent] if parent >= 0 else "") + own)
     return {path: position for position, path in enumerate(paths) if nodes["op_id"][position] is None}
-
-
-def test_databases_of_nvidia_have_no_reasons() -> None:
-    """Their tables are those of DLProf."""
-    for table in ("ops", "ops_of_group", "groups"):
-        assert not {column.key for column in find_table(table, False).columns} & {"cause", "limited_ns", "padded_shape"}

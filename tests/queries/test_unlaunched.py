@@ -69,4 +69,4 @@ def test_time_on_the_host_of_work_that_no_call_launched(unlaunched: UntrustedCon
 
 
 def _rows(connection: UntrustedConnection, table: str) -> list[dict[str, Cell]]:
-    return page(connection, find_table(table, extended=True), find_scope(connection), Request()).rows
+    return page(connection, find_table(table), find_scope(connection), Request()).rows

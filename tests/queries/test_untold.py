@@ -68,7 +68,7 @@ def test_which_gpus_are_in_use(asked: UntrustedConnection) -> None:
     used = gpu_utilization(asked, scope)
     assert [device["in_use"] for device in used["devices"]] == [True, True, False]
     assert used["busy_ns"] == 40_000
-    rows = page(asked, find_table("gpus", extended=True), scope, Request()).rows
+    rows = page(asked, find_table("gpus"), scope, Request()).rows
     assert [row["in_use"] for row in rows] == [True, True, False]
 
 

@@ -62,7 +62,7 @@ def _a_graph_launched_by_one(database: Path) -> None:
 
 def _no_gpu(database: Path) -> None:
     with closing(sqlite3.connect(database)) as connection, connection:
-        for table in ("kernels", "read_only_memcpys", "read_only_memsets"):
+        for table in ("kernels", "kernel_summaries", "read_only_memcpys", "read_only_memsets"):
             connection.execute(f"DELETE FROM {table}")
         connection.execute("UPDATE op_nodes SET using_tc = 0")
         connection.execute("UPDATE group_ops SET num_tc_leaf_ops = 0")

@@ -28,7 +28,7 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
     their own."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
         times = kernel_time(file, find_scope(file))
-        (gpu,) = page(file, find_table("gpus", extended=True), find_scope(file), Request()).rows
+        (gpu,) = page(file, find_table("gpus"), find_scope(file), Request()).rows
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
     assert times["tensor_core"] == {"time_ns": None, "names": None, "launches": None}

@@ -1,4 +1,4 @@
-"""Findings of databases that hold none of ours: worked out when the page asks."""
+"""Findings of databases that hold none of ours: worked out when they are imported."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.imports.advising import Advisor
-from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tests.routes.serving import Server
 from tests.shared_data import shared_data
@@ -26,23 +25,6 @@ def test_a_foreign_database_gets_our_findings_before_its_own(foreign: Path, serv
     assert not list((server_of.services.imports.cache.folder).glob("work-*"))
 
 
-def test_an_answer_is_remembered(foreign: Path, tmp_path: Path) -> None:
-    """Until the database changes."""
-    advisor = Advisor(Cache(tmp_path / "cache"), 1 << 30)
-    first = advisor.findings(foreign, 1, None, None)
-    assert first["findings"]
-    assert advisor.findings(foreign, 1, None, None) is first
-
-
-def test_no_answer_in_time_is_none(foreign: Path, tmp_path: Path) -> None:
-    """Nor for a file that is gone, or is no database."""
-    cache = Cache(tmp_path / "cache")
-    assert Advisor(cache, 1 << 30, seconds=0.0).findings(foreign, 1, None, None) is None
-    assert Advisor(cache, 1 << 30).findings(tmp_path / "gone.sqlite", 1, None, None) is None
-    (tmp_path / "broken.sqlite").write_bytes(b"SQLite format 3\0")
-    assert Advisor(cache, 1 << 30).findings(tmp_path / "broken.sqlite", 1, None, None) is None
-
-
 def test_a_failure_does_not_last(foreign: Path, server_of: Server) -> None:
     """While the cache has no place for a worker the page is told that the rules were not asked; then they are."""
     profile = server_of.profile(foreign.name)["id"]
@@ -55,7 +37,6 @@ def test_a_failure_does_not_last(foreign: Path, server_of: Server) -> None:
     answer = server_of.get(f"/findings?profile={profile}")
     assert answer.json["judged"] is False
     assert [finding["problem"] for finding in answer.json["findings"]] == ["No DALI ops detected"]
-    assert "ETag" not in answer.headers
     folder.unlink()
     clock[0] = FIRST_PAUSE_SECONDS
     said = server_of.get(f"/findings?profile={profile}").json

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode
 
 from tensorboard_plugin_dlprof.cli import list_profiles
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
+from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote, shown
 from tensorboard_plugin_dlprof.routes.profiles import database_path, importable
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
@@ -84,7 +85,8 @@ class Profiles:
         if path is None:
             raise ProfileError(f"{shown(profile.name)} changed while it was imported; ask again.")
         imports.cache.touch(path)
-        return imports.cache.newest(path)
+        ours = Advisor(imports.cache, imports.memory_bytes).in_our_schema(path)
+        return imports.cache.newest(ours)
 
     def folder(self, run: str) -> Path:
         """The folder of a run, or of several runs that have their beginning in common; ``.`` is the log directory.

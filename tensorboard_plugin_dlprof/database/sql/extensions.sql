@@ -140,9 +140,10 @@ CREATE TABLE ext_coverage (
     message  TEXT NOT NULL              -- sentence to show; empty where there is nothing to say
 ) WITHOUT ROWID;
 
--- What model_summary does not store: one row for each aggregation.
+-- What model_summary does not store: one row for each aggregation and domain. NULL is unknown.
 CREATE TABLE ext_aggregations (
-    aggr_id                   INTEGER PRIMARY KEY,  -- aggregations.id
+    aggr_id                   INTEGER NOT NULL,     -- aggregations.id
+    domain_id                 INTEGER NOT NULL,     -- read_only_domains.id
     candidate_source          TEXT NOT NULL,        -- as ext_iteration_candidates.source
     candidate_label           TEXT NOT NULL,
     wall_ns                   INTEGER NOT NULL,     -- ns, sum of the aggregated iterations
@@ -159,47 +160,49 @@ CREATE TABLE ext_aggregations (
                                                     -- which no rule can tell, or graphs recorded as a whole, running
     kernel_launches           INTEGER NOT NULL,     -- kernels, whose time and names are in category_summary
     tensor_core_launches      INTEGER NOT NULL,     -- kernels
-    memory_launches           INTEGER NOT NULL,     -- copies and sets
+    memory_launches           INTEGER,              -- copies and sets
     unknown_launches          INTEGER NOT NULL,     -- kernels of which no rule can tell whether they use Tensor
     unknown_names             INTEGER NOT NULL,     -- Cores, distinct short names of them,
     unknown_ns                INTEGER NOT NULL,     -- and ns, plain sum; 1.8's tables have all three with the others
-    other_names               INTEGER NOT NULL,     -- distinct short names of kernels that do not use Tensor Cores
-    graph_launches            INTEGER NOT NULL,     -- CUDA graphs recorded as a whole
-    graph_ns                  INTEGER NOT NULL,     -- ns, plain sum
-    eligible_ops              INTEGER NOT NULL,     -- ops that could use Tensor Cores
-    eligible_ops_using        INTEGER NOT NULL,     -- of these, ops that do
+    other_names               INTEGER,              -- distinct short names of kernels that do not use Tensor Cores
+    graph_launches            INTEGER,              -- CUDA graphs recorded as a whole
+    graph_ns                  INTEGER,              -- ns, plain sum
+    eligible_ops              INTEGER,              -- ops that could use Tensor Cores
+    eligible_ops_using        INTEGER,              -- of these, ops that do
     eligible_ops_unknown      INTEGER NOT NULL,     -- of these, ops of which it cannot be told
-    eligible_op_ns            INTEGER NOT NULL,     -- ns of GPU time of eligible ops
+    eligible_op_ns            INTEGER,              -- ns of GPU time of eligible ops
     eligible_kernel_ns        INTEGER NOT NULL,     -- ns, plain sum over the kernels of eligible ops: the denominator
     eligible_tensor_core_ns   INTEGER NOT NULL,     -- ns, the part of it on Tensor Cores: numerator of tc_utilization
     eligible_unknown_ns       INTEGER NOT NULL,     -- ns, the part of it of which no rule can tell
-    outside_instances         INTEGER NOT NULL,     -- calls of ops that start in none of the aggregated iterations
-    outside_kernels           INTEGER NOT NULL,     -- kernels of those calls
-    outside_kernel_ns         INTEGER NOT NULL,     -- ns, plain sum
-    outside_memory_ops        INTEGER NOT NULL,     -- copies and sets of those calls
-    outside_memory_ns         INTEGER NOT NULL,     -- ns, plain sum
+    outside_instances         INTEGER,              -- calls of ops that start in none of the aggregated iterations
+    outside_kernels           INTEGER,              -- kernels of those calls
+    outside_kernel_ns         INTEGER,              -- ns, plain sum
+    outside_memory_ops        INTEGER,              -- copies and sets of those calls
+    outside_memory_ns         INTEGER,              -- ns, plain sum
     proposal_start            INTEGER,              -- number of the first iteration proposed; NULL: none proposed
     proposal_stop             INTEGER,              -- number of the last, inclusive
-    proposal_reason           TEXT                  -- sentence
+    proposal_reason           TEXT,                 -- sentence
+    PRIMARY KEY (aggr_id, domain_id)
 );
 
 -- What device_gpu_utilizations does not store: the parts of the wall time for each GPU, which add up to wall_ns.
 CREATE TABLE ext_device_times (
     aggr_id          INTEGER NOT NULL,  -- aggregations.id
+    domain_id        INTEGER NOT NULL,  -- read_only_domains.id
     device_id        INTEGER NOT NULL,  -- read_only_gpu_infos.device_id
     in_use           INTEGER NOT NULL,  -- boolean: any work in the profile
     kernels          INTEGER NOT NULL,  -- kernels of the aggregation
     kernel_ns        INTEGER NOT NULL,  -- ns, plain sum
-    busy_ns          INTEGER NOT NULL,  -- ns with a kernel running
-    tensor_core_ns   INTEGER NOT NULL,  -- ns
-    other_kernel_ns  INTEGER NOT NULL,  -- ns
-    memory_ns        INTEGER NOT NULL,  -- ns
-    data_loader_ns   INTEGER NOT NULL,  -- ns
-    io_ns            INTEGER NOT NULL,  -- ns
-    cpu_ns           INTEGER NOT NULL,  -- ns
-    other_ns         INTEGER NOT NULL,  -- ns
+    busy_ns          INTEGER,           -- ns with a kernel running
+    tensor_core_ns   INTEGER,           -- ns
+    other_kernel_ns  INTEGER,           -- ns
+    memory_ns        INTEGER,           -- ns
+    data_loader_ns   INTEGER,           -- ns
+    io_ns            INTEGER,           -- ns
+    cpu_ns           INTEGER,           -- ns
+    other_ns         INTEGER,           -- ns
     unknown_part_ns  INTEGER NOT NULL,  -- ns, the part of other_kernel_ns that may be on Tensor Cores
-    PRIMARY KEY (aggr_id, device_id)
+    PRIMARY KEY (aggr_id, domain_id, device_id)
 ) WITHOUT ROWID;
 
 -- Sums over blocks of neighbouring iterations, if there are many (database/iteration_blocks.py).

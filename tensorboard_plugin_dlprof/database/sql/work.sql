@@ -79,11 +79,11 @@ CREATE TABLE iteration_ops (
     aggr_id           INTEGER NOT NULL,         -- aggregations.id
     iteration         INTEGER NOT NULL,         -- number of the iteration
     read_only_ops_id  INTEGER NOT NULL,         -- read_only_ops.id
-    calls             INTEGER NOT NULL,         -- calls of the op
+    calls             INTEGER,                  -- calls of the op; NULL unknown
     kernels           INTEGER NOT NULL,         -- kernels of them
     tc_kernels        INTEGER NOT NULL,         -- of these, kernels that use Tensor Cores
-    cpu_time_ns       INTEGER NOT NULL,         -- ns, sum over the calls
-    gpu_time_ns       INTEGER NOT NULL,         -- ns, sum of the calls' GPU times
+    cpu_time_ns       INTEGER,                  -- ns, sum over the calls; NULL unknown
+    gpu_time_ns       INTEGER,                  -- ns, sum of the calls' GPU times; NULL unknown
     kernel_ns         INTEGER NOT NULL,         -- ns, plain sum over the kernels
     tc_kernel_ns      INTEGER NOT NULL,         -- ns, plain sum over those that use Tensor Cores
     PRIMARY KEY (aggr_id, iteration, read_only_ops_id)
