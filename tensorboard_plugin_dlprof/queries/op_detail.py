@@ -36,6 +36,9 @@ class OpFacts(TypedDict):
     calls: int | None
     kernel_calls: int | None
     stack_trace: str
+    by_other_threads_ns: int | None
+    """Time of its kernels that other threads launched meanwhile, such as autograd's inside a range of the user's; None
+    (unknown) in NVIDIA's databases."""
 
 
 class Statistics(TypedDict):
@@ -141,12 +144,33 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
             calls=whole(facts[9]),
             kernel_calls=whole(facts[10]),
             stack_trace=_text(stack_trace),
+            by_other_threads_ns=_by_other_threads_ns(connection, scope, number_of_op) if ours else None,
         ),
         times=_times(connection, times),
         calls=_calls(connection, number_of_op),
         sub_ops=_sub_ops(connection, number_of_op),
         iterations=_iterations(connection, scope, number_of_op),
     )
+
+
+_BY_OTHER_THREADS = (
+    "SELECT id FROM launches WHERE read_only_ops_id = :op AND launched AND (process_id, thread_id) NOT IN "
+    "(SELECT process_id, thread_id FROM op_call_kinds WHERE read_only_ops_id = :op)"
+)
+"""Launches of an op, on threads on which it is never called."""
+
+
+def _by_other_threads_ns(connection: sqlite3.Connection, scope: Scope, op: int) -> int:
+    asked = {"aggregation": scope.aggregation, "op": op}
+    if connection.execute(f"{_BY_OTHER_THREADS} LIMIT 1", asked).fetchone() is None:
+        return 0
+    (total,) = connection.execute(
+        "SELECT sum(one.duration_ns) FROM iteration_aggregation_list AS part "
+        "CROSS JOIN iteration_kernels AS one ON one.aggr_id = part.aggr_id AND one.iteration = part.iter_value "
+        f"WHERE part.aggr_id = :aggregation AND one.read_only_ops_id = :op AND one.launch_id IN ({_BY_OTHER_THREADS})",
+        asked,
+    ).fetchone()
+    return whole(total) or 0
 
 
 _METRIC_COLUMNS = ("count", "sum", "avg", "min", "max")

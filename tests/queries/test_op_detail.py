@@ -14,7 +14,9 @@ from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
@@ -22,6 +24,7 @@ from tensorboard_plugin_dlprof.queries.op_detail import OpIterations, op_detail
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.imports.traces import write_trace
 from tests.queries.profiles import GOLDEN, database_of, ignore
+from tests.timeline import draw
 
 
 def rows_of(iterations: OpIterations, *keys: str) -> list[tuple[Any, ...]]:
@@ -45,6 +48,26 @@ def test_an_op_of_ours(ours: UntrustedConnection) -> None:
     assert rows_of(found["iterations"], "iteration", "calls", "kernels", "kernel_time_ns") == [
         (step, 1, 1, 40_000) for step in range(3)
     ]
+
+
+def test_what_another_thread_launches_in_a_users_range(tmp_path: Path) -> None:
+    """``Backward`` owns it, and it is told how much of it that is."""
+    profile = build_profile(
+        draw("""
+            main annotation 0-500   Backward
+            main call       10-20   cudaLaunchKernel ; corr=1
+            bw   call       100-110 cudaLaunchKernel ; corr=2
+            gpu0 kernel     600-630 first ; corr=1
+            gpu0 kernel     700-780 second ; corr=2
+        """)
+    )
+    complete(profile)
+    (tmp_path / "trace.json").write_text("{}")
+    path = tmp_path / "made.sqlite"
+    write_database(path, tmp_path / "trace.json", profile, lambda: Results([aggregate(profile)]))
+    with closing(open_database(path)) as connection:
+        found = op_detail(connection, find_scope(connection), "BACKWARD_1")
+    assert (found["op"]["by_other_threads_ns"], found["times"]["gpu_time"]["total_ns"]) == (80, 110)
 
 
 @pytest.mark.parametrize("name", GOLDEN)
