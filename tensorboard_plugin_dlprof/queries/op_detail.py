@@ -144,7 +144,9 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
             calls=whole(facts[9]),
             kernel_calls=whole(facts[10]),
             stack_trace=_text(stack_trace),
-            by_other_threads_ns=_by_other_threads_ns(connection, scope, number_of_op) if ours else None,
+            by_other_threads_ns=(
+                _by_other_threads_ns(connection, scope, number_of_op) if is_extended(connection) else None
+            ),
         ),
         times=_times(connection, times),
         calls=_calls(connection, number_of_op),
