@@ -36,9 +36,8 @@ class OpFacts(TypedDict):
     calls: int | None
     kernel_calls: int | None
     stack_trace: str
-    by_other_threads_ns: int | None
-    """Time of its kernels that other threads launched meanwhile, such as autograd's inside a range of the user's; None
-    (unknown) in NVIDIA's databases."""
+    by_other_threads_ns: int
+    """Time of its kernels that other threads launched meanwhile, such as autograd's inside a range of the user's."""
 
 
 class Statistics(TypedDict):
@@ -144,9 +143,7 @@ def op_detail(connection: sqlite3.Connection, scope: Scope, op_id: str) -> OpDet
             calls=whole(facts[9]),
             kernel_calls=whole(facts[10]),
             stack_trace=_text(stack_trace),
-            by_other_threads_ns=(
-                _by_other_threads_ns(connection, scope, number_of_op) if is_extended(connection) else None
-            ),
+            by_other_threads_ns=_by_other_threads_ns(connection, scope, number_of_op),
         ),
         times=_times(connection, times),
         calls=_calls(connection, number_of_op),
