@@ -1,7 +1,18 @@
 import { expect, test } from "vitest";
 
 import type { RankJob } from "../api/types";
-import { barRows, decodeCells, largestOf, linesOf, partsOf, scaleOf, sortedRows } from "./ranks";
+import {
+  barRows,
+  decodeCells,
+  facetOf,
+  labelsOf,
+  largestOf,
+  linesOf,
+  partsOf,
+  scaleOf,
+  sortedRows,
+  sortsOf,
+} from "./ranks";
 
 const packed = (values: readonly number[]): string => {
   const bytes = new Uint8Array(new Uint32Array(values).buffer);
@@ -9,7 +20,9 @@ const packed = (values: readonly number[]): string => {
 };
 
 const job = {
+  dimensions: [{ kind: "tp" }, { kind: "pp" }],
   ranks: {
+    coordinates: ["0,10", "0,9", "1,9"],
     rank: [0, 1, 2],
     host: ["b10", "b9", "b9"],
     window_ns: [100, 100, null],
@@ -36,6 +49,10 @@ test("rows are sorted by rank, by host in the order that people count, or by wha
   expect(sortedRows(job, values, shape, "rank")).toEqual([0, 1, 2]);
   expect(sortedRows(job, values, shape, "value")).toEqual([1, 2, 0]);
   expect(sortedRows(job, values, shape, "host")).toEqual([1, 2, 0]);
+  expect(sortedRows(job, values, shape, "stage")).toEqual([1, 2, 0]);
+  expect(sortsOf(job).map(([id]) => id)).toContain("stage");
+  expect(sortsOf({ ...job, dimensions: [] }).map(([id]) => id)).not.toContain("stage");
+  expect([facetOf(job, 0, "stage"), facetOf(job, 0, "host"), facetOf(job, 0, "rank")]).toEqual(["Stage 10", "b10", ""]);
 });
 
 test("the parts of a rank add up to its time; a rank without GPU work has none", () => {
@@ -58,4 +75,18 @@ test("where rows are more than lines, each line shows the largest of its rows", 
   expect(linesOf(rows, 4, 5)).toEqual([4]);
   expect(largestOf(new Float64Array([1, NaN, 7]), [0, 1, 2], 0, 1)).toBe(7);
   expect(largestOf(new Float64Array([NaN]), [0], 0, 1)).toBeNaN();
+});
+
+test("where a host or a stage begins it is named, and ranks where there is room", () => {
+  const facets = ["a", "a", "a", "a", "b", "b", "b"];
+  const ranks = facets.map((_, rank) => `Rank ${rank}`);
+  expect(labelsOf(facets, ranks, 2).map(({ text }) => text)).toEqual(["a", "Rank 2", "b", "Rank 6"]);
+  expect(labelsOf(facets, ranks, 3).map(({ text }) => text)).toEqual(["a", "b"]);
+  expect(
+    labelsOf(
+      ranks.map(() => ""),
+      ranks,
+      3,
+    ).map(({ place }) => place),
+  ).toEqual([0, 3, 6]);
 });

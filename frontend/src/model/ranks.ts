@@ -16,6 +16,7 @@ export const SORTS = [
   ["rank", "Rank"],
   ["value", "Value"],
   ["host", "Host"],
+  ["stage", "Stage"],
 ] as const;
 
 export type Sort = (typeof SORTS)[number][0];
@@ -33,6 +34,45 @@ export function decodeCells({ cells, unit_ns: unit, unknown }: JobCells): Float6
   return found;
 }
 
+const stageAxis = (job: RankJob): number => job.dimensions.findIndex(({ kind }) => kind === "pp");
+
+/** The orders that a job has: by stage only with pipeline stages. */
+export const sortsOf = (job: RankJob): readonly (typeof SORTS)[number][] =>
+  SORTS.filter(([id]) => id !== "stage" || stageAxis(job) >= 0);
+
+/** The host or the stage of a rank where rows are sorted by it; nothing else. `row` is its place among the ranks. */
+export function facetOf(job: RankJob, row: number, sort: Sort): string {
+  if (sort === "host") return job.ranks.host[row] ?? "";
+  if (sort !== "stage" || stageAxis(job) < 0) return "";
+  return `Stage ${job.ranks.coordinates[row]?.split(",")[stageAxis(job)] ?? "?"}`;
+}
+
+export interface RowLabel {
+  place: number;
+  text: string;
+  /** Whether a host or a stage begins here. */
+  begins: boolean;
+}
+
+/** What stands beside the rows, `apart` rows from one label to the next at least: where a facet begins, and some ranks. */
+export function labelsOf(facets: readonly string[], ranks: readonly string[], apart: number): RowLabel[] {
+  const labels: RowLabel[] = [];
+  let last = -Infinity;
+  let next = -1;
+  ranks.forEach((rank, place) => {
+    const facet = facets[place] ?? "";
+    const begins = facet !== "" && facet !== facets[place - 1];
+    if (next <= place) {
+      next = facets.findIndex((each, other) => other > place && each !== facets[other - 1]);
+      if (next < 0) next = Infinity;
+    }
+    if (place - last < apart || (!begins && next - place < apart)) return;
+    labels.push({ place, text: begins ? facet : rank, begins });
+    last = place;
+  });
+  return labels;
+}
+
 /** Rows of the heat map in their order. */
 export function sortedRows(
   job: RankJob,
@@ -42,11 +82,10 @@ export function sortedRows(
 ): number[] {
   const order = Array.from({ length: rows }, (_, row) => row);
   if (sort === "rank") return order;
-  if (sort === "host")
-    return order.sort((a, b) => {
-      const [one = "", other = ""] = [job.ranks.host[a * ranks], job.ranks.host[b * ranks]];
-      return one.localeCompare(other, "en", { numeric: true }) || a - b;
-    });
+  if (sort === "host" || sort === "stage") {
+    const facets = order.map((row) => facetOf(job, row * ranks, sort));
+    return order.sort((a, b) => (facets[a] ?? "").localeCompare(facets[b] ?? "", "en", { numeric: true }) || a - b);
+  }
   const sums = order.map((row) => {
     let sum = 0;
     for (let column = 0; column < columns; column += 1) {

@@ -14,14 +14,17 @@ import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import {
   decodeCells,
+  facetOf,
+  labelsOf,
   largestOf,
   linesOf,
   MEASURES,
   rankLabel,
   scaleOf,
-  SORTS,
   sortedRows,
+  sortsOf,
   type Measure,
+  type Sort,
 } from "../../model/ranks";
 import { RankLink, toRank } from "./rank_link";
 
@@ -52,7 +55,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
   const url = useUrl();
   const measure = chosenOf(MEASURES, url["ranks.measure"]);
-  const sort = chosenOf(SORTS, url["ranks.sort"]);
+  const sort = chosenOf(sortsOf(job), url["ranks.sort"]);
   const table = url["ranks.table"] === "1";
   const query = useQuery(`${profile} ${round} ${measure}`, (signal) => fetchJobCells(profile, measure, signal));
   const about = MEASURES.find(([id]) => id === measure)?.[2] ?? "";
@@ -71,7 +74,7 @@ export function HeatMap({ job }: { job: RankJob }) {
           <Choice
             label="Sort by"
             shown
-            options={SORTS}
+            options={sortsOf(job)}
             value={sort}
             to={(id) => ({ "ranks.sort": id === "rank" ? null : id })}
           />
@@ -100,13 +103,14 @@ interface CellsProps {
   job: RankJob;
   cells: JobCells;
   measure: Measure;
-  sort: (typeof SORTS)[number][0];
+  sort: Sort;
   table: boolean;
 }
 
 function Cells({ job, cells, measure, sort, table }: CellsProps) {
   const values = useMemo(() => decodeCells(cells), [cells]);
   const rows = useMemo(() => sortedRows(job, values, cells, sort), [job, values, cells, sort]);
+  const facets = useMemo(() => rows.map((row) => facetOf(job, row * cells.ranks, sort)), [job, cells, rows, sort]);
   const iterations = job.iterations_by_number.iteration;
   const text = (row: number, column: number): string => {
     const rank = job.ranks.rank[row * cells.ranks] ?? 0;
@@ -117,7 +121,7 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${told}`;
   };
   if (table) return <CellTable job={job} cells={cells} values={values} rows={rows} />;
-  return <Picture job={job} cells={cells} measure={measure} values={values} rows={rows} text={text} />;
+  return <Picture job={job} cells={cells} measure={measure} values={values} rows={rows} facets={facets} text={text} />;
 }
 
 interface PictureProps {
@@ -126,10 +130,12 @@ interface PictureProps {
   measure: Measure;
   values: Float64Array;
   rows: readonly number[];
+  /** The host or stage of each row, where they are sorted by it. */
+  facets: readonly string[];
   text: (row: number, column: number) => string;
 }
 
-function Picture({ job, cells, measure, values, rows, text }: PictureProps) {
+function Picture({ job, cells, measure, values, rows, facets, text }: PictureProps) {
   const theme = useContext(ThemeContext);
   const [measureWidth, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -185,13 +191,17 @@ function Picture({ job, cells, measure, values, rows, text }: PictureProps) {
         }
       });
     }
+    context.fillStyle = theme === "dark" ? "#fff" : "#000";
+    facets.forEach((facet, place) => {
+      if (place > 0 && facet !== facets[place - 1]) context.fillRect(0, place * cell, inner, 0.5);
+    });
     if (active !== null) {
       context.strokeStyle = theme === "dark" ? "#fff" : "#000";
       context.lineWidth = 2;
       const [place, column] = active;
       context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
     }
-  }, [values, rows, columns, inner, height, cell, low, high, theme, active, printed]);
+  }, [values, rows, facets, columns, inner, height, cell, low, high, theme, active, printed]);
 
   const at = (event: MouseEvent): [number, number] => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -227,19 +237,16 @@ function Picture({ job, cells, measure, values, rows, text }: PictureProps) {
   const told = active === null ? "" : text(rows[active[0]] ?? 0, active[1]);
   const iterations = job.iterations_by_number.iteration;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
-  const every = Math.max(1, Math.ceil(14 / cell));
+  const names = rows.map((row) => rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0));
   return (
     <div class="heat-map" ref={measureWidth}>
       <div class="heat-body" style={{ height: `${height}px` }}>
         <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
-          {rows.map(
-            (row, place) =>
-              place % every === 0 && (
-                <li key={row} style={{ top: `${(place + 0.5) * cell}px` }}>
-                  {rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0)}
-                </li>
-              ),
-          )}
+          {labelsOf(facets, names, Math.ceil(14 / cell)).map(({ place, text: label, begins }) => (
+            <li key={place} style={{ top: `${(place + 0.5) * cell}px` }}>
+              {begins ? <strong>{label}</strong> : label}
+            </li>
+          ))}
         </ol>
         <canvas
           ref={canvas}
