@@ -48,7 +48,7 @@ class Profile(Struct):
 
 
 class Seen(Struct):
-    """A file that is no profile."""
+    """A file that is no profile, or the database of a job."""
 
     run: str
     name: str
@@ -63,6 +63,7 @@ class Scan(Struct):
     truncated: bool
     refused: list[Seen]
     reports: list[Seen]
+    jobs: list[Seen]
     remote: list[str]
 
 
