@@ -34,6 +34,7 @@ class Modules:
     def __init__(self, source: Source, planes: list[Plane]) -> None:
         self._source = source
         self._places: dict[int, tuple[int, int]] = {}
+        self._programs: dict[str, set[int]] = {}
         self._read: dict[int, hlo.Module | None] = {}
         for plane in planes:
             for key, each in plane.metadata.items():
@@ -43,12 +44,16 @@ class Modules:
                     told = read_stats(source, each.stats, plane.stat_names).get("program_id")
                     program = int(found[1]) if found else told if isinstance(told, int) else key
                     self._places[as_int64(program)] = place
+                    self._programs.setdefault(_PROGRAM.sub("", each.name), set()).add(as_int64(program))
 
     def __len__(self) -> int:
         return len(self._places)
 
-    def get(self, program: int) -> hlo.Module | None:
-        """The module with a number; None if the profile does not carry it."""
+    def get(self, program: int, name: str) -> hlo.Module | None:
+        """The module with a number, or the only one of a name; None if the profile does not carry it."""
+        named = self._programs.get(name, set())
+        if program == -1 and len(named) == 1:
+            (program,) = named
         if program not in self._read:
             place = self._places.get(program)
             self._read[program] = hlo.read_module(self._source, *place) if place else None
@@ -88,7 +93,7 @@ def _owner(each: _Described) -> tuple[int, str]:
 
 def _described(description: dict[str, int], modules: Modules, strings: Strings) -> _Described:
     texts = {name: strings[description[name]] for name in TEXTS}
-    module = modules.get(description["program_id"])
+    module = modules.get(description["program_id"], texts["hlo_module"])
     kernel, line = strings[description["kernel"]], description["source_line"]
     instruction = module.by_name.get(texts["hlo_op"]) if module is not None else None
     found = _Described(

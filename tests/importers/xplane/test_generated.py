@@ -190,6 +190,7 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     said = {"op_name": "jit(f)/jvp(Model)/Dense_1/tanh", "source_file": "other.py", "source_line": 3}
     device.event(stream, "tanh", 200, 50, hlo_op="fusion.2", **said, **hlo)
     device.event(stream, "tf", 300, 50, tf_op="jit(f)/jvp(Model)/Dense_2/exp:", hlo_op="fusion.3", **hlo)
+    device.event(stream, "cublas", 350, 50, hlo_op="gemm.1", hlo_module="jit_f")
     device.event(stream, "part", 400, 50, name="Dense_3/add", prefix="jit(f)/sgd", hlo_op="fusion.4", **hlo)
     profile = build_profile(capture_of(tmp_path, device, metadata))
     found = {op.name: (op.op_type, op.direction) for op in profile.ops}
