@@ -203,13 +203,14 @@ def memory_segments(connection: sqlite3.Connection, device: int) -> dict[str, An
         found = segments_of(connection, device)
     largest = sorted(found, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
     left = _MOST_BLOCKS
-    segments = []
+    segments: list[dict[str, Any]] = []
+    shown = 0
     for each in largest:
         blocks = each.blocks[:left]
         left -= len(blocks)
+        shown += len(blocks)
         row = {"total_bytes": each.total_bytes, "pool": each.pool, "stream": each.stream}
         segments.append({**row, "blocks": [list(block) for block in blocks]})
-    shown = sum(len(each["blocks"]) for each in segments)
     return {
         "segments": segments,
         "segments_left_out": len(found) - len(largest),
