@@ -332,7 +332,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OverflowError):
         return "holds numbers that no profile has; copy it again, or make it again"
     if isinstance(error, sqlite3.DataError) or "too big" in words:
-        return f"holds a value of more than {LONGEST_VALUE_BYTES // 1_000_000} MB, which no profile has"
+        return f"is damaged: it holds a value of more than {LONGEST_VALUE_BYTES // 1_000_000} MB, which no profile has"
     if "not authorized" in words or "prohibited" in words or "too complex" in words:
         return "asks for more than reading plain tables, which is not allowed"
     if "disk I/O error" in words or "unable to open" in words:
