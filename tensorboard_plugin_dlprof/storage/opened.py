@@ -23,7 +23,7 @@ _EXTRAS = {"s3": ("s3fs", "s3"), "s3a": ("s3fs", "s3"), "gs": ("gcsfs", "gcs"), 
 """Package for addresses of a scheme, and the extra of ours that installs it."""
 
 _NO_CREDENTIALS = re.compile("credential|token|login|auth", re.IGNORECASE)
-_UNREACHABLE = re.compile("connect|timeout|resolve|dns", re.IGNORECASE)
+_UNREACHABLE = re.compile("connect|timeout|resolve|dns|httpclient", re.IGNORECASE)
 """In names of the classes of errors: their messages may hold addresses with keys, so that they are never quoted."""
 
 
