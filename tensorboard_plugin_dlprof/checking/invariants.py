@@ -59,7 +59,7 @@ _UNKNOWN_BEYOND_WHOLE = " + ".join(
         _outside("ext_iteration_blocks", "unknown_part_ns NOT BETWEEN 0 AND other_kernel_ns"),
         _outside("ext_op_kernels", "unknown_ns NOT BETWEEN 0 AND kernel_ns - tc_kernel_ns"),
         _outside(
-            "ext_iteration_unknown AS unknown JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
+            "ext_iteration_unknown AS unknown JOIN iteration_aggregation_list AS part ON part.id = unknown.part_id "
             "LEFT JOIN kernel_iteration_stats AS kernels "
             "ON kernels.aggr_id = part.aggr_id AND kernels.iter_value = part.iter_value",
             "unknown_part_ns NOT BETWEEN 0 AND non_tc_duration",

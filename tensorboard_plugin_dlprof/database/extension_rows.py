@@ -265,7 +265,7 @@ def _write_unknown(con: sqlite3.Connection, aggr_id: int, iterations: Iterations
         con,
         "ext_iteration_unknown",
         {
-            "id": (last or 0) - len(iterations.iter_value) + 1 + row,
+            "part_id": (last or 0) - len(iterations.iter_value) + 1 + row,
             "aggr_id": aggr_id,
             **{name: column[row] for name, column in columns.items()},
         },

@@ -285,7 +285,7 @@ that are not known to use them is unknown, in every iteration."""
 
 _ITERATIONS_WITH_UNKNOWN_USE = (
     "SELECT part.iter_value FROM ext_iteration_unknown AS unknown "
-    "CROSS JOIN iteration_aggregation_list AS part ON part.id = unknown.id "
+    "CROSS JOIN iteration_aggregation_list AS part ON part.id = unknown.part_id "
     "WHERE unknown.aggr_id = :aggregation AND EXISTS (SELECT 1 FROM iteration_kernels AS one "
     "JOIN launches AS launch ON launch.id = one.launch_id "
     "JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id AND class.matrix_unit = 2 "

@@ -32,7 +32,7 @@ def unknown_names(connection: sqlite3.Connection) -> frozenset[int]:
     )
 
 
-OF_ITERATION = "LEFT JOIN ext_iteration_unknown AS unknown ON unknown.id = part.id"
+OF_ITERATION = "LEFT JOIN ext_iteration_unknown AS unknown ON unknown.part_id = part.id"
 """Join to ``iteration_aggregation_list AS part``; has no row for iterations without unknown use."""
 
 UNKNOWN_PART = "coalesce(unknown.unknown_part_ns, 0)"

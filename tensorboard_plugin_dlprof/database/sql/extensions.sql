@@ -232,7 +232,7 @@ CREATE TABLE ext_iteration_blocks (
 
 -- Aggregated iterations with time whose use of Tensor Cores is unknown. Iterations without a row have none.
 CREATE TABLE ext_iteration_unknown (
-    id                 INTEGER PRIMARY KEY,     -- iteration_aggregation_list.id
+    part_id            INTEGER PRIMARY KEY,     -- iteration_aggregation_list.id
     aggr_id            INTEGER NOT NULL,        -- aggregations.id
     unknown_part_ns    INTEGER NOT NULL,        -- ns, the part of non_tc_duration that may be on Tensor Cores
     unknown_kernels    INTEGER NOT NULL,        -- kernels of which no rule can tell, among those of kernel_iteration_stats
