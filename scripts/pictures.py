@@ -62,7 +62,7 @@ def main() -> None:
             show(view="timeline")
             picture(page, "timeline.png", ".timeline-head", ".panel")
             show(view="compare", base=ids[FP32])
-            picture(page, "compare.png", "body", "[aria-label^='From A to B']")
+            picture(page, "compare.png", "body", ".panel:has(h2:has-text('From A to B'))")
             browser.close()
         finally:
             viewer.terminate()
