@@ -31,10 +31,10 @@ $(DEMO_INSTALLED): setup.py
 	@$(DEMO_VENV)/bin/python -m pip install $(PIP_OPTIONS) --editable .
 	@touch $@
 
-$(INSTALLED): setup.py
+$(INSTALLED): setup.py constraints.txt
 	@python=$$(scripts/choose_python.sh $(PYTHON)) && echo "Installing with $$($$python -V) ..." && \
 		{ test -x $(VENV)/bin/python || $$python -m venv $(VENV); }
-	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) --editable '.[test]'
+	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) --constraint constraints.txt --editable '.[test]'
 	@touch $@
 
 load: $(INSTALLED)  ## Load a real TensorBoard for five minutes, and look at its times

@@ -94,13 +94,13 @@ setup(
         ]
     },
     install_requires=[
-        "tensorboard>=2.21",
-        "protobuf>=6.31.1",
-        "werkzeug>=3.0",
-        "numpy>=1.23.5",
-        "pandas>=1.5.3",
-        "msgspec>=0.18",
-        "XlsxWriter>=3.0.9",
+        "tensorboard>=2.21,<3",
+        "protobuf>=6.31.1,<8",
+        "werkzeug>=3.0,<4",
+        "numpy>=1.23.5,<3",
+        "pandas>=1.5.3,<4",
+        "msgspec>=0.18,<1",
+        "XlsxWriter>=3.0.9,<4",
     ],
     extras_require={
         "test": [

@@ -19,7 +19,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
@@ -29,6 +29,7 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Names,
     TrackRow,
     all_tracks,
+    damaged,
     has_tracks,
     items_by_part,
     items_in,
@@ -88,10 +89,14 @@ def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: in
     Raises:
         NotFound: the database has no tracks.
         BadRequest: there are more slices.
+        UnfitDatabase: the database is damaged; perhaps only after some pieces.
     """
     if not has_tracks(con):
         raise NotFound("This database was made before the timeline existed; import its source again.")
-    return _Trace(con, window, most).chunks()
+    try:
+        yield from _Trace(con, window, most).chunks()
+    except (LookupError, TypeError, ValueError) as error:
+        raise UnfitDatabase(damaged(con)) from error
 
 
 class _Trace:

@@ -99,10 +99,11 @@ def all_tracks(con: sqlite3.Connection) -> list[TrackRow]:
     try:
         return [TrackRow(row[0], str(row[1]), *map(int, row[2:])) for row in rows]
     except (TypeError, ValueError):
-        raise UnfitDatabase(_damaged(con)) from None
+        raise UnfitDatabase(damaged(con)) from None
 
 
-def _damaged(con: sqlite3.Connection) -> str:
+def damaged(con: sqlite3.Connection) -> str:
+    """What is said of a database whose tracks hold impossible values."""
     return f"{getattr(con, 'shown_name', 'The database')} has damaged tracks; import its source again."
 
 
@@ -128,7 +129,7 @@ def items_of_part(con: sqlite3.Connection, track: TrackRow, part: int) -> Items:
         first, start_ns, first_call, data = row
         columns = unpack(data, 5 if track.kind == STREAM else 4)
     except (TypeError, ValueError):
-        raise UnfitDatabase(_damaged(con)) from None
+        raise UnfitDatabase(damaged(con)) from None
     start = np.cumsum(columns[0]) + int(start_ns)
     none = np.full(len(start), -1)
     classes = columns[2]

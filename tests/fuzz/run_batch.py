@@ -114,9 +114,9 @@ def _serve(database: Path) -> Iterable[str]:
         rows = strict(server.get(f"/table?{query}&table=ops&limit=1").text).get("rows") or [{}]
         window = "from=0&to=1000000000&device=0&at=1000&id=1&time=1000"
         addresses = [f"{route}?{query}&{window}" for route in server.app.routes() if "*" not in route]
-        for name, make in TABLES.items():
+        for name, table in TABLES.items():
             for link in (rows[0].get("op_id"), 1):
-                links = urllib.parse.urlencode(dict.fromkeys(make(True).links, link))
+                links = urllib.parse.urlencode(dict.fromkeys(table.links, link))
                 addresses.append(f"/table?{query}&table={name}&limit=1000&{links}")
         for address in addresses:
             yield _page(server, address, database)
