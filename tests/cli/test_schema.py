@@ -6,9 +6,10 @@ import argparse
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from tensorboard_plugin_dlprof.cli.answers.document import ANSWERS, document
+from tensorboard_plugin_dlprof.cli.answers.document import ANSWERS, FILES, document
 from tensorboard_plugin_dlprof.cli.main import COMMANDS, main, parser
 from tests.cli.declared import undeclared
 from tests.imports.traces import write_trace
@@ -52,3 +53,14 @@ def test_short_answers_are_declared(tmp_path: Path, capsys: pytest.CaptureFixtur
     ):
         main([*words, "--format", "json"])
         assert not undeclared(words[0], json.loads(capsys.readouterr().out))
+
+
+def test_reports_are_declared(tmp_path: Path) -> None:
+    """All of them, as files."""
+    source = str(write_trace(tmp_path / "a.pt.trace.json"))
+    assert main(["reports", source, "--formats", "json", "--output_path", str(tmp_path / "reports")]) == 0
+    (kind,) = FILES["reports --formats json"]
+    written = list((tmp_path / "reports").iterdir())
+    assert len(written) == 8
+    for file in written:
+        assert msgspec.json.decode(file.read_bytes(), type=kind)

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.cli.answers.comparison import Comparison, Compari
 from tensorboard_plugin_dlprof.cli.answers.diagnosis import Diagnosis
 from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs
 from tensorboard_plugin_dlprof.cli.answers.memory import Memory
-from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Page, ProfileList, Summary
+from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Page, ProfileList, Report, Summary
 
 SCHEMA_VERSION = 1
 """Raised when a key is removed or changes its meaning."""
@@ -30,15 +30,20 @@ ANSWERS: dict[str, tuple[Any, ...]] = {
 """What each command prints with ``--format json``: one of these types."""
 
 
+FILES: dict[str, tuple[Any, ...]] = {"reports --formats json": (Report,)}
+"""What files of JSON hold that commands write."""
+
+
 def document() -> dict[str, Any]:
     """The schema of every answer by command, as JSON Schema 2020-12."""
-    kinds = [kind for each in ANSWERS.values() for kind in each]
+    said = {f"{name} --format json": kinds for name, kinds in ANSWERS.items()} | FILES
+    kinds = [kind for each in said.values() for kind in each]
     schemas, definitions = msgspec.json.schema_components(kinds, ref_template="#/$defs/{name}")
     of_kind = iter(schemas)
     commands = {}
-    for name, each in ANSWERS.items():
+    for words, each in said.items():
         found = [next(of_kind) for _ in each]
-        commands[f"dlprof {name} --format json"] = found[0] if len(found) == 1 else {"anyOf": found}
+        commands[f"dlprof {words}"] = found[0] if len(found) == 1 else {"anyOf": found}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:dlprof:answers:{SCHEMA_VERSION}",

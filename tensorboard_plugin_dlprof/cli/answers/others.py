@@ -176,3 +176,8 @@ class Kernel(Struct):
 
 Machine = dict[str, str | bool]
 """Facts for a bug report, by their names, and whether the small profile was ``passed``."""
+
+
+Report = dict[str, list[dict[str, Cell | list[str]]] | dict[str, Cell | list[str]]]
+"""A report of DLProf: its blocks by title, each a list of rows, or values by their labels. Keys are the headings of the
+CSV, which name their units; booleans are ``yes`` and ``no``."""
