@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator
+from heapq import heappop, heappush, merge
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,6 +50,10 @@ _ITERATIONS_THREAD = 999_999_999
 _IDLE_THREAD = 999_999_998
 _DEVICES = 1_000_000_000
 """Added to the numbers of devices where a process has the same number."""
+_THREADS = 2_000_000_000
+"""Added to ids of tracks for threads whose numbers viewers do not know."""
+_OUTER_FIRST = {RANGE: 0, OP: 1, CALL: 2}
+"""Kinds of host tracks: of slices that begin and end together, which is around which."""
 
 
 class Window(NamedTuple):
@@ -112,6 +118,12 @@ class _Trace:
         processes = {track.process for track in self._tracks}
         devices = {track.device for track in self._tracks if track.device >= 0}
         self._shift = _DEVICES if processes & devices else 0
+        self._tids = {
+            (track.process, track.thread): track.thread if 0 <= track.thread < _THREADS else _THREADS + track.id
+            for track in reversed(self._tracks)
+            if track.device < 0
+        }
+        """The number of each host thread in the file: viewers know no negative ones, and 31 bits."""
         self._outside: list[Int64s] = []
         """Numbers of calls outside of the window that launched work in it."""
         self._most = most
@@ -143,20 +155,31 @@ class _Trace:
             yield from self._queue(device)
             yield from self._idle(device)
         outside = np.sort(np.concatenate([np.zeros(0, np.int64), *self._outside]))
-        launching = {}
-        for track in self._calls:
-            earlier = items_numbered(self._con, track, outside)
-            launching[track.process, track.thread] = earlier.start
-            for items in [earlier, *items_by_part(self._con, track, *self._window)]:
-                yield from self._host(track, items, "cuda_runtime")
-        for track in self._tracks:
-            if track.kind in (OP, RANGE):
-                for items in self._around(track, launching.get((track.process, track.thread))):
-                    yield from self._host(track, items, "cpu_op" if track.kind == OP else "user_annotation")
+        of_thread: dict[tuple[int, int], list[TrackRow]] = {}
+        for track in sorted(self._tracks, key=lambda track: _OUTER_FIRST.get(track.kind, 0)):
+            if track.kind in _OUTER_FIRST:
+                of_thread.setdefault((track.process, track.thread), []).append(track)
+        for tracks in of_thread.values():
+            yield from self._thread(tracks, outside)
 
-    def _around(self, track: TrackRow, calls: Int64s | None) -> Iterator[Items]:
+    def _thread(self, tracks: list[TrackRow], outside: Int64s) -> Iterator[str]:
+        """The calls, ops and ranges of a host thread. Of those that begin at the same time the outer one comes first:
+        viewers drop what would begin inside of a shorter slice."""
+        earlier = [items_numbered(self._con, track, outside) for track in tracks if track.kind == CALL]
+        begun = joined(earlier).start
+        lines = []
+        for track in tracks:
+            if track.kind == CALL:
+                parts: Iterable[Items] = chain(earlier, items_by_part(self._con, track, *self._window))
+            else:
+                parts = self._around(track, begun)
+            lines.append(self._host(track, parts))
+        for _, _, event in merge(*lines, key=itemgetter(0, 1)):
+            yield event
+
+    def _around(self, track: TrackRow, calls: Int64s) -> Iterator[Items]:
         """The items of a host track: those in the window, and those around calls outside of it."""
-        if calls is not None and len(calls):
+        if len(calls):
             before = items_in(self._con, track, int(calls.min()), int(calls.max()) + 1)
             calls = np.sort(calls)
             holds = np.searchsorted(calls, before.start) < np.searchsorted(calls, before.stop)
@@ -169,7 +192,8 @@ class _Trace:
             yield self._meta("process_name", process, 0, {"name": f"Process {process}"})
             yield self._meta("process_sort_index", process, 0, {"sort_index": process % 1_000_000})
         for process, thread in sorted({(track.process, track.thread) for track in self._tracks if track.device < 0}):
-            yield self._meta("thread_name", process, thread, {"name": f"thread {thread}"})
+            on = self._tids[process, thread]
+            yield self._meta("thread_name", process, on, {"name": f"thread {thread}"})
         gpus = dict(self._con.execute("SELECT device_id, gpu_name FROM read_only_gpu_infos").fetchmany(1_000))
         for device in sorted({track.device for track in self._tracks if track.device >= 0}):
             name = f"GPU {device}" + (f" ({gpus[device]})" if gpus.get(device) else "")
@@ -207,18 +231,27 @@ class _Trace:
         if self._most is not None and self._slices > self._most:
             raise BadRequest(f"This window holds more than {self._most:,} slices; zoom in.")
 
-    def _host(self, track: TrackRow, items: Items, category: str) -> Iterator[str]:
-        self._count(len(items.number))
-        names = self._names.of(track, items.work_class, items.ref)
-        unnamed = "launch" if track.kind == CALL else "range"
-        for number, start, stop, name in zip(
-            items.number.tolist(), items.start.tolist(), items.stop.tolist(), names, strict=True
-        ):
-            if track.kind == OP:
-                shown, args = name.rpartition("/")[2] or name, f'{{"op": {self._text(name)}}}'
-            else:
-                shown, args = name or unnamed, f'{{"correlation": {number + 1}}}' if track.kind == CALL else "{}"
-            yield _slice(self._text(shown), category, track.process, track.thread, start, stop - start, args)
+    def _host(self, track: TrackRow, parts: Iterable[Items]) -> Iterator[tuple[int, int, str]]:
+        """Start, negative end, and event of each item; outer ones first."""
+        category, unnamed = {
+            CALL: ("cuda_runtime", "launch"),
+            OP: ("cpu_op", "op"),
+            RANGE: ("user_annotation", "range"),
+        }[track.kind]
+        on = self._tids[track.process, track.thread]
+        for part in parts:
+            self._count(len(part.number))
+            items = part.chosen(np.lexsort((-part.stop, part.start)))
+            names = self._names.of(track, items.work_class, items.ref)
+            for number, start, stop, name in zip(
+                items.number.tolist(), items.start.tolist(), items.stop.tolist(), names, strict=True
+            ):
+                if track.kind == OP:
+                    shown, args = name.rpartition("/")[2] or name, f'{{"op": {self._text(name)}}}'
+                else:
+                    shown, args = name or unnamed, f'{{"correlation": {number + 1}}}' if track.kind == CALL else "{}"
+                text = self._text(shown)
+                yield start, -stop, _slice(text, category, track.process, on, start, stop - start, args)
 
     def _stream(self, track: TrackRow) -> Iterator[str]:
         process, thread = track.device + self._shift, max(track.stream, 0)
@@ -256,7 +289,7 @@ class _Trace:
         for track in self._calls:
             calls = items_numbered(self._con, track, wanted)
             for number, start in zip(calls.number.tolist(), calls.start.tolist(), strict=True):
-                found[number] = (track.process, track.thread, start)
+                found[number] = (track.process, self._tids[track.process, track.thread], start)
             if self._is_cut:
                 away = (calls.start >= self._window.stop_ns) | (calls.stop <= self._window.start_ns)
                 self._outside.append(np.array(sorted(set(calls.number[away].tolist())), np.int64))
