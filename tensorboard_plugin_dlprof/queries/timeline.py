@@ -34,9 +34,9 @@ from tensorboard_plugin_dlprof.queries.tracks import (
 from tensorboard_plugin_dlprof.timeline import bins
 from tensorboard_plugin_dlprof.timeline.tables import CLASSES, DEVICE, QUEUE, STREAM
 
-MOST_READ = 65_536
+MOST_READ = 16_384
 """Items of a track that are read for one window; beyond, bins come from the stored levels."""
-MOST_PIECES = 200_000
+MOST_PIECES = 65_536
 """Changes between work and waiting of a GPU that are read for one window."""
 MAX_WIDTH = 8_192
 MAX_TRACKS = 64

@@ -28,8 +28,8 @@ from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, COPY, DEVIC
 
 MOST_WORKS = 5
 """Pieces of work that are named for a call."""
-_PARTS_SEARCHED = 3
-_MOST_PARTS_SEARCHED = 700
+_PARTS_SEARCHED = 6
+_MOST_PARTS_SEARCHED = 1_400
 """Parts of a track that a search reads: of ten million items."""
 FARTHEST_NS = 1 << 60
 _AROUND_NS = 60_000_000_000

@@ -31,7 +31,7 @@ CLASSES = {
 }
 """Names of the classes of each kind of track, by number."""
 
-PART = 16_384
+PART = 8_192
 """Items that are packed together."""
 NO_CALL = 16
 """Added to the stored class of an item whose call is not recorded."""
