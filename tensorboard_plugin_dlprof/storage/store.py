@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotFound, OutputNotWritable, ProfileError, UnsafeFile
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.storage.listings import Object, objects_below, version_of
 from tensorboard_plugin_dlprof.storage.opened import filesystem_of, refusal_of
 
@@ -129,6 +129,7 @@ class Store:
             is_cancelled: Whether to give up.
 
         Raises:
+            QueueFull: The system starts no more threads.
             UnsafeFile: It is larger than allowed.
             OutputNotWritable: There is not enough space.
             Changed: It was replaced or deleted since it was listed, or meanwhile.
@@ -147,10 +148,10 @@ class Store:
                 "be fetched to; free some space, or choose another folder (--dlprof_cache_dir)."
             )
         copying = _Copying(self.address, wanted, target)
-        copying.start()
+        thread = start_thread(copying.run, "dlprof-fetch")
         # A provider that does not answer must not keep anybody from giving up, so the thread that waits for it is left.
-        while copying.is_alive():
-            copying.join(POLL_SECONDS)
+        while thread.is_alive():
+            thread.join(POLL_SECONDS)
             if is_cancelled():
                 copying.cancelled = True
                 return
@@ -193,17 +194,17 @@ class Store:
             raise refusal_of(name, error, "read") from None
 
 
-class _Copying(threading.Thread):
+class _Copying:
     """Copies an object, chunk by chunk."""
 
     def __init__(self, address: str, wanted: Object, target: Path) -> None:
-        super().__init__(name="dlprof-fetch", daemon=True)
         self._address, self._wanted, self._target = address, wanted, target
         self.done_bytes = 0
         self.cancelled = False
         self.error: Exception | None = None
 
     def run(self) -> None:
+        """Copy until the end, an error, or ``cancelled``."""
         try:
             fs, root = filesystem_of(self._address)
             options: dict[str, Any] = {"block_size": CHUNK_BYTES, "cache_type": "none"}
