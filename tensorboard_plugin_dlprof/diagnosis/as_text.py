@@ -9,9 +9,9 @@ from tensorboard_plugin_dlprof.diagnosis.headline import percent
 from tensorboard_plugin_dlprof.units import short_duration
 
 _NAMES = {
-    "compute_tensor": "computing on Tensor Cores",
+    "compute_tensor": "computing on {unit}s",
     "compute_other": "computing without them",
-    "compute_unknown": "computing, Tensor Core use unknown",
+    "compute_unknown": "computing, {unit} use unknown",
     "communication": "communication that is not hidden",
     "copy": "copies that are not hidden",
     "queued": "idle: work was queued",
@@ -26,6 +26,7 @@ _NAMES = {
 }
 
 _ROWS = 3
+_AMD = ("AMD", "Instinct", "Radeon")
 
 
 def text_of(found: Mapping[str, Any]) -> str:
@@ -38,13 +39,16 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     if found["typical"]["said"]:
         yield found["typical"]["said"]
     wall = found["mean"]["wall_ns"]
+    names = "\n".join(device["name"] or "" for device in found["devices"])
+    unit = "Matrix Core" if any(word in names for word in _AMD) else "Tensor Core"
     for device, mean in found["mean"]["devices"].items():
         yield ""
         yield f"GPU {device}, {'each of these iterations' if found['marked'] else 'all of'} {short_duration(wall)}:"
         for part, time in sorted(mean["parts"].items(), key=lambda item: -item[1]):
             if not time:
                 continue
-            yield f"  {short_duration(time):>9}  {percent(time / wall) if wall else '':>6}  {_NAMES[part]}"
+            name = _NAMES[part].format(unit=unit)
+            yield f"  {short_duration(time):>9}  {percent(time / wall) if wall else '':>6}  {name}"
             named = [row for row in mean["rows"] if row["part"] == part and (row["path"] or row["call"])]
             for row in named[:_ROWS]:
                 place = " in ".join(filter(None, (row["call"], row["path"])))

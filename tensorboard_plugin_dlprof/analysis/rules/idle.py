@@ -304,17 +304,21 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     if found is None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
+    # Two parts of the bar: their sum alone would stand nowhere else.
+    split = " ({code_ns} in the program's own code, {ops_ns} in ops)" if 0 < in_ops < found.time_ns else ""
     return finding_about(
         signals,
         "host_detector",
         "host",
         found,
         "host_op" if 2 * in_ops > found.time_ns else "host_code",
-        "The GPU waits {time_ns} of each iteration ({share_fraction}) for what the host does: {where} most, {most_ns}.",
+        f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
+        "{where} most, {most_ns}.",
         "Look at {where}: do its work on the GPU, in another thread or process, or once before the loop.",
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
         pool=Pool.HOST,
         how="Half to all of it; times alone do not tell how much of the host's work can be avoided or moved.",
+        numbers={"code_ns": found.time_ns - in_ops, "ops_ns": in_ops} if split else None,
     )
 
 
