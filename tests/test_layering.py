@@ -57,11 +57,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "queries": {"classify", "diagnosis", "events", "memory", "timeline"},
     "ranks": {"aggregation", "database", "events", "opening", "profile"},
-    "comparing": {"diagnosis", "opening", "queries"},
+    "comparing": {"classify", "diagnosis", "opening", "queries"},
     "pipeline": PIPELINE_PARTS
     | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks", "throughput", "timeline"},
     "run_metadata": {"database", "opening", "queries"},
-    "reports": {"exports", "opening", "queries"},
+    "reports": {"diagnosis", "exports", "opening", "queries"},
     "running": {"opening"},
     "exports": {"diagnosis", "queries", "timeline"},
     "samples": {"opening"},

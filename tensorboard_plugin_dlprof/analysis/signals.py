@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
+from tensorboard_plugin_dlprof.classify.architecture import is_amd
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
@@ -186,7 +187,7 @@ class Signals:
     @cached_property
     def is_amd(self) -> bool:
         """Whether the GPU is one of AMD's."""
-        return self.device is not None and any(word in self.device.name for word in ("AMD", "Instinct", "Radeon"))
+        return self.device is not None and is_amd(self.device.name)
 
     @cached_property
     def _libraries(self) -> frozenset[str]:

@@ -5,6 +5,7 @@ It is not necessarily that of the GPU that ran the kernel: Hopper runs many kern
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from tensorboard_plugin_dlprof.classify.kernel_names import KernelName
@@ -41,3 +42,13 @@ def architecture_of(name: KernelName) -> str:
         return f"sm_{next(filter(None, numbered.groups()))}"
     named = _NAMED.search_lowered(name.head, name.lowered) or _NAMED.search_lowered(name.text, name.lowered)
     return f"sm_{_GENERATION[named[1].lower()]}" if named else ""
+
+
+def is_amd(device_name: str) -> bool:
+    """Whether a GPU is one of AMD's, by its name."""
+    return any(word in device_name for word in ("AMD", "Instinct", "Radeon"))
+
+
+def matrix_unit_of(device_names: Iterable[str]) -> str:
+    """The vendor's name for the matrix units of GPUs: ``Tensor Core``, or ``Matrix Core`` if one is AMD's."""
+    return "Matrix Core" if any(map(is_amd, device_names)) else "Tensor Core"

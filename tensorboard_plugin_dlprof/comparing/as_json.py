@@ -30,6 +30,7 @@ def as_json(found: Comparison, outcomes: Sequence[Outcome] = ()) -> dict[str, An
 def head(found: Comparison) -> dict[str, Any]:
     """All but the tables."""
     verdict = verdict_of(found)
+    unit = found.matrix_unit[:1].upper() + found.matrix_unit[1:]
     main = found.main.estimate if found.per != "capture" else None
     return {
         "schema_version": SCHEMA_VERSION,
@@ -46,7 +47,13 @@ def head(found: Comparison) -> dict[str, Any]:
         "comparability": found.comparability,
         "measures": {name: measure_json(measure) for name, measure in found.measures.items()},
         "parts": [
-            {"part": part, "label": PART_LABELS.get(part, part), "a_ns": a_ns, "b_ns": b_ns, "change_ns": b_ns - a_ns}
+            {
+                "part": part,
+                "label": PART_LABELS.get(part, part).format(unit=unit),
+                "a_ns": a_ns,
+                "b_ns": b_ns,
+                "change_ns": b_ns - a_ns,
+            }
             for part, a_ns, b_ns in found.parts
         ],
         "ops_without_gpu_time": found.left_out,

@@ -17,33 +17,21 @@ from tensorboard_plugin_dlprof.comparing.matching import GONE, NEW, Match
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.side import Side
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 
 _MOST_TESTED = 2_000
 """Rows, those with the largest changes, whose change is tested against noise."""
 
 PART_LABELS: Mapping[str, str] = {
-    "tensor_core": "Kernels on Tensor Cores",
-    "unknown_kernel": "Kernels, Tensor Core use unknown",
-    "other_kernel": "Other kernels",
-    "compute_tensor": "Kernels on Tensor Cores",
-    "compute_other": "Other kernels",
-    "compute_unknown": "Kernels, Tensor Core use unknown",
-    "communication": "Communication not hidden",
-    "memory": "Copies and sets",
-    "copy": "Copies and sets",
-    "queued": "Launched work that waits",
-    "data_loader": "Data loader",
-    "blocked": "Blocking calls",
-    "io": "I/O",
-    "launching": "Launching",
-    "host_op": "Host in ops",
-    "host_code": "Host outside of ops",
-    "unrecorded": "Host, not recorded",
-    "launch_unknown": "Idle, launch not recorded",
+    "tensor_core": NAMES["compute_tensor"],
+    "unknown_kernel": NAMES["compute_unknown"],
+    "other_kernel": NAMES["compute_other"],
+    "memory": NAMES["copy"],
+    **NAMES,
     "cpu": "Work on the CPU",
     "other": "Other idle time",
 }
-"""What the exclusive parts of the wall time are called."""
+"""What the exclusive parts of the wall time are called, DLProf's and ours; ``unit`` is that of the GPUs."""
 
 _COMMON_PARTS: Mapping[str, str] = {
     "compute_tensor": "tensor_core",

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
@@ -66,6 +67,12 @@ class Comparison(msgspec.Struct):
     def change_ns(self) -> int:
         """B less A."""
         return self.b_ns - self.a_ns
+
+    @property
+    def matrix_unit(self) -> str:
+        """The vendors' name for the matrix units of both sides; ``matrix unit`` if they have different ones."""
+        names = {matrix_unit_of(side.first.devices) for side in (self.a, self.b)}
+        return names.pop() if len(names) == 1 else "matrix unit"
 
     @property
     def main(self) -> Measure:

@@ -165,7 +165,12 @@ def _group(row: Row) -> str:
     return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
 
 
-_PLACES = {"Data loader": "the data loader", "I/O": "I/O", "Work on the CPU": "work on the CPU"}
+_PLACES = {
+    "Data loader": "the data loader",
+    "Queued": "launched work that waits",
+    "Not recorded": "what was not recorded",
+    "Launch not recorded": "gaps whose launch was not recorded",
+}
 """Names of rows without ops as they stand within a sentence, where they do not just begin with a small letter."""
 
 
@@ -184,21 +189,27 @@ def _reason(found: Comparison, inside: bool = False) -> str:
         text = f"{duration(abs(part))} of it is {name}"
     else:
         text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
-    if _now_on_tensor_cores(found, name):
-        text += ", which now runs on Tensor Cores"
+    text += _how(found, name)
     return f", {text}" if inside else f" {text}."
 
 
-def _now_on_tensor_cores(found: Comparison, name: str) -> bool:
+def _how(found: Comparison, name: str) -> str:
+    """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
     rows = [row for row in found.rows if _group(row) == name]
-    return _tensor_core_share([op for row in rows for op in row.a]) < _LITTLE and (
-        _tensor_core_share([op for row in rows for op in row.b]) > _MOSTLY
-    )
+    of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
+    if not of_a and not of_b:
+        return ""
+    if not of_a or not of_b:
+        return f", which only {'A' if of_a else 'B'} has"
+    before, after = _tensor_core_share(of_a), _tensor_core_share(of_b)
+    if before is None or after is None or not (before < _LITTLE and after > _MOSTLY):
+        return ""
+    return f", which now runs on {found.matrix_unit}s"
 
 
-def _tensor_core_share(ops: Sequence[Op]) -> float:
+def _tensor_core_share(ops: Sequence[Op]) -> float | None:
     kernel_ns = sum(op.kernel_ns for op in ops)
-    return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else 0.0
+    return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else None
 
 
 def _details(found: Comparison) -> str:
@@ -222,7 +233,7 @@ def _measured(found: Comparison) -> Iterator[str]:
     tensor = found.measures["tensor_core_share"]
     if tensor.a is not None and tensor.b is not None and (tensor.a or tensor.b):
         least = "at least " if tensor.is_least else ""
-        yield f"Tensor Cores {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
+        yield f"{found.matrix_unit}s {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
     for name, label in (("gpu_utilization", "GPU utilisation"), ("memory_peak", "peak memory")):
         measure = found.measures[name]
         if measure.a is not None and measure.b is not None:

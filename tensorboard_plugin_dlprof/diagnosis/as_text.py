@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.diagnosis.headline import percent
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -26,7 +27,6 @@ _NAMES = {
 }
 
 _ROWS = 3
-_AMD = ("AMD", "Instinct", "Radeon")
 
 
 def text_of(found: Mapping[str, Any]) -> str:
@@ -39,8 +39,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     if found["typical"]["said"]:
         yield found["typical"]["said"]
     wall = found["mean"]["wall_ns"]
-    names = "\n".join(device["name"] or "" for device in found["devices"])
-    unit = "Matrix Core" if any(word in names for word in _AMD) else "Tensor Core"
+    unit = matrix_unit_of(device["name"] or "" for device in found["devices"])
     for device, mean in found["mean"]["devices"].items():
         yield ""
         yield f"GPU {device}, {'each of these iterations' if found['marked'] else 'all of'} {short_duration(wall)}:"

@@ -44,6 +44,25 @@ class Part(enum.IntEnum):
         return self.name.lower()
 
 
+NAMES: Final = {
+    "compute_tensor": "{unit}s",
+    "compute_other": "Other kernels",
+    "compute_unknown": "Unknown kernels",
+    "communication": "Communication, exposed",
+    "copy": "Copies, exposed",
+    "data_loader": "Data loader",
+    "blocked": "Blocked calls",
+    "launching": "Launching",
+    "host_op": "Ops on the CPU",
+    "host_code": "Other code on the CPU",
+    "io": "Reading and writing",
+    "queued": "Queued",
+    "unrecorded": "Not recorded",
+    "launch_unknown": "Launch not recorded",
+}
+"""What users read for each part by its ``label``, in pages, reports and comparisons (``model/parts.ts`` has the same);
+``unit`` is from ``classify.architecture.matrix_unit_of``."""
+
 COMPUTE: Final = (Part.COMPUTE_TENSOR, Part.COMPUTE_OTHER, Part.COMPUTE_UNKNOWN)
 BUSY: Final = (*COMPUTE, Part.COMMUNICATION, Part.COPY)
 HOST: Final = (

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_named, some_pieces_in
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
@@ -34,19 +35,6 @@ CREATE = (
     "device INTEGER, at TEXT)",
 )
 """The tables that ``rows`` fills."""
-
-LABELS = {
-    "queued": "queued",
-    "blocked": "blocked in a call",
-    "launching": "launching",
-    "host_op": "host busy in an op",
-    "host_code": "host busy in Python",
-    "data_loader": "data loader",
-    "io": "input or output",
-    "unrecorded": "host in nothing recorded",
-    "launch_unknown": "launch not recorded",
-}
-"""What users read for each part of idle time."""
 
 
 class Gap(msgspec.Struct):
@@ -146,7 +134,7 @@ def rows(
 
 def _words(cause: dict[str, str]) -> tuple[str, str, str]:
     """The cause in words, its reason, and what the host did."""
-    label = LABELS.get(cause.get("part", ""), cause.get("part", ""))
+    label = NAMES.get(cause.get("part", ""), cause.get("part", ""))
     host = " in ".join(filter(None, (cause.get("call", ""), cause.get("path", ""))))
     return label, cause.get("detail", ""), host
 

@@ -6,6 +6,7 @@ import sqlite3
 from collections import Counter
 from typing import TypedDict
 
+from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.queries.extension import info
 
@@ -81,10 +82,9 @@ def gpu_names(connection: sqlite3.Connection) -> list[str]:
 
 def matrix_unit(connection: sqlite3.Connection) -> str:
     """The vendor's name for its matrix units, found by the name of the GPU, else by that of the runtime."""
-    if any("AMD" in name or "Instinct" in name or "Radeon" in name for name in gpu_names(connection)):
-        return "Matrix Core"
+    unit = matrix_unit_of(gpu_names(connection))
     row = connection.execute("SELECT cuda_version FROM view_system_config").fetchone()
-    return "Matrix Core" if row and str(row[0]).startswith(_HIP) else "Tensor Core"
+    return "Matrix Core" if row and str(row[0]).startswith(_HIP) else unit
 
 
 _OF_LIBRARIES = {"pytorch": "PyTorch", "tensorflow": "TensorFlow", "eigen": "TensorFlow", "tensorrt": "TensorRT"}

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.activity import causes_named
-from tensorboard_plugin_dlprof.queries.gaps import LABELS, gaps_in, works_after
+from tensorboard_plugin_dlprof.queries.gaps import gaps_in, works_after
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
@@ -172,7 +173,7 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
         "start": start,
         "duration": stop - start,
         "cause": longest.get("part", ""),
-        "label": LABELS.get(str(longest.get("part", "")), ""),
+        "label": NAMES.get(str(longest.get("part", "")), ""),
         "parts": parts,
         "ended_by": _ended_by(con, device, stop),
     }

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import legend, section
@@ -14,23 +15,16 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 Diagnosis = Mapping[str, Any]
 """As ``diagnosis.answer.as_data`` makes it."""
 
-_PARTS = {
-    "compute_tensor": ("{unit}s", "tensor_core"),
-    "compute_other": ("Other kernels", "other_kernel"),
-    "compute_unknown": ("Unknown kernels", "unknown_kernel"),
-    "communication": ("Communication, exposed", "communication"),
-    "copy": ("Copies, exposed", "memory"),
-    "data_loader": ("Data loader", "data_loader"),
-    "blocked": ("Blocked calls", "blocked"),
-    "launching": ("Launching", "launching"),
-    "host_op": ("Ops on the CPU", "cpu"),
-    "host_code": ("Other code on the CPU", "host_code"),
-    "io": ("Reading and writing", "io"),
-    "queued": ("Queued", "queued"),
-    "unrecorded": ("Not recorded", "other"),
-    "launch_unknown": ("Launch not recorded", "other"),
+_COLOURS = {
+    "compute_tensor": "tensor_core",
+    "compute_other": "other_kernel",
+    "compute_unknown": "unknown_kernel",
+    "copy": "memory",
+    "host_op": "cpu",
+    "unrecorded": "other",
+    "launch_unknown": "other",
 }
-"""Part of a step -> what it is called, and the class of its colour, as on the Dashboard."""
+"""The class of the colour of a part, as on the Dashboard, where it is not the part's own."""
 
 MOST_FINDINGS = 10
 MOST_COLUMNS = 200
@@ -107,7 +101,7 @@ def _least_computing(found: Diagnosis) -> str | None:
 
 
 def _shown(parts: Mapping[str, int], unit: str) -> list[tuple[str, str, int]]:
-    named = ((*_PARTS[part], parts.get(part, 0)) for part in _PARTS)
+    named = ((name, _COLOURS.get(part, part), parts.get(part, 0)) for part, name in NAMES.items())
     return [(name.format(unit=unit), colour, ns) for name, colour, ns in named if ns]
 
 
