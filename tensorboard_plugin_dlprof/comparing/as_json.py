@@ -160,6 +160,7 @@ def measure_json(measure: Measure) -> dict[str, Any]:
         "interval": interval(found),
         "a_samples": found.a_samples if found else 0,
         "b_samples": found.b_samples if found else 0,
+        "input_size_ratio": measure.input_size_ratio,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from statistics import mean
 
 import msgspec
 
@@ -11,6 +12,7 @@ from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
+from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
@@ -31,6 +33,8 @@ class Measure(msgspec.Struct):
     """Whether the values are lower bounds, because the Tensor Core use of some kernels is unknown."""
     estimate: Estimate | None = None
     """The ratio of B to A from the samples of both; None without samples."""
+    input_size_ratio: float | None = None
+    """How many times as large the inputs of B are, if ``estimate`` is of inputs of equal size; None if it is not."""
 
     @property
     def change(self) -> float | None:
@@ -162,10 +166,22 @@ def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
     for measure in found:
         if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
             measure.estimate = estimate(a.samples(measure.name, over_runs), b.samples(measure.name, over_runs))
-    time = found[0]
+    time, kernel_time = found[0], found[2]
+    if over_runs:
+        _equalise(kernel_time, a, b)
     for measure in found[-2:]:
         measure.estimate = _rate_estimate(measure, time)
     return found
+
+
+def _equalise(kernel_time: Measure, a: Side, b: Side) -> None:
+    """Estimates the change of kernel time on inputs of equal size, where recordings tell what their size costs."""
+    samples = [side.samples("kernel_time", over_runs=True) for side in (a, b)]
+    work = [side.work() for side in (a, b)]
+    found = estimate_at_equal_work(*samples, *work)
+    if found is not None:
+        kernel_time.estimate = found
+        kernel_time.input_size_ratio = mean(work[1]) / mean(work[0])
 
 
 def _rate_estimate(rate: Measure, time: Measure) -> Estimate | None:

@@ -9,6 +9,7 @@ from statistics import median
 
 import msgspec
 
+from tensorboard_plugin_dlprof.comparing.equal_work import input_elements
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op, Recording
 
 
@@ -86,6 +87,13 @@ class Side(msgspec.Struct):
             elif name in ("gpu_utilization", "tensor_core_share"):
                 found.append(values[0] if len(values) == 1 else 0.0)
         return found
+
+    def work(self) -> list[float]:
+        """Elements of the inputs of all ops by unit and GPU, for each recording; 0 where unknown."""
+        return [
+            float(input_elements(one.ops) / (unit * one.devices_in_use))
+            for unit, one in zip(self.units, self.recordings, strict=True)
+        ]
 
 
 def _by_iteration(recording: Recording, name: str) -> list[float]:

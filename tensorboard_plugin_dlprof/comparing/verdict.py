@@ -32,6 +32,9 @@ _NOT_OF_IT = 1.5
 
 _LITTLE, _MOSTLY = 0.1, 0.5
 
+_SAME_SIZE = 0.0005
+"""Difference that would be shown as 0.0 %."""
+
 
 class Verdict(msgspec.Struct):
     """What changed, in a word and in words."""
@@ -61,8 +64,9 @@ def verdict_of(found: Comparison) -> Verdict:
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(found.a, found.b) else ""
     text = (
-        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}: {_times(found)} "
-        f"({_sure(found, estimate)}).{_reason(found)}{_outliers(found, estimate)}"
+        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(found)}: {_times(found)} "
+        f"({_sure(found, estimate)}).{_reason(found) if (found.change_ns > 0) == (word == SLOWER) else ''}"
+        f"{_outliers(found, estimate)}"
     )
     return Verdict(word, text, details)
 
@@ -71,6 +75,20 @@ def _times(found: Comparison) -> str:
     if found.per == "iteration":
         return f"an iteration takes {duration(found.b_ns)} instead of {duration(found.a_ns)}"
     return f"its kernels take {duration(found.b_ns)} instead of {duration(found.a_ns)}"
+
+
+def _inputs(found: Comparison) -> str:
+    """Says so where the estimate is of inputs of equal size."""
+    ratio = found.main.input_size_ratio
+    if ratio is None:
+        return ""
+    return f" on inputs of equal size (those of B are {_larger(ratio)})"
+
+
+def _larger(ratio: float) -> str:
+    if abs(ratio - 1) < _SAME_SIZE:
+        return "as large on average"
+    return f"{percent(abs(ratio - 1))} {'larger' if ratio > 1 else 'smaller'} on average"
 
 
 def _sure(found: Comparison, estimate: Estimate) -> str:
@@ -129,7 +147,10 @@ def _speed_change(found: Comparison) -> float | None:
 
 def _unchanged(found: Comparison, estimate: Estimate) -> str:
     what = "an iteration takes" if found.per == "iteration" else "its kernels take"
-    text = f"No clear change: {what} {duration(found.b_ns)} against {duration(found.a_ns)} ({_bounds(estimate)})."
+    text = (
+        f"No clear change{_inputs(found)}: {what} {duration(found.b_ns)} against {duration(found.a_ns)} "
+        f"({_bounds(estimate)})."
+    )
     changes = _grouped(found)
     floor = found.floor_of(found.main.name) * max(found.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)
@@ -140,8 +161,8 @@ def _unchanged(found: Comparison, estimate: Estimate) -> str:
 
 
 def _outliers(found: Comparison, estimate: Estimate) -> str:
-    """Says so where means and the estimate differ."""
-    if found.per == "capture" or not found.a_ns:
+    """Says so where means and the estimate differ, other than by the size of the inputs."""
+    if found.per == "capture" or not found.a_ns or found.main.input_size_ratio is not None:
         return ""
     mean = found.b_ns / found.a_ns
     if abs(mean - estimate.ratio) <= found.floor_of(found.main.name):

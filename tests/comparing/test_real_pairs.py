@@ -105,8 +105,8 @@ def test_the_same_recording_twice() -> None:
 
 
 def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """All windows of four batches against the other four; a true change of 40 % is told in each. A stored baseline is
-    as good as a profile."""
+    """All windows of four batches against the other four, though the batches differ in length; a true change of 3 % is
+    told in most. A stored baseline is as good as a profile."""
     batches = series()
     alarms = told = 0
     windows = list(itertools.combinations(range(8), 4))[:35]  # the others are these with A and B swapped
@@ -115,13 +115,13 @@ def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.T
     slower = baseline.load(stored)
     for one in slower:
         for changed in one.ops:
-            changed.kernel_ns = changed.kernel_ns * 7 // 5
+            changed.kernel_ns = round(changed.kernel_ns * 1.03)
     for window in windows:
         a, b = [batches[place] for place in window], [place for place in range(8) if place not in window]
         alarms += verdict_of(compare(a, [batches[place] for place in b])).verdict != "no_clear_change"
         told += verdict_of(compare(a, [slower[place] for place in b])).verdict == "slower"
     assert alarms / len(windows) <= 0.05
-    assert told == len(windows)
+    assert told / len(windows) >= 0.9
 
 
 def test_iterations_decide_limits() -> None:

@@ -616,6 +616,8 @@ export interface CompareMeasure {
   interval: [number, number] | null;
   a_samples: number;
   b_samples: number;
+  /** Elements of the inputs of B by those of A, if ratio and interval are of inputs of equal size. */
+  input_size_ratio: number | null;
 }
 
 /** The samples of a side, in columns. */

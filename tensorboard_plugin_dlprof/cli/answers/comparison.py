@@ -27,7 +27,11 @@ class Side(Struct):
 
 
 class Measure(Struct):
-    """One number of both sides, in the unit of its name; ``is_least`` if they are lower bounds."""
+    """One number of both sides, in the unit of its name; ``is_least`` if they are lower bounds.
+
+    ``input_size_ratio``: how many times as many elements the inputs of B have, if ``ratio`` and ``interval`` are of
+    inputs of equal size (kernel time of recordings whose inputs differ); else null.
+    """
 
     a: float | None
     b: float | None
@@ -36,6 +40,7 @@ class Measure(Struct):
     interval: Interval | None
     a_samples: int
     b_samples: int
+    input_size_ratio: float | None
 
 
 class Part(Struct):

@@ -1,0 +1,64 @@
+"""Recordings of one program whose inputs differ in size."""
+
+from __future__ import annotations
+
+import random
+
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.comparing.recording import Recording
+from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
+from tests.comparing.ops import op, recording
+
+
+def batches(lengths: list[int], speed: float = 1.0, shapes: bool = True) -> list[Recording]:
+    """Recordings whose kernels take 4 ms and 20 us for each token, give or take 0.2 %."""
+    noise = random.Random(1)
+    return [
+        recording(
+            [
+                op(
+                    "model/linear",
+                    round((4e6 + 20e3 * length) * speed * noise.uniform(0.998, 1.002)),
+                    shapes=f"[[{length},128],[128]]" if shapes else "",
+                )
+            ]
+        )
+        for length in lengths
+    ]
+
+
+SHORT, LONG = [40, 52, 47, 60, 44], [58, 49, 66, 71, 55]
+
+
+def kernel_change(found: Comparison) -> float:
+    """Of the estimate."""
+    estimate = found.main.estimate
+    assert estimate is not None
+    return estimate.ratio - 1
+
+
+def test_larger_inputs_are_no_slower_program() -> None:
+    """The times differ by 4 %, all of which the inputs explain; without their shapes nobody can know."""
+    found = compare(batches(SHORT), batches(LONG))
+    assert verdict_of(found).verdict == "no_clear_change"
+    assert abs(kernel_change(found)) < 0.01
+    assert "inputs of equal size (those of B are 23 % larger on average)" in verdict_of(found).sentence
+    unknown = compare(batches(SHORT, shapes=False), batches(LONG, shapes=False))
+    assert unknown.main.input_size_ratio is None
+    assert kernel_change(unknown) > 0.03
+
+
+def test_a_slower_program_is_found_behind_smaller_inputs() -> None:
+    """Its kernels take less time than before, but 3 % more on inputs of one size."""
+    found = compare(batches(LONG), batches(SHORT, speed=1.03))
+    assert found.change_ns < 0
+    verdict = verdict_of(found)
+    assert verdict.verdict == "slower"
+    assert 0.02 < kernel_change(found) < 0.04
+    assert "of it" not in verdict.sentence
+
+
+def test_sizes_that_do_not_overlap_are_not_made_equal() -> None:
+    """Nothing is known of how the time grows between them."""
+    found = compare(batches(SHORT), batches([length + 100 for length in SHORT]))
+    assert found.main.input_size_ratio is None
