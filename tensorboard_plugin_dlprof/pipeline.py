@@ -40,7 +40,8 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.track_rows import write_tracks
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
-from tensorboard_plugin_dlprof.diagnosis.answer import as_data, candidate_of, diagnose
+from tensorboard_plugin_dlprof.diagnosis.answer import candidate_of, diagnose
+from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
@@ -225,7 +226,7 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 def diagnose_source(
     source: Path, chosen: str | tuple[int, int], options: ImportOptions, progress: Progress
 ) -> dict[str, Any]:
-    """Where the time of a source or database goes, as ``diagnosis.answer.as_data`` returns it. Nothing is written.
+    """Where the time of a source or database goes, as ``diagnosis.as_data.as_data`` returns it. Nothing is written.
 
     Args:
         source: A trace or export of any format that an importer recognises, or a database, ours or NVIDIA's.

@@ -11,5 +11,5 @@ from tensorboard_plugin_dlprof.columns.rows import insert_rows
 
 
 def write_diagnosis(con: sqlite3.Connection, diagnosis: dict[str, Any]) -> None:
-    """Store a diagnosis (``diagnosis.answer.as_data``); ``queries.diagnosed`` reads it."""
+    """Store a diagnosis (``diagnosis.as_data.as_data``); ``queries.diagnosed`` reads it."""
     insert_rows(con, "ext_diagnosis", ("data",), [(zlib.compress(json.dumps(diagnosis).encode()),)])

@@ -1,9 +1,8 @@
-"""The diagnosis of a profile as plain data: what every page, report and command says about where the time goes."""
+"""The diagnosis of a profile: what every page, report and command says about where the time goes."""
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -16,10 +15,8 @@ from tensorboard_plugin_dlprof.diagnosis.headline import headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int64s, Segments
-from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical, said
+from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
-
-SCHEMA: Final = "dlprof-diagnosis-1"
 
 MISSING_FRACTION: Final = 0.05
 """Share of the time in which work waited for something that was not recorded, from which busy time is a lower bound."""
@@ -30,13 +27,7 @@ UNMATCHED_FRACTION: Final = 0.01
 USED_FRACTION: Final = 0.1
 """Share of the busiest GPU's busy time below which a GPU is not one that the program works with."""
 
-_ROWS = 20
-_MOST_ITERATIONS_WITH_ROWS = 200
-"""Beyond, rows are given for the mean only."""
-
 QUEUED = ("turnaround", "dependency", "graph", "unexplained")
-
-_FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
 
 
 class Row(msgspec.Struct):
@@ -80,6 +71,10 @@ class Diagnosis(msgspec.Struct):
     chosen: list[int]
     """Positions of the windows that means are made of."""
     devices: list[DeviceDiagnosis]
+    causes: list[Cause]
+    """Those of the activity without what tells repetitions apart."""
+    merged: Int64s
+    """The position in ``causes`` of each cause of the activity."""
 
     @property
     def wall_ns(self) -> Int64s:
@@ -115,7 +110,7 @@ def rows_of(
         busy: whether busy time is included.
     """
     chosen = diagnosis.chosen if windows is None else windows
-    return _rows(device.clipped, diagnosis.profile.activity.causes, chosen, Part(0) if busy else Part.QUEUED)
+    return _rows(device.clipped, diagnosis.causes, diagnosis.merged, chosen, Part(0) if busy else Part.QUEUED)
 
 
 def candidate_of(profile: Profile) -> IterationCandidate:
@@ -159,7 +154,9 @@ def diagnose(
             ahead |= ran_ahead(found.launches, start, stop)
         typical = find_typical((stop - start).tolist(), work.tolist(), ahead.tolist())
     positions = typical.chosen if chosen is None or not marked else list(chosen)
-    return Diagnosis(profile, candidate, marked, labels, start, stop, typical, positions, devices)
+    return Diagnosis(
+        profile, candidate, marked, labels, start, stop, typical, positions, devices, *_merged(activity.causes)
+    )
 
 
 def _labels(candidate: IterationCandidate) -> list[str]:
@@ -191,15 +188,13 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
     )
 
 
-def _rows(clipped: Clipped, causes: list[Cause], windows: Sequence[int], from_part: Part = Part.QUEUED) -> list[Row]:
-    named = np.array([cause.part >= from_part for cause in causes] or [False], np.bool_)
+def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequence[int], from_part: Part) -> list[Row]:
     inside = np.zeros(clipped.windows, np.bool_)
     inside[list(windows)] = True
-    rows = np.flatnonzero(inside[clipped.window] & named[clipped.cause])
+    rows = np.flatnonzero(inside[clipped.window] & (clipped.part >= from_part))
     if not len(rows):
         return []
     length, window = clipped.length_ns[rows], clipped.window[rows]
-    causes, merged = _merged(causes)
     cause, number = numbered(merged[clipped.cause[rows]])
     spent = np.bincount(number, weights=length).astype(np.int64)
     count = np.bincount(number)
@@ -258,169 +253,6 @@ def _lower_bound(diagnosis: Diagnosis) -> list[str]:
     return found
 
 
-# ---- JSON ------------------------------------------------------------------------------------------------------------
-
-
-def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
-    """The diagnosis as the JSON object of ``dlprof diagnose``; times are relative to ``clock.base_ns``.
-
-    Args:
-        diagnosis: from ``diagnose``.
-        source: name of the file.
-        findings: what the rules say, in their order.
-    """
-    profile, info = diagnosis.profile, diagnosis.profile.info
-    is_nsight = info.source_format == "nsight_systems"
-    shift = info.base_time_ns if is_nsight else 0
-    base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
-    typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
-    numbers = [str(number) for number in range(len(wall))]
-    activity = profile.activity
-    used = {device.device for device in diagnosis.devices}
-    return {
-        "schema": SCHEMA,
-        "source": source,
-        "format": _FORMATS.get(info.source_format, "dlprof"),
-        "marked": diagnosis.marked,
-        "clock": {"unit": "ns", "base_ns": str(base)},
-        "devices": [
-            {
-                "id": str(device.device_id),
-                "name": device.name or None,
-                "process": None,
-                "rank": info.rank if info.rank >= 0 else None,
-            }
-            for device in profile.devices
-            if device.device_id in used
-        ],
-        "lead_in": lead_in(diagnosis),
-        "typical": {
-            "start": typical.start,
-            "stop": typical.stop,
-            "left_out": list(typical.left_out),
-            "why": list(typical.why),
-            "said": said(typical, wall, numbers),
-            "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
-        },
-        "iterations": [
-            {
-                "index": position,
-                "label": diagnosis.labels[position],
-                "start_ns": int(diagnosis.start_ns[position]) + shift,
-                "stop_ns": int(diagnosis.stop_ns[position]) + shift,
-                "wall_ns": wall[position],
-                "typical": position in set(typical.chosen),
-                "devices": {
-                    str(device.device): _device_data(device, activity, position, len(wall))
-                    for device in diagnosis.devices
-                },
-            }
-            for position in range(len(wall))
-        ],
-        "mean": {
-            "iterations": len(diagnosis.chosen),
-            "chosen": diagnosis.chosen,
-            "wall_ns": diagnosis.mean_wall_ns,
-            "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
-        },
-        "lower_bound": diagnosis.lower_bound,
-        "host_bound": host_bound(diagnosis),
-        "headline": headline_of(diagnosis),
-        "findings": list(findings),
-    }
-
-
-def _device_data(device: DeviceDiagnosis, activity: Activity, position: int, count: int) -> dict[str, Any]:
-    rows = _rows(device.clipped, activity.causes, [position]) if count <= _MOST_ITERATIONS_WITH_ROWS else []
-    queue = device.queue
-    wall = int(device.parts_ns[position].sum())
-    return {
-        "parts": _parts(device.parts_ns[position]),
-        "queued": _queued(device.queued_ns[position]),
-        "overlap": {
-            "communication_all_ns": int(device.communication_ns[position]),
-            "copy_all_ns": int(device.copy_ns[position]),
-        },
-        "of_which_graph_ns": int(device.graph_ns[position]),
-        "rows": _row_data(rows),
-        "queue": {
-            "median": _known(queue.median[position]),
-            "empty_share": int(queue.empty_ns[position]) / wall if wall else None,
-            "start_delay_median_ns": _known(queue.delay_ns[position]),
-            "launches": int(queue.launches[position]),
-            "lag_ns": int(queue.lag_ns[position]),
-        },
-    }
-
-
-def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
-    queue, chosen = device.queue, diagnosis.chosen
-    wall = int(diagnosis.wall_ns[chosen].sum())
-    medians, delays = queue.median[chosen], queue.delay_ns[chosen]
-    return {
-        "parts": _parts(diagnosis.mean(device.parts_ns)),
-        "queued": _queued(diagnosis.mean(device.queued_ns)),
-        "overlap": {
-            "communication_all_ns": int(diagnosis.mean(device.communication_ns)),
-            "copy_all_ns": int(diagnosis.mean(device.copy_ns)),
-        },
-        "of_which_graph_ns": int(diagnosis.mean(device.graph_ns)),
-        "rows": _row_data(rows_of(diagnosis, device)),
-        "queue": {
-            "median": _middle(medians[medians >= 0]),
-            "empty_share": int(queue.empty_ns[chosen].sum()) / wall if wall else None,
-            "start_delay_median_ns": _middle(delays[delays >= 0]),
-            "launches": int(diagnosis.mean(queue.launches)),
-            "lag_ns": int(diagnosis.mean(queue.lag_ns)),
-        },
-    }
-
-
-def _parts(parts_ns: Int64s) -> dict[str, int]:
-    return {part.label: int(parts_ns[part]) for part in Part}
-
-
-def _queued(queued_ns: Int64s) -> dict[str, int]:
-    return dict(zip(QUEUED, queued_ns.tolist(), strict=True))
-
-
-def _known(number: int) -> int | None:
-    return int(number) if number >= 0 else None
-
-
-def _middle(numbers: Int64s) -> int | None:
-    return int(np.sort(numbers)[len(numbers) // 2]) if len(numbers) else None
-
-
-def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
-    """At most 20 rows; what is left of each part is one more row."""
-    shown, rest = rows[:_ROWS], rows[_ROWS:]
-    left: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for row in rest:
-        left[row.cause.part][0] += row.count
-        left[row.cause.part][1] += row.time_ns
-    found: list[dict[str, Any]] = [
-        {
-            "part": Part(row.cause.part).label,
-            "class": row.cause.detail or None,
-            "call": row.cause.call or None,
-            "path": row.cause.path or None,
-            "kind": row.cause.kind or None,
-            "op": row.cause.op_id or None,
-            "thread": row.cause.thread or None,
-            "count": row.count,
-            "time_ns": row.time_ns,
-        }
-        for row in shown
-    ]
-    found += [
-        {"part": Part(part).label, "class": None, "call": None, "path": "(rest)", "kind": None, "op": None,
-         "thread": None, "count": count, "time_ns": time}
-        for part, (count, time) in left.items()
-    ]  # fmt: skip
-    return found
-
-
 def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
     """What came before the first GPU work, where no iterations are marked."""
     if diagnosis.marked:
@@ -462,7 +294,7 @@ def far_ahead(diagnosis: Diagnosis) -> bool:
     found = []
     for device in working(diagnosis):
         medians = device.queue.median[chosen]
-        median = _middle(medians[medians >= 0])
+        median = middle(medians[medians >= 0])
         is_never_empty = bool(device.queue.launches[chosen].any()) and device.queue.empty_ns[chosen].sum() < 0.01 * wall
         found.append((median or 0) > 100 or is_never_empty)
     return bool(found) and all(found)
@@ -492,3 +324,8 @@ def headline_of(diagnosis: Diagnosis) -> str:
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         one_of=len(diagnosis.devices),
     )
+
+
+def middle(numbers: Int64s) -> int | None:
+    """The middle one, the upper of two; None if there are none."""
+    return int(np.sort(numbers)[len(numbers) // 2]) if len(numbers) else None

@@ -30,7 +30,7 @@ _ROWS = 3
 
 
 def text_of(found: Mapping[str, Any]) -> str:
-    """The object of ``answer.as_data`` as text that ends in a newline."""
+    """The object of ``as_data.as_data`` as text that ends in a newline."""
     return "".join(f"{line}\n" for line in _lines(found))
 
 

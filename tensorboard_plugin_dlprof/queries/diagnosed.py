@@ -7,7 +7,7 @@ import sqlite3
 import zlib
 from typing import Any
 
-from tensorboard_plugin_dlprof.diagnosis.answer import SCHEMA
+from tensorboard_plugin_dlprof.diagnosis.as_data import SCHEMA
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules
 from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows

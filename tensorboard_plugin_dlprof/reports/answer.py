@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.reports.markup import legend, section
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 Diagnosis = Mapping[str, Any]
-"""As ``diagnosis.answer.as_data`` makes it."""
+"""As ``diagnosis.as_data.as_data`` makes it."""
 
 _COLOURS = {
     "compute_tensor": "tensor_core",

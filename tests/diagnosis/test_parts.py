@@ -14,7 +14,8 @@ from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
-from tensorboard_plugin_dlprof.diagnosis.answer import as_data, diagnose
+from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
+from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.importers import find_importer

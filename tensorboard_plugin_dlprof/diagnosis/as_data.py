@@ -1,0 +1,186 @@
+"""A diagnosis as the JSON object of ``dlprof diagnose``."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tensorboard_plugin_dlprof.diagnosis.answer import (
+    QUEUED,
+    DeviceDiagnosis,
+    Diagnosis,
+    Row,
+    headline_of,
+    host_bound,
+    lead_in,
+    middle,
+    rows_of,
+)
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
+from tensorboard_plugin_dlprof.diagnosis.windows import said
+
+SCHEMA: Final = "dlprof-diagnosis-1"
+
+_ROWS = 20
+
+_MOST_ITERATIONS_WITH_ROWS = 200
+"""Beyond, rows are given for the mean only."""
+
+_FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
+
+
+def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+    """The diagnosis as the JSON object of ``dlprof diagnose``; times are relative to ``clock.base_ns``.
+
+    Args:
+        diagnosis: from ``diagnose``.
+        source: name of the file.
+        findings: what the rules say, in their order.
+    """
+    profile, info = diagnosis.profile, diagnosis.profile.info
+    is_nsight = info.source_format == "nsight_systems"
+    shift = info.base_time_ns if is_nsight else 0
+    base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
+    typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
+    numbers = [str(number) for number in range(len(wall))]
+    used = {device.device for device in diagnosis.devices}
+    return {
+        "schema": SCHEMA,
+        "source": source,
+        "format": _FORMATS.get(info.source_format, "dlprof"),
+        "marked": diagnosis.marked,
+        "clock": {"unit": "ns", "base_ns": str(base)},
+        "devices": [
+            {
+                "id": str(device.device_id),
+                "name": device.name or None,
+                "process": None,
+                "rank": info.rank if info.rank >= 0 else None,
+            }
+            for device in profile.devices
+            if device.device_id in used
+        ],
+        "lead_in": lead_in(diagnosis),
+        "typical": {
+            "start": typical.start,
+            "stop": typical.stop,
+            "left_out": list(typical.left_out),
+            "why": list(typical.why),
+            "said": said(typical, wall, numbers),
+            "labels": [diagnosis.labels[typical.start], diagnosis.labels[typical.stop]] if wall else [],
+        },
+        "iterations": [
+            {
+                "index": position,
+                "label": diagnosis.labels[position],
+                "start_ns": int(diagnosis.start_ns[position]) + shift,
+                "stop_ns": int(diagnosis.stop_ns[position]) + shift,
+                "wall_ns": wall[position],
+                "typical": position in set(typical.chosen),
+                "devices": {
+                    str(device.device): _device_data(diagnosis, device, position) for device in diagnosis.devices
+                },
+            }
+            for position in range(len(wall))
+        ],
+        "mean": {
+            "iterations": len(diagnosis.chosen),
+            "chosen": diagnosis.chosen,
+            "wall_ns": diagnosis.mean_wall_ns,
+            "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
+        },
+        "lower_bound": diagnosis.lower_bound,
+        "host_bound": host_bound(diagnosis),
+        "headline": headline_of(diagnosis),
+        "findings": list(findings),
+    }
+
+
+def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -> dict[str, Any]:
+    with_rows = len(diagnosis.start_ns) <= _MOST_ITERATIONS_WITH_ROWS
+    rows = rows_of(diagnosis, device, [position]) if with_rows else []
+    queue = device.queue
+    wall = int(device.parts_ns[position].sum())
+    return {
+        "parts": _parts(device.parts_ns[position]),
+        "queued": _queued(device.queued_ns[position]),
+        "overlap": {
+            "communication_all_ns": int(device.communication_ns[position]),
+            "copy_all_ns": int(device.copy_ns[position]),
+        },
+        "of_which_graph_ns": int(device.graph_ns[position]),
+        "rows": _row_data(rows),
+        "queue": {
+            "median": _known(queue.median[position]),
+            "empty_share": int(queue.empty_ns[position]) / wall if wall else None,
+            "start_delay_median_ns": _known(queue.delay_ns[position]),
+            "launches": int(queue.launches[position]),
+            "lag_ns": int(queue.lag_ns[position]),
+        },
+    }
+
+
+def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
+    queue, chosen = device.queue, diagnosis.chosen
+    wall = int(diagnosis.wall_ns[chosen].sum())
+    medians, delays = queue.median[chosen], queue.delay_ns[chosen]
+    return {
+        "parts": _parts(diagnosis.mean(device.parts_ns)),
+        "queued": _queued(diagnosis.mean(device.queued_ns)),
+        "overlap": {
+            "communication_all_ns": int(diagnosis.mean(device.communication_ns)),
+            "copy_all_ns": int(diagnosis.mean(device.copy_ns)),
+        },
+        "of_which_graph_ns": int(diagnosis.mean(device.graph_ns)),
+        "rows": _row_data(rows_of(diagnosis, device)),
+        "queue": {
+            "median": middle(medians[medians >= 0]),
+            "empty_share": int(queue.empty_ns[chosen].sum()) / wall if wall else None,
+            "start_delay_median_ns": middle(delays[delays >= 0]),
+            "launches": int(diagnosis.mean(queue.launches)),
+            "lag_ns": int(diagnosis.mean(queue.lag_ns)),
+        },
+    }
+
+
+def _parts(parts_ns: Int64s) -> dict[str, int]:
+    return {part.label: int(parts_ns[part]) for part in Part}
+
+
+def _queued(queued_ns: Int64s) -> dict[str, int]:
+    return dict(zip(QUEUED, queued_ns.tolist(), strict=True))
+
+
+def _known(number: int) -> int | None:
+    return int(number) if number >= 0 else None
+
+
+def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """At most 20 rows; what is left of each part is one more row."""
+    shown, rest = rows[:_ROWS], rows[_ROWS:]
+    left: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for row in rest:
+        left[row.cause.part][0] += row.count
+        left[row.cause.part][1] += row.time_ns
+    found: list[dict[str, Any]] = [
+        {
+            "part": Part(row.cause.part).label,
+            "class": row.cause.detail or None,
+            "call": row.cause.call or None,
+            "path": row.cause.path or None,
+            "kind": row.cause.kind or None,
+            "op": row.cause.op_id or None,
+            "thread": row.cause.thread or None,
+            "count": row.count,
+            "time_ns": row.time_ns,
+        }
+        for row in shown
+    ]
+    found += [
+        {"part": Part(part).label, "class": None, "call": None, "path": "(rest)", "kind": None, "op": None,
+         "thread": None, "count": count, "time_ns": time}
+        for part, (count, time) in left.items()
+    ]  # fmt: skip
+    return found
