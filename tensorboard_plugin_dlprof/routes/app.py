@@ -192,7 +192,11 @@ class App:
         from tensorboard_plugin_dlprof.comparing.page import row_detail
 
         def body(kept: Kept, parameters: Parameters) -> Any:
-            return row_detail(kept.found, parameters.integer("row", 0, 0, 2**31) or 0)
+            found = row_detail(kept.found, parameters.integer("row", 0, 0, 2**31) or 0)
+            for side, profile in (("a", "base"), ("b", "profile")):
+                with self._questions.connection(parameters, profile) as borrowed:
+                    beside.add_launch_sizes(found[side], borrowed.connection)
+            return found
 
         return self._questions.compare(request, body)
 

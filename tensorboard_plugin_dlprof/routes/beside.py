@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -11,22 +12,24 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.tables import modules, types
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
 
 _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
 
 _COLUMNS = (
-    ("a_ns", "A", "duration_ns", "Kernel time of the baseline, by unit of comparison."),
-    ("b_ns", "B", "duration_ns", "Kernel time of this profile, by unit of comparison."),
-    ("change_ns", "Change", "duration_ns", "Kernel time of B less that of A, by unit of comparison."),
+    ("a_ns", "A", "{} of the baseline{}."),
+    ("b_ns", "B", "{} of this profile{}."),
+    ("change_ns", "Change", "{} of B less that of A{}."),
 )
 
 
 def with_baseline(answer: dict[str, Any], name: str, found: Comparison) -> dict[str, Any]:
-    """A page of a table of ``TABLES`` with the kernel time of the baseline, and the change.
+    """A page of a table of ``TABLES`` with the times of the baseline and of this profile, and the change.
 
-    Rows without counterpart have neither.
+    Rows without counterpart have no change.
     """
+    words = ("Duration", "") if name == "iterations" else ("Kernel time", ", by unit of comparison")
     known = TABLES[name](found)
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
@@ -35,17 +38,24 @@ def with_baseline(answer: dict[str, Any], name: str, found: Comparison) -> dict[
         {
             "key": key,
             "label": label,
-            "type": kind,
-            "description": description,
+            "type": "duration_ns",
+            "description": description.format(*words),
             "sortable": False,
             "filterable": False,
             "searchable": False,
             "hidden": False,
             "tier": 0,
         }
-        for key, label, kind, description in _COLUMNS
+        for key, label, description in _COLUMNS
     ]
     return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
+
+
+def add_launch_sizes(side: dict[str, Any], connection: sqlite3.Connection) -> None:
+    """Add the grids and blocks of its kernels to a side of ``./compare_row``."""
+    sizes = launch_sizes(connection, [op["op_id"] for op in side["ops"]])
+    for kernel in side["kernels"]:
+        kernel["sizes"] = sizes.get(kernel["name"], [])
 
 
 def _of_types(found: Comparison) -> _Known:
@@ -59,6 +69,21 @@ def _of_groups(found: Comparison) -> _Known:
 def _of_ops(found: Comparison) -> _Known:
     """Ops of B that alone are a row: a row of several says nothing about one of them."""
     return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in found.rows if len(row.b) == 1 and len(row.a) <= 1}
+
+
+def _of_iterations(found: Comparison) -> _Known:
+    """Durations of an iteration and of the baseline's with the same number; if the two share no number, of that in the
+    same place."""
+    a, b = found.a.first, found.b.first
+    if not (a.marked and b.marked):
+        return {}
+    of_a = dict(zip(a.iteration_values, a.iteration_time, strict=True))
+    if of_a.keys().isdisjoint(b.iteration_values):
+        of_a = dict(zip(b.iteration_values, a.iteration_time, strict=False))
+    return {
+        number: (of_a.get(number), time_ns)
+        for number, time_ns in zip(b.iteration_values, b.iteration_time, strict=True)
+    }
 
 
 def _of_patterns(found: Comparison, own_name: int) -> _Known:
@@ -85,6 +110,7 @@ TABLES: Mapping[str, Callable[[Comparison], _Known]] = MappingProxyType(
         "op_paths": partial(_of_patterns, own_name=0),
         "op_names": partial(_of_patterns, own_name=1),
         "groups": _of_groups,
+        "iterations": _of_iterations,
     }
 )
 """Tables that show a baseline where one is chosen."""

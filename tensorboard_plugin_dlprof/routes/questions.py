@@ -199,9 +199,9 @@ class Questions:
         return (*map(identity, paths), *numbers), read
 
     @contextmanager
-    def connection(self, parameters: Parameters) -> Iterator[Borrowed]:
-        """A connection to the profile of a request, for a caller that has a turn."""
-        profile = self._catalog.find(parameters.profile())
+    def connection(self, parameters: Parameters, name: str = "profile") -> Iterator[Borrowed]:
+        """A connection to the profile that a parameter of a request names, for a caller that has a turn."""
+        profile = self._catalog.find(checked_profile_id(parameters.required(name)))
         with self._databases.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
             yield borrowed
 

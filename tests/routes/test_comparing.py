@@ -42,6 +42,7 @@ def test_the_head_is_as_documented_and_adds_up(server: Server, asked: str) -> No
     assert found["measures"]["kernel_time"]["ratio"] == pytest.approx(1.5, rel=0.01)
     row = server.get(f"/compare_row?{asked}&row=0").json
     same_shape(example("## GET ./compare_row"), row, "row")
+    assert all(kernel["sizes"] for side in (row["a"], row["b"]) for kernel in side["kernels"])
     assert server.get(f"/compare_row?{asked}&row=999").status_code == 404
 
 
@@ -63,7 +64,10 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
 
 
 def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Server, asked: str) -> None:
-    """Ops and op types get the times of A and the change; a series finds the run that became slower."""
+    """Ops, op types and iterations get the times of A and the change; a series finds the run that became slower."""
+    found = server.get(f"/table?{asked}&table=iterations").json
+    assert found["rows"]
+    assert all(row["b_ns"] == row["duration_ns"] and row["change_ns"] == 0 for row in found["rows"])
     for table in ("ops", "op_types", "op_paths", "op_names"):
         found = server.get(f"/table?{asked}&table={table}").json
         assert [column["key"] for column in found["columns"]][1:4] == ["a_ns", "b_ns", "change_ns"]

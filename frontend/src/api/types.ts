@@ -661,6 +661,8 @@ export interface CompareRowSide {
     tensor_core: boolean | null;
     precision: string | null;
     family: string | null;
+    /** With which grids and blocks it is launched; empty where that is not recorded. */
+    sizes: { grid: number[]; block: number[] }[];
   }[];
 }
 

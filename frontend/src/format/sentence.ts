@@ -3,5 +3,5 @@ const UNIT = /(\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))/g;
 /** With a full stop, which DLProf's own sentences lack. */
 export const asSentence = (text: string): string => (/[.!?:]$/.test(text.trim()) ? text : `${text}.`);
 
-/** A sentence in which no line ends between a number and its unit. */
-export const unbroken = (sentence: string): string => sentence.replace(UNIT, "$1\u00a0");
+/** A sentence in which no line ends between a number and its unit, with arrows instead of `->`. */
+export const typeset = (sentence: string): string => sentence.replace(UNIT, "$1\u00a0").replaceAll(" -> ", " → ");

@@ -73,7 +73,12 @@ export function CurrentView(props: CurrentViewProps) {
   if (data === null) return <Loading what="the profile" />;
   return (
     <ProfilesContext.Provider
-      value={{ profiles: list.profiles, importMode: list.import_mode, reload: profiles.reload }}
+      value={{
+        profiles: list.profiles,
+        importMode: list.import_mode,
+        reaggregates: list.reaggregate_mode === "on",
+        reload: profiles.reload,
+      }}
     >
       {url.base !== undefined && page.id !== "compare" && <BaselineStrip />}
       <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 
 import type { ApiError } from "../api/client";
-import { Linked } from "../components/external_link";
+import { Sentence } from "../components/sentence";
 import { Message, Snippet } from "../components/message";
 import { ViewLink } from "../components/view_link";
 import { problemOf } from "../model/problems";
@@ -41,7 +41,7 @@ export function ProblemPage({ error, name, title, retry, children }: ProblemPage
           <ul class="steps" aria-label="What to do">
             {problem.steps.map((step) => (
               <li key={step}>
-                <Linked text={step} />
+                <Sentence text={step} />
               </li>
             ))}
           </ul>

@@ -7,12 +7,15 @@ import type { ProfileEntry, ProfilesResponse } from "../api/types";
 export interface KnownProfiles {
   profiles: readonly ProfileEntry[];
   importMode: ProfilesResponse["import_mode"];
+  /** Whether this server aggregates other iterations. */
+  reaggregates: boolean;
   reload: () => void;
 }
 
 export const ProfilesContext = createContext<KnownProfiles>({
   profiles: [],
   importMode: "off",
+  reaggregates: false,
   reload: () => undefined,
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { shortKernelName, splitId, splitPath } from "./kernel_name";
-import { splitLinks } from "./links";
+import { splitText } from "./links";
 
 describe("kernel names", () => {
   it.each([
@@ -52,13 +52,15 @@ it.each([
   expect(splitId(id)).toEqual({ kind, number });
 });
 
-it("finds addresses, without the full stop behind them", () => {
-  expect(splitLinks("See https://a.example/x, then (https://b.example/y).")).toEqual([
-    { text: "See ", link: false },
-    { text: "https://a.example/x", link: true },
-    { text: ", then (", link: false },
-    { text: "https://b.example/y", link: true },
-    { text: ").", link: false },
+it("finds addresses, without the full stop behind them, and names between backticks", () => {
+  expect(splitText("See https://a.example/x, then (https://b.example/y) in `a/https://c`.")).toEqual([
+    { text: "See ", kind: "text" },
+    { text: "https://a.example/x", kind: "link" },
+    { text: ", then (", kind: "text" },
+    { text: "https://b.example/y", kind: "link" },
+    { text: ") in ", kind: "text" },
+    { text: "a/https://c", kind: "code" },
+    { text: ".", kind: "text" },
   ]);
-  expect(splitLinks("javascript:alert(1) http://plain.example")).toHaveLength(1);
+  expect(splitText("javascript:alert(1) http://plain.example ` alone")).toHaveLength(1);
 });

@@ -93,7 +93,17 @@ const cellText = (value: Cell | undefined): string => (value === null || value =
 
 /** Tables that have columns of the baseline beside their own, where one is chosen. */
 const BESIDE = new Set([
-  ...["ops", "op_types", "op_paths", "op_names", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"],
+  ...[
+    "ops",
+    "op_types",
+    "op_paths",
+    "op_names",
+    "iterations",
+    "ops_of_group",
+    "ops_of_path",
+    "ops_of_name",
+    "ops_of_type",
+  ],
 ]);
 
 function baselineOf(table: string, url: UrlState): Readonly<Record<string, string>> {

@@ -101,7 +101,7 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
   const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[found.per];
   return (
     <div class="stacked">
-      <Head found={found} swap={() => navigate(swapped(baseline), true)} />
+      <Head found={found} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
       <Panel
         title={`From A to B, by ${unit}`}
         about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."

@@ -1,9 +1,14 @@
 /** The two sides as cards, the verdict between them, and what to know before reading any number. */
+import type { ComponentChildren } from "preact";
+
+import type { Baseline } from "../../api/client";
 import type { CompareResponse, CompareSide } from "../../api/types";
 import { Icon } from "../../components/icon";
+import { Sentence } from "../../components/sentence";
 import { Duration } from "../../components/value";
 import { formatCounted } from "../../format/number";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/comparison";
+import { BaselineIterations } from "./baseline_iterations";
 
 const WORDS = {
   faster: "Faster",
@@ -12,12 +17,20 @@ const WORDS = {
   cannot_tell: "Cannot tell",
 } as const;
 
-export function Head({ found, swap }: { found: CompareResponse; swap: () => void }) {
+interface HeadProps {
+  found: CompareResponse;
+  baseline: Baseline;
+  swap: () => void;
+}
+
+export function Head({ found, baseline, swap }: HeadProps) {
   const { a, b, change_ns: change } = found;
   return (
     <section class="panel compare-head" aria-label="Verdict">
       <div class="compare-cards">
-        <SideCard letter="A" side={a} per={found.per} />
+        <SideCard letter="A" side={a} per={found.per}>
+          <BaselineIterations base={baseline.base} shown={a.aggregation} />
+        </SideCard>
         <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
           <Icon name="right" />
         </button>
@@ -31,13 +44,19 @@ export function Head({ found, swap }: { found: CompareResponse; swap: () => void
       </div>
       <p class="compare-verdict">
         <strong class={`compare-word word-${found.verdict}`}>{WORDS[found.verdict]}</strong>{" "}
-        {withoutWord(found.headline)}
+        <Sentence text={withoutWord(found.headline)} />
       </p>
-      {found.details !== "" && <p>{found.details}</p>}
+      {found.details !== "" && (
+        <p>
+          <Sentence text={found.details} />
+        </p>
+      )}
       {found.comparability.length > 0 && (
         <ul class="compare-notes muted">
           {found.comparability.map((sentence) => (
-            <li key={sentence}>{sentence}</li>
+            <li key={sentence}>
+              <Sentence text={sentence} />
+            </li>
           ))}
         </ul>
       )}
@@ -48,7 +67,14 @@ export function Head({ found, swap }: { found: CompareResponse; swap: () => void
 /** The headline without the word that stands before it. */
 const withoutWord = (text: string): string => text.replace(/^(?:Cannot tell|No clear change|No change): /, "");
 
-function SideCard({ letter, side, per }: { letter: string; side: CompareSide; per: CompareResponse["per"] }) {
+interface SideCardProps {
+  letter: string;
+  side: CompareSide;
+  per: CompareResponse["per"];
+  children?: ComponentChildren;
+}
+
+function SideCard({ letter, side, per, children }: SideCardProps) {
   const { first_iteration: first, last_iteration: last } = side;
   const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
   return (
@@ -72,6 +98,7 @@ function SideCard({ letter, side, per }: { letter: string; side: CompareSide; pe
           <Duration ns={side.value_ns} />{" "}
           <span class="muted">{per === "iteration" ? "an iteration" : per === "call" ? "of kernels" : "in all"}</span>
         </span>
+        {children}
       </div>
     </div>
   );

@@ -94,7 +94,10 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
         <ul>
           {side.ops.slice(0, 5).map(({ op_id: id, shapes }) => (
             <li key={id}>
-              <ViewLink to={to(id)}>{id}</ViewLink> {shapes !== null && <code class="row-shapes">{shapes}</code>}
+              <ViewLink class="link-button" to={to(id)}>
+                {id}
+              </ViewLink>{" "}
+              {shapes !== null && <code class="row-shapes">{shapes}</code>}
             </li>
           ))}
           {side.total_ops > 5 && <li class="muted">and {formatCounted(side.total_ops - 5, "more op", "more ops")}</li>}
@@ -108,6 +111,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
               <th>Kernel</th>
               <th class="right">Time</th>
               <th class="right">Launches</th>
+              <th>Grid, block</th>
               <th>Precision</th>
             </tr>
           </thead>
@@ -124,6 +128,14 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
                 <td class="right number">
                   {Number.isInteger(kernel.launches) ? formatCount(kernel.launches) : formatScaled(kernel.launches)}
                 </td>
+                <td class="number">
+                  {kernel.sizes.length === 0 && "–"}
+                  {kernel.sizes.map(({ grid, block }) => (
+                    <div key={[...grid, ...block].join()}>
+                      {dimensions(grid)}, {dimensions(block)}
+                    </div>
+                  ))}
+                </td>
                 <td>{kernel.precision ?? "–"}</td>
               </tr>
             ))}
@@ -133,6 +145,9 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
     </div>
   );
 }
+
+/** `16 × 8 × 3`; without the ones at the end. */
+const dimensions = (lengths: readonly number[]): string => lengths.join(" × ").replace(/(?: × 1)+$/, "");
 
 interface RatesProps {
   profile: string;

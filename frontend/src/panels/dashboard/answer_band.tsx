@@ -2,9 +2,9 @@
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
+import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatCounted } from "../../format/number";
-import { unbroken } from "../../format/sentence";
 import { formatDuration } from "../../format/time";
 import { answerOf } from "../../model/answer";
 import {
@@ -32,9 +32,10 @@ export function AnswerBand({ data, diagnosis, step }: AnswerBandProps) {
   return (
     <header class="headline">
       <h1>
-        {phrases.map(({ text, strong }, i) =>
-          strong === true ? <strong key={i}>{unbroken(text)}</strong> : unbroken(text),
-        )}{" "}
+        {phrases.map(({ text, strong }, i) => {
+          const sentence = <Sentence key={i} text={text} />;
+          return strong === true ? <strong key={i}>{sentence}</strong> : sentence;
+        })}{" "}
         {answer !== null && answer.culprit !== "" && (
           <>
             Mostly in <code>{answer.culprit}</code>.
@@ -85,7 +86,12 @@ function Limits({ count }: { count: number }) {
 /** Why there is no GPU work, or with which option the kernels would be in the recording. */
 function WhyNothing({ data }: { data: DashboardResponse }) {
   const why = whyNoGpuWork(data);
-  if (why !== null) return <span>{unbroken(why)}</span>;
+  if (why !== null)
+    return (
+      <span>
+        <Sentence text={why} />
+      </span>
+    );
   const torch = <code>ProfilerActivity.CUDA</code>;
   const nsight = <code>-t cuda,nvtx</code>;
   return (

@@ -1,12 +1,11 @@
 /** The three findings that gain most, on a common scale of the step. */
 import type { DashboardResponse, Diagnosis, DiagnosedFinding } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
-import { Linked } from "../../components/external_link";
 import { Icon } from "../../components/icon";
 import { lazyView } from "../../components/lazy_view";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
-import { unbroken } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { gainTime, rangeText } from "../../model/findings";
 
@@ -43,9 +42,11 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
             ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
                 <li key={problem} class="without-gain">
                   <span>
-                    <strong>{unbroken(problem)}</strong>
+                    <strong>
+                      <Sentence text={problem} />
+                    </strong>
                     <span class="change-action">
-                      <Linked text={unbroken(recommendation)} />
+                      <Sentence text={recommendation} />
                     </span>
                   </span>
                 </li>
@@ -75,14 +76,16 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
     <li>
       <span class="change-gain">
         <WhiskerBar low={gain?.share_low ?? 0} high={gain?.share_high ?? 0} label={`Could gain: ${text}`} />
-        <small class="muted">{unbroken(text)}</small>
+        <small class="muted">
+          <Sentence text={text} />
+        </small>
       </span>
       <span>
         <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
-          {unbroken(title)}
+          <Sentence text={title} />
         </ViewLink>
         <span class="change-action">
-          <Linked text={unbroken(action)} />
+          <Sentence text={action} />
         </span>
         {isTimed(finding) && (
           <div class={drawn ? "change-moment drawn" : "change-moment"}>

@@ -1,5 +1,5 @@
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
-import { Linked } from "../../components/external_link";
+import { Sentence } from "../../components/sentence";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { efficiencySentence, isLowerBound } from "../../model/efficiency_sentence";
@@ -38,7 +38,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
         ) : (
           rates.hint !== "" && (
             <span>
-              <Linked text={rates.hint} />
+              <Sentence text={rates.hint} />
             </span>
           )
         )}

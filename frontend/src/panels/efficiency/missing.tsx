@@ -1,6 +1,6 @@
 import type { EfficiencyResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
-import { unbroken } from "../../format/sentence";
+import { Sentence } from "../../components/sentence";
 
 /** What is not known of this recording, and what would bring it; nothing where all is known. */
 export function Missing({ rates }: { rates: EfficiencyResponse }) {
@@ -13,7 +13,9 @@ export function Missing({ rates }: { rates: EfficiencyResponse }) {
         {missing.map(({ what, hint }) => (
           <div key={what}>
             <dt>{what}</dt>
-            <dd class="muted">{unbroken(hint)}</dd>
+            <dd class="muted">
+              <Sentence text={hint} />
+            </dd>
           </div>
         ))}
       </dl>

@@ -2,13 +2,13 @@ import type { DiagnosedEvidence, DiagnosedFinding, EvidenceKind } from "../../ap
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip";
 import { CopyButton } from "../../components/copy_button";
-import { ExternalLink, Linked } from "../../components/external_link";
+import { ExternalLink } from "../../components/external_link";
 import { Icon } from "../../components/icon";
+import { Sentence } from "../../components/sentence";
 import { Duration, OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
-import { unbroken } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
 import { momentOf, momentsOf } from "../../model/moments";
@@ -39,10 +39,12 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
     <article class={`panel finding finding-${severity}`} aria-label={name}>
       <Gain gain={gain} />
       <div class="finding-text">
-        <h2>{unbroken(title)}</h2>
+        <h2>
+          <Sentence text={title} />
+        </h2>
         <p class="finding-action">
           <span>
-            <Linked text={unbroken(action)} />{" "}
+            <Sentence text={action} />{" "}
             {link !== "" && !action.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
           </span>
           <CopyButton text={action} what="what to do" />
@@ -67,7 +69,11 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
               {why !== "" && evidence.length > 0 && ", and "}
               {evidence.length > 0 && `evidence: ${formatCounted(evidence.length, "row")}`}
             </summary>
-            {why !== "" && <p class="muted finding-reasoning">{unbroken(why)}</p>}
+            {why !== "" && (
+              <p class="muted finding-reasoning">
+                <Sentence text={why} />
+              </p>
+            )}
             {evidence.length > 0 && (
               <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
             )}
@@ -156,7 +162,9 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                 <Where row={row} to={target(row, firstIteration, manyGpus)} />
                 {/* What stands there already says nothing more. */}
                 {(row.detail ?? "") !== "" && row.detail !== row.path && (
-                  <small class="muted evidence-detail">{row.detail}</small>
+                  <small class="muted evidence-detail">
+                    <Sentence text={row.detail ?? ""} />
+                  </small>
                 )}
               </td>
               {called && (

@@ -1,0 +1,22 @@
+import { typeset } from "../format/sentence";
+import { splitText } from "../model/links";
+import { ExternalLink } from "./external_link";
+
+/** A sentence of the server: web addresses can be followed, names between backticks are set as code, and `->` is an arrow. */
+export function Sentence({ text }: { text: string }) {
+  return (
+    <>
+      {splitText(text).map((piece, i) =>
+        piece.kind === "link" ? (
+          <ExternalLink key={i} href={piece.text}>
+            {piece.text.replace(/^https:\/\//, "")}
+          </ExternalLink>
+        ) : piece.kind === "code" ? (
+          <code key={i}>{piece.text}</code>
+        ) : (
+          typeset(piece.text)
+        ),
+      )}
+    </>
+  );
+}
