@@ -64,17 +64,17 @@ def verdict_of(found: Comparison) -> Verdict:
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(found.a, found.b) else ""
     text = (
-        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(found)}: {_times(found)} "
+        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(found)}: {_times(found, estimate)} "
         f"({_sure(found, estimate)}).{_reason(found) if (found.change_ns > 0) == (word == SLOWER) else ''}"
         f"{_outliers(found, estimate)}"
     )
     return Verdict(word, text, details)
 
 
-def _times(found: Comparison) -> str:
-    if found.per == "iteration":
-        return f"an iteration takes {duration(found.b_ns)} instead of {duration(found.a_ns)}"
-    return f"its kernels take {duration(found.b_ns)} instead of {duration(found.a_ns)}"
+def _times(found: Comparison, estimate: Estimate) -> str:
+    what = "an iteration takes" if found.per == "iteration" else "its kernels take"
+    mean = " on average" if _outliers(found, estimate) else ""
+    return f"{what} {duration(found.b_ns)} instead of {duration(found.a_ns)}{mean}"
 
 
 def _inputs(found: Comparison) -> str:
@@ -211,7 +211,7 @@ def _reason(found: Comparison, inside: bool = False) -> str:
     else:
         text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
     text += _how(found, name)
-    return f", {text}" if inside else f" {text}."
+    return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
 
 
 def _how(found: Comparison, name: str) -> str:
