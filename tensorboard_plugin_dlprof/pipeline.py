@@ -52,6 +52,7 @@ from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.memory.answer import answer
 from tensorboard_plugin_dlprof.memory.from_events import histories
+from tensorboard_plugin_dlprof.opening.limited_work import limited
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import reading
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -99,6 +100,7 @@ class ImportResult(msgspec.Struct, frozen=True):
     """The key op that was used; empty if none was named, or it was ignored."""
 
 
+@limited
 def import_source(source: Path, database: Path, options: ImportOptions, progress: Progress) -> ImportResult:
     """Convert ``source``, and put the finished ``database`` in place atomically.
 
@@ -128,6 +130,7 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
 
 
+@limited
 def import_ranks_of(source: Path, database: Path, options: ImportOptions, progress: Progress) -> None:
     """Write only what the job of ``source`` needs of it, into a small database, atomically.
 
@@ -223,6 +226,7 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
     return detect(profile, aggregation), Advice(found, verdict)
 
 
+@limited
 def diagnose_source(
     source: Path, chosen: str | tuple[int, int], options: ImportOptions, progress: Progress
 ) -> dict[str, Any]:
@@ -268,6 +272,7 @@ def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[st
         return None
 
 
+@limited
 def memory_of_source(source: Path, at_ns: int | None, progress: Progress) -> dict[str, Any]:
     """What holds the memory of GPUs, as ``memory.answer.answer`` returns it. Nothing is written.
 
@@ -322,6 +327,7 @@ class Aggregated(msgspec.Struct, frozen=True):
     """False if the database had the same aggregation already."""
 
 
+@limited
 def import_dlprof_database(source: Path, database: Path, progress: Progress) -> None:
     """Carry a database of NVIDIA's DLProf over into our schema: its aggregates as they are, and with them efficiency,
     findings and tracks, which DLProf does not store.
@@ -383,6 +389,7 @@ def in_our_schema(database: Path, target: Path, progress: Progress) -> Path:
     return target
 
 
+@limited
 def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
     """Copy a database with one more aggregation, and put the copy in place atomically.
 
@@ -427,6 +434,7 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
     return Aggregated(added, is_new=True)
 
 
+@limited
 def delete_aggregation(database: Path, target: Path, aggregation: int, progress: Progress) -> None:
     """Copy a database without one of its aggregations (``aggregations.id``), and put the copy in place atomically.
 

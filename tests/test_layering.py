@@ -16,12 +16,13 @@ from tests.waiting import PATIENCE_S
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"columns", "errors", "expressions", "metadata", "units"})
+EVERYWHERE = frozenset({"allowance", "columns", "errors", "expressions", "metadata", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
+    "allowance": set(),
     "columns": set(),
     "errors": set(),
     "expressions": set(),

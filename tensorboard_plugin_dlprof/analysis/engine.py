@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Verdict,
 )
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -72,7 +73,7 @@ def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | No
     """The result of a rule. A rule that fails counts as undecided, so that it does not spoil the import."""
     try:
         return rule(signals)
-    except MemoryError:
+    except (MemoryError, ProfileError):  # of a limit, which the import has reached
         raise
     except Exception as error:  # logged, and reported in place of the finding
         import logging  # takes 2 ms, and is rarely needed

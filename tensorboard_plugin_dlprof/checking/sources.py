@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.kineto.reader import CUT_SHORT
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.opening.limited_work import allowed_for
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
@@ -24,18 +25,29 @@ def check_file(path: Path, progress: Progress) -> Report:
         OutputNotWritable: There is no space for a temporary database.
     """
     report = Report(shown(path))
+    try:
+        _check(path, report, progress)
+    except OutputNotWritable:
+        raise
+    except ProfileError as error:
+        report.note("Limits", str(error))
+    return report
+
+
+def _check(path: Path, report: Report, progress: Progress) -> None:
     if is_dlprof_database(path):
-        check_database(path, report)
-        return report
+        with allowed_for(path):
+            check_database(path, report)
+        return
     try:
         importer = find_importer(path)
     except ProfileError as error:
         report.note("Format", str(error))
-        return report
+        return
     report.kind = "source"
     report.note("Format")
     report.holds["format"] = importer.title
-    with temporary_folder() as folder:
+    with allowed_for(path), temporary_folder() as folder:
         database = Path(folder, f"check{DATABASE_SUFFIX}")
         try:
             warnings = import_source(path, database, ImportOptions(), progress).warnings
@@ -43,7 +55,7 @@ def check_file(path: Path, progress: Progress) -> Report:
             raise OutputNotWritable(f"{error} TMPDIR names the folder of temporary files.") from None
         except ProfileError as error:
             report.note("Import", str(error))
-            return report
+            return
         report.note("Import")
         if any(CUT_SHORT in warning for warning in warnings):
             report.note("Completeness", f"{report.file} is cut short; copy or record it again.")
@@ -52,4 +64,3 @@ def check_file(path: Path, progress: Progress) -> Report:
         check_database(database, report)
         report.kind = "source"
         report.missing = list(dict.fromkeys([*warnings, *report.missing]))
-    return report

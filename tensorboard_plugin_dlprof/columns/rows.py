@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.allowance import spend_rows
 from tensorboard_plugin_dlprof.columns.store import release_pages
 
 Value: TypeAlias = "int | float | str | bytes | None"
@@ -68,6 +69,7 @@ def insert_integers(
         if begin % _ROWS_TO_LET_GO == 0 and begin:
             release_pages()
         rows = min(_ROWS_A_CHUNK, count - begin)
+        spend_rows(con, rows)
         _insert_chunk(
             con, table, {name: column[begin : begin + rows] for name, column in varying.items()}, bits, same, rows
         )
@@ -188,6 +190,7 @@ def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], row
     waiting = iter(rows)
     one = _statement(table, tuple(columns))
     while chunk := list(islice(waiting, _OBJECTS_A_CHUNK)):
+        spend_rows(con, len(chunk))
         whole = _in_whole_statements(len(chunk))
         if whole:
             _insert_whole(con, table, tuple(columns), chunk[:whole])

@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.allowance import spend_bytes
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 
 LONG_BYTES: Final = 32 << 20
@@ -67,6 +68,7 @@ class ColumnStore:
             return np.zeros(count, dtype)
         with self.explained(), self.temporary_file() as file:
             size_bytes = count * np.dtype(dtype).itemsize
+            spend_bytes(size_bytes)
             if hasattr(os, "posix_fallocate"):  # Writing to a mapping on a full disk would kill the process.
                 os.posix_fallocate(file.fileno(), 0, size_bytes)
             else:
@@ -161,6 +163,7 @@ class GrowingColumn:
                 self._flush(self._file)
 
     def _flush(self, file: IO[bytes]) -> None:
+        spend_bytes(len(self._recent) * self._recent.itemsize)
         file.write(self._recent)
         file.flush()
         self._in_file += len(self._recent)

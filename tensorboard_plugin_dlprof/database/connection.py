@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.database.sql_files import (
 )
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES, DLPROF_VERSION, EXTENSION_VERSION
+from tensorboard_plugin_dlprof.opening.limited_work import allowed_for
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
     UntrustedConnection,
@@ -89,7 +90,8 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
 
 @contextmanager
 def opened_database(path: Path, name: str = "") -> Iterator[UntrustedConnection]:
-    """``open_database`` as a context manager that turns SQLite's errors into an ``UnfitDatabase`` naming the file.
+    """``open_database`` as a context manager that turns SQLite's errors into an ``UnfitDatabase`` naming the file, and
+    limits the work in its block.
 
     Args:
         path: the database.
@@ -98,7 +100,7 @@ def opened_database(path: Path, name: str = "") -> Iterator[UntrustedConnection]
     Raises:
         ProfileError: as for ``open_database``; also from the block if the file turns out to be damaged.
     """
-    with closing(open_database(path)) as con, reading(name or con.shown_name, UnfitDatabase):
+    with allowed_for(path), closing(open_database(path)) as con, reading(name or con.shown_name, UnfitDatabase):
         yield con
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.allowance import is_over
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -20,6 +21,8 @@ from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _ABANDONED_AFTER_S = 24 * 3600
+_STEPS_AT_ONCE = 20_000
+"""Instructions of SQLite between checks of the time."""
 _TEMPORARY = Expression(rf"\.tmp-({OWNER})(?:\.\d+)?\Z")
 
 
@@ -113,6 +116,7 @@ def _connect(temporary: Path) -> sqlite3.Connection:
     con.execute("PRAGMA journal_mode = OFF")
     con.execute("PRAGMA synchronous = OFF")
     con.execute("PRAGMA cache_size = -16000")
+    con.set_progress_handler(is_over, _STEPS_AT_ONCE)
     return con
 
 

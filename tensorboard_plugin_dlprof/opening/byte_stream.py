@@ -27,6 +27,9 @@ MAX_EXPANDED_BYTES = 32 << 30
 MAX_EXPANSION = 200
 """Limit of expanded bytes per compressed byte; a gzip bomb reaches 1029, a trace 21."""
 
+_USUAL_EXPANSION = 20
+"""Expanded bytes per compressed byte of real traces."""
+
 EXPANSION_CHECKED_FROM_BYTES = 4 << 20
 """Expanded size from which on ``MAX_EXPANSION`` applies."""
 
@@ -155,6 +158,16 @@ def read_head(path: Path, size: int = 1 << 16) -> bytes:
     """
     raw = read_start(path, size + 4096)  # Gzip data may be a little longer than its content.
     return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw[:size]
+
+
+def likely_bytes(path: Path) -> int:
+    """The size of a file, of a compressed one about what it is expanded; raises the same errors as ``read_head``."""
+    with open_regular(path) as file:
+        try:
+            is_gzip = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+            return file.seek(0, 2) * (_USUAL_EXPANSION if is_gzip else 1)
+        except OSError as error:
+            raise _unreadable(shown(path), error) from None
 
 
 def read_start(path: Path, size: int = 64) -> bytes:

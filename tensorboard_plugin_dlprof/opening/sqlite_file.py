@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from tensorboard_plugin_dlprof.allowance import is_over
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
 from tensorboard_plugin_dlprof.opening.one_job import end_if_told
@@ -209,6 +210,7 @@ def _harden(con: UntrustedConnection) -> None:
     con.execute("PRAGMA cache_size=-4000")
     # With a memory map, a file that its writer cuts short kills the process with SIGBUS.
     con.execute("PRAGMA mmap_size=0")
+    con.set_progress_handler(is_over, _STEPS_AT_ONCE)
 
 
 def _lenient_text(text: bytes) -> str:
@@ -299,11 +301,11 @@ def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
     """Interrupt the connection's statements after some seconds, and reset its count of authorizer calls."""
     end = time.monotonic() + seconds
     con.authorizer_calls = 0
-    con.set_progress_handler(lambda: time.monotonic() > end, _STEPS_AT_ONCE)
+    con.set_progress_handler(lambda: time.monotonic() > end or is_over(), _STEPS_AT_ONCE)
     try:
         yield
     finally:
-        con.set_progress_handler(None, _STEPS_AT_ONCE)
+        con.set_progress_handler(is_over, _STEPS_AT_ONCE)
 
 
 @contextmanager

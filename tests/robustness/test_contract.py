@@ -206,6 +206,11 @@ FAULTS = {
         "faults/test_storage.py::test_files_from_the_past_and_the_future",
         "faults/test_storage.py::test_a_clock_that_goes_backwards_while_it_runs",
     ),
+    "work without end": (
+        "test_allowance.py::test_imports_checks_and_aggregations_end",
+        "test_allowance.py::test_a_statement_is_interrupted_in_any_thread",
+        "test_allowance.py::test_rows_and_bytes_are_limited",
+    ),
     "no memory left for the import": (
         "imports/test_manager.py::test_an_import_may_not_use_more_memory_than_its_limit",
     ),

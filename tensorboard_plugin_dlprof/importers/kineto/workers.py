@@ -23,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
+from tensorboard_plugin_dlprof.allowance import start_timer
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
@@ -99,6 +100,7 @@ class _Fork:
             status = 1
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
+                start_timer()
                 work(self._file)
                 status = 0
             finally:
