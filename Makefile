@@ -59,7 +59,7 @@ frontend:  ## Build the frontend into the package; commit the result
 	cd frontend && npm ci --no-audit --no-fund && npm run build
 
 samples: $(INSTALLED)  ## Make the generated sample profiles again
-	$(VENV)/bin/python -m tensorboard_plugin_dlprof.samples.generate
+	$(VENV)/bin/python -m scripts.samples.generate
 
 # Code of a newer tool fails on the oldest protobuf that TensorBoard allows (6.31.1), so the tool's version is fixed.
 proto:  ## Generate the Python module of proto/dlprof_plugin.proto

@@ -29,7 +29,6 @@ from tensorboard_plugin_dlprof.database.connection import (
     is_dlprof_database,
     is_foreign,
     open_database,
-    refuse_other_extensions,
 )
 from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
 from tensorboard_plugin_dlprof.database.dlprof_import import aggregations_of, carried_over, ids_of, ids_of_ops
@@ -352,7 +351,6 @@ def import_dlprof_database(source: Path, database: Path, progress: Progress) -> 
 def _carry_over(source: Path, database: Path, progress: Progress) -> None:
     progress("Reading the database", 0.0)
     with closing(open_database(source)) as connection:
-        refuse_other_extensions(connection)
         profile = read_profile(connection)
         complete(profile)
         progress("Writing the database", 0.3)
@@ -411,7 +409,6 @@ def aggregate_database(database: Path, target: Path, choice: Choice, progress: P
             return aggregate_database(imported, target, choice, progress)
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
-        refuse_other_extensions(connection)
         profile = read_profile(connection)
         progress("Aggregating", 0.3)
         selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate, choice.typical)

@@ -17,8 +17,6 @@ from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
-_IDLE = frozenset((Pool.DATA_LOADER, Pool.IO, Pool.SETUP, Pool.SYNC, Pool.LAUNCH, Pool.HOST, Pool.UNRECORDED))
-
 MOST_TIMES: Final = 3
 """A gain whose upper end is more than this many times its lower end says too little to be shown."""
 
@@ -84,11 +82,6 @@ def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, r
     gain = wall_gain(signals, saved, reasoning)
     part = "compute" if 2 * signals.on_gpu(signals.time(chosen)) >= span_ns else "launching"
     return {"part": part, "time_ns": signals.per_iteration(span_ns), "gain": gain}
-
-
-def is_of_idle_time(gain: Gain | None) -> bool:
-    """Whether all of a gain is time in which the GPU is idle."""
-    return gain is not None and all(claim.pool in _IDLE for claim in gain.claims)
 
 
 def together(signals: Signals, findings: Sequence[Finding]) -> tuple[int, int]:

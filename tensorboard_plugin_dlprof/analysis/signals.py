@@ -67,11 +67,6 @@ class Signals:
         """Number of GPUs in use."""
         return int(self.aggregation.devices.in_use.sum())
 
-    @property
-    def busy_fraction(self) -> float:
-        """Share of the time with a kernel running."""
-        return self.aggregation.busy_ns / self.wall_ns if self.wall_ns else 0.0
-
     @cached_property
     def active_ns(self) -> int:
         """Length of the iterations; without marked ones, from the first to the last kernel, because what comes before,

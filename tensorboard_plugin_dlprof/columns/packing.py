@@ -27,9 +27,6 @@ PART = 8_192
 """Most rows that are written into one part: enough to make repeated values cheap, but few enough to read a whole part
 for a handful of rows."""
 
-_MANY = 128
-"""Rows from which on a key gets parts of its own."""
-
 _MOST_ROWS = 65_536
 _DIFFERENCES = 0x80
 _NUMBER_BYTES = 8
@@ -64,106 +61,55 @@ def pack(columns: Sequence[npt.NDArray[np.integer]]) -> bytes:
 
 
 def unpack(data: object, columns: int) -> list[Numbers]:
-    """Unpack a part with this number of columns.
+    """Unpack a part with this number of columns. It need not be trusted.
 
     Raises:
         ValueError: The data is not a part, or has fewer columns.
     """
-    return Part(data, columns).rows()
+    plain = _inflated(data, columns)
+    padded = plain + bytes(_NUMBER_BYTES)  # because narrow numbers are read as wider ones, beyond the last number
+    count = int.from_bytes(plain[:4], "little")
+    if count > _MOST_ROWS:
+        raise ValueError("too many rows in packed columns")
+    place = 4
+    before = np.arange(count, dtype=np.int64)
+    found: list[Numbers] = []
+    for _ in range(columns):
+        kind, lowest_bytes = padded[place : place + 2] if place + 2 <= len(plain) else (255, 0)
+        width, begin = kind & ~_DIFFERENCES, place + 2 + lowest_bytes
+        place = begin + count * width
+        if width > _NUMBER_BYTES or lowest_bytes > _NUMBER_BYTES or place > len(plain):
+            raise ValueError("packed columns are cut short")
+        lowest = int.from_bytes(padded[begin - lowest_bytes : begin], "little", signed=True)
+        if width:
+            values = _distances(padded, begin, count, width)
+            values += lowest
+            if kind & _DIFFERENCES:
+                values += before
+        elif kind & _DIFFERENCES:
+            values = before + lowest
+        else:
+            values = _all_the_same(lowest, count)
+        found.append(values)
+        before = values
+    return found
 
 
-class Part:
-    """A packed part, of which some rows or columns can be read.
-
-    Args:
-        data: From ``pack``; need not be trusted.
-        columns: Number of columns.
-
-    Raises:
-        ValueError: The data is not a part, or has fewer columns.
-    """
-
-    def __init__(self, data: object, columns: int) -> None:
-        plain = _inflated(data, columns)
-        self._data = plain + bytes(_NUMBER_BYTES)
-        """Padded, because narrow numbers are read as wider ones, beyond the last number."""
-        self._columns: list[tuple[int, int, int]] = []
-        """For each column the first byte, the smallest number, and the offset of the distances."""
-        self.count = int.from_bytes(self._data[:4], "little")
-        if self.count > _MOST_ROWS:
-            raise ValueError("too many rows in packed columns")
-        place = 4
-        for _ in range(columns):
-            kind, lowest_bytes = self._data[place : place + 2] if place + 2 <= len(plain) else (255, 0)
-            width, begin = kind & ~_DIFFERENCES, place + 2 + lowest_bytes
-            place = begin + self.count * width
-            if width > _NUMBER_BYTES or lowest_bytes > _NUMBER_BYTES or place > len(plain):
-                raise ValueError("packed columns are cut short")
-            lowest = int.from_bytes(self._data[begin - lowest_bytes : begin], "little", signed=True)
-            self._columns.append((kind, lowest, begin))
-
-    def column(self, number: int) -> Numbers:
-        """All rows of a column, counted from 0. The columns before it are decoded too."""
-        return self._rows(0, self.count, number + 1)[number]
-
-    def rows(self, begin: int = 0, end: int | None = None) -> list[Numbers]:
-        """The columns of rows ``begin`` to before ``end``, by default the last."""
-        return self._rows(begin, self.count if end is None else end, len(self._columns))
-
-    def _rows(self, begin: int, end: int, columns: int) -> list[Numbers]:
-        before = np.arange(begin, end, dtype=np.int64)
-        found: list[Numbers] = []
-        for kind, lowest, place in self._columns[:columns]:
-            width = kind & ~_DIFFERENCES
-            if width:
-                values = self._distances(place + begin * width, end - begin, width)
-                values += lowest
-                if kind & _DIFFERENCES:
-                    values += before
-            elif kind & _DIFFERENCES:
-                values = before + lowest
-            else:
-                values = _all_the_same(lowest, end - begin)
-            found.append(values)
-            before = values
-        return found
-
-    def _distances(self, place: int, count: int, width: int) -> Numbers:
-        """``count`` numbers of ``width`` bytes each, from offset ``place``."""
-        # Numbers of three bytes are read as four bytes with a stride of three; the last byte is masked.
-        size = next(size for size in _SIZES if size >= width)
-        numbers: npt.NDArray[Any] = np.ndarray((count,), f"<u{size}", self._data, place, (width,))
-        values: Numbers = numbers.astype(np.int64)
-        if size > width:
-            values &= (1 << 8 * width) - 1
-        return values
+def _distances(data: bytes, place: int, count: int, width: int) -> Numbers:
+    """``count`` numbers of ``width`` bytes each, from offset ``place``."""
+    # Numbers of three bytes are read as four bytes with a stride of three; the last byte is masked.
+    size = next(size for size in _SIZES if size >= width)
+    numbers: npt.NDArray[Any] = np.ndarray((count,), f"<u{size}", data, place, (width,))
+    values: Numbers = numbers.astype(np.int64)
+    if size > width:
+        values &= (1 << 8 * width) - 1
+    return values
 
 
 def _all_the_same(number: int, count: int) -> Numbers:
     """A read-only column that repeats one number without taking memory for each row."""
     same: Numbers = np.ndarray((count,), np.int64, np.int64(number), 0, (0,))
     return same
-
-
-def parts_of(keys: npt.NDArray[np.integer]) -> Iterator[tuple[int, int]]:
-    """Divide rows with ascending keys into parts: the first row of each, and the row after its last.
-
-    Keys with few rows share parts, but are never split. Keys with many rows have parts of their own, in which more
-    columns have a single value.
-    """
-    bounds = [*(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist(), len(keys)] if len(keys) else []
-    begin = end = 0
-    for bound in bounds:
-        many = bound - end >= _MANY
-        if end > begin and (many or bound - begin > PART):
-            yield begin, end
-            begin = end
-        end = bound
-        if many:
-            yield from ((row, min(row + PART, end)) for row in range(begin, end, PART))
-            begin = end
-    if end > begin:
-        yield begin, end
 
 
 class _Column(NamedTuple):

@@ -137,7 +137,7 @@ def is_foreign(path: Path) -> bool:
 
 
 def refuse_other_extensions(con: UntrustedConnection) -> None:
-    """Refuse to copy a database of another version of this package, because the copy would lose our own tables.
+    """Refuse to copy or to read whole a database of another version of this package: our own tables would be lost.
 
     Raises:
         UnfitDatabase: another version made the database.

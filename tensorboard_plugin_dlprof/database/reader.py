@@ -12,6 +12,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.database.connection import refuse_other_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
 from tensorboard_plugin_dlprof.database.sub_op_rows import read_sub_ops
 from tensorboard_plugin_dlprof.database.work_reader import WorkReader
@@ -38,8 +39,10 @@ def read_profile(con: UntrustedConnection) -> Profile:
         con: from ``connection.open_database``.
 
     Raises:
-        UnfitDatabase: rows refer to missing rows, or a column of numbers contains something else.
+        UnfitDatabase: rows refer to missing rows, a column of numbers contains something else, or another version of
+            this package made the database.
     """
+    refuse_other_extensions(con)
     with reading(con.shown_name, UnfitDatabase):
         try:
             return _Reader(con).profile()

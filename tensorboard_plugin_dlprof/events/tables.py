@@ -28,9 +28,6 @@ Int64s = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.signedinteger]
 """Row numbers of a table, as 32-bit or 64-bit integers."""
 
-HOST_COPIES: Final = (1, 2)
-"""CUPTI's kinds of copies between host and device: to the device, to the host."""
-
 UNIFIED_COPIES: Final = (11, 12, 13)
 """CUPTI's kinds of copies of unified memory: to the device, to the host, between devices."""
 

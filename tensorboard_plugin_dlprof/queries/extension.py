@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
+from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 
 
@@ -16,6 +17,19 @@ def is_ours(connection: sqlite3.Connection) -> bool:
 def is_of_another_version(connection: sqlite3.Connection) -> bool:
     """Whether another version of this package made the database, of which only DLProf's tables are read."""
     return is_ours(connection) and info(connection).get("extension_version") != str(EXTENSION_VERSION)
+
+
+def require_kernels(connection: sqlite3.Connection) -> None:
+    """Refuse a database of another version, whose kernels are not read, rather than show that it has none.
+
+    Raises:
+        UnfitDatabase: another version of this package made the database.
+    """
+    if is_of_another_version(connection):
+        raise UnfitDatabase(
+            "Another version of this package made this database, so its kernels cannot be listed; import its source "
+            "again (dlprof import SOURCE), or choose other reports than iteration."
+        )
 
 
 def has_older_rules(connection: sqlite3.Connection) -> bool:

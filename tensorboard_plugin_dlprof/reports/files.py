@@ -16,6 +16,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.opening.outputs import make_folder
+from tensorboard_plugin_dlprof.queries.extension import require_kernels
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.answer import Diagnosis
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
@@ -25,6 +26,7 @@ from tensorboard_plugin_dlprof.reports.as_markdown import write_markdown
 from tensorboard_plugin_dlprof.reports.as_xlsx import write_xlsx
 from tensorboard_plugin_dlprof.reports.blocks import Block
 from tensorboard_plugin_dlprof.reports.catalog import Report
+from tensorboard_plugin_dlprof.reports.launches import iteration_blocks
 
 DEFAULT_PREFIX = "dlprof"
 
@@ -97,9 +99,12 @@ def write_reports(
 
     Raises:
         BadRequest: The prefix is invalid, see ``checked_prefix``.
+        UnfitDatabase: A report lists kernels, which are not read from a database of another version of this package.
         OutputNotWritable: The folder cannot be created or written to.
     """
     checked_prefix(target.prefix)
+    if any(report.blocks is iteration_blocks for report in reports):
+        require_kernels(connection)
     make_folder(target.folder)
     for name in formats:
         if name in EACH:

@@ -1,8 +1,8 @@
 """Profiles that come with the package, so that there is something to see before the user records a profile.
 
-All but one are **generated** by ``samples.generate`` with durations from a roofline estimate, because the project had
-no GPU to record on. The names of their files say so, and ``answers.json`` has what every view must show for them. The
-other one was recorded on a CPU by ``record_cpu.py``.
+All but one are **generated** by ``scripts/samples`` with durations from a roofline estimate, because the project had no
+GPU to record on. The names of their files say so, and ``answers.json`` has what every view must show for them. The
+other one was recorded on a CPU by ``scripts/samples/record_cpu.py``.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def install_job(folder: Path) -> list[Path]:
         OutputExists: there is a file with the same name but other content.
         OutputNotWritable: the folder cannot be written to.
     """
-    from tensorboard_plugin_dlprof.samples.generator.job import Plan, job
+    from tensorboard_plugin_dlprof.samples.job import Plan, job
 
     installed = []
     for name, content in job(Plan()):

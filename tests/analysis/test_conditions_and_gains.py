@@ -202,7 +202,6 @@ def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
         step.good(0.5 * STEP_NS, STEP_NS)
 
     profile = scene(body, marked=False, steps=1)
-    assert signals(profile).busy_fraction == pytest.approx(0.5, abs=0.01)
     assert signals(profile).busy_while_active_fraction == pytest.approx(1.0, abs=0.01)
 
 

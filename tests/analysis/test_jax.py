@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tensorboard_plugin_dlprof.samples import DATA
-from tensorboard_plugin_dlprof.samples.generator.xplane_file import Plane, space
 
 OTHERS_WORDS = re.compile(r"torch|tf\.|TensorFlow|nsys|NVTX|cublasSetMathMode|cudaHostAlloc", re.IGNORECASE)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
-from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.browser.serving import TensorBoard, running
 from tests.ranks.jobs import import_into, made_in
 

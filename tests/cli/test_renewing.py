@@ -165,3 +165,17 @@ def test_it_is_not_aggregated_anew(tmp_path: Path, capsys: Captured) -> None:
     assert main(["import", str(source)]) == 0
     assert main(["aggregate", str(database), "--iter-start", "1"]) == 0
     assert chosen(database) == [(0, 2, "ProfilerStep#N"), (1, 2, "ProfilerStep#N")]
+
+
+def test_what_is_not_read_of_it_is_not_taken_for_none(tmp_path: Path, capsys: Captured) -> None:
+    """Its kernels are neither reported as none nor called damaged; nothing is written."""
+    source, database = write_trace(tmp_path / "a.json"), tmp_path / "a.dlprof_dldb.sqlite"
+    assert main(["import", str(source)]) == 0
+    age(database)
+    out = tmp_path / "reports"
+    assert main(["reports", str(database), "--output_path", str(out)]) == 1
+    assert "so its kernels cannot be listed; import its source again" in capsys.readouterr().err
+    assert not out.exists()
+    assert main(["reports", str(database), "--reports", "detail", "--output_path", str(out)]) == 0
+    assert main(["diagnose", str(database)]) == 1
+    assert "was made by another version of this package; import its source again" in capsys.readouterr().err

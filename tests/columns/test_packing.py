@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorboard_plugin_dlprof.columns.packing import PART, pack, parts_of, unpack
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
 
 LARGEST = 2**63 - 1
 NUMBERS = st.one_of(
@@ -70,20 +70,3 @@ def test_what_is_no_packed_columns_is_refused(data: object) -> None:
     """Nothing is read beyond the end, and no memory is taken for rows that are only said to be there."""
     with pytest.raises(ValueError, match="packed columns"):
         unpack(data, 2)
-
-
-@given(st.lists(st.sampled_from([1, 2, 50, 127, 128, 300, PART, PART + 1, 3 * PART]), max_size=40))
-def test_parts_hold_whole_keys_or_one_alone(lengths: list[int]) -> None:
-    """Nothing is left out or doubled, no part is too long, and what has many rows is alone in its parts."""
-    keys = np.repeat(np.arange(len(lengths)), lengths)
-    parts = list(parts_of(keys))
-    assert [begin for begin, _ in parts] == [0, *(end for _, end in parts)][: len(parts)]
-    assert (parts[-1][1] if parts else 0) == len(keys)
-    for begin, end in parts:
-        assert 0 < end - begin <= PART
-        inside = np.unique(keys[begin:end])
-        for key in inside.tolist():
-            if lengths[key] >= 128:
-                assert len(inside) == 1
-            else:
-                assert (keys[begin:end] == key).sum() == lengths[key]

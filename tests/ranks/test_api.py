@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tensorboard_plugin_dlprof as dlprof
-from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 
 Command = Callable[..., tuple[int, str, str]]
 

@@ -7,7 +7,7 @@ import base64
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into, made_in
 from tests.routes.serving import Server
 

@@ -13,7 +13,7 @@ import pytest
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
 from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
-from tensorboard_plugin_dlprof.samples.generator.job import Plan, write_job
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import answer, made_in, rows
 
 Edit = Callable[[int, dict[str, Any]], dict[str, Any]]

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from scripts.samples.answers import union_ns
+from scripts.samples.generate import ANSWERS, generate
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.errors import OutputExists
 from tensorboard_plugin_dlprof.events.build import build_profile
@@ -20,8 +22,6 @@ from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.samples import DATA, RUNS, install
-from tensorboard_plugin_dlprof.samples.generate import ANSWERS, generate
-from tensorboard_plugin_dlprof.samples.generator.answers import union_ns
 
 ANSWERED: dict[str, dict[str, Any]] = json.loads((DATA / ANSWERS).read_text(encoding="utf-8"))
 

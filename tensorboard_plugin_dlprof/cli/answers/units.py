@@ -7,7 +7,6 @@ from typing import Annotated, TypeAlias
 from msgspec import Meta
 
 Ns: TypeAlias = Annotated[int, Meta(description="nanoseconds")]
-MeanNs: TypeAlias = Annotated[float, Meta(description="nanoseconds, a mean")]
 Bytes: TypeAlias = Annotated[int, Meta(description="bytes")]
 BytesPerSecond: TypeAlias = Annotated[float, Meta(description="bytes a second")]
 Fraction: TypeAlias = Annotated[float, Meta(description="share, from 0 to 1")]

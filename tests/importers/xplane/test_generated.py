@@ -9,14 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
-from tensorboard_plugin_dlprof.events.build import build_profile
-from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
-from tensorboard_plugin_dlprof.importers import find_importer
-from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
-from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
-from tensorboard_plugin_dlprof.samples.generator.xplane_file import (
+from scripts.samples.xplane_file import (
     Module,
     Plane,
     Written,
@@ -27,6 +20,13 @@ from tensorboard_plugin_dlprof.samples.generator.xplane_file import (
     text,
     varint,
 )
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
+from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
 from tests.fuzz.mutations import damage
 
 KERNEL = "regs:32 static_shared:1024 dynamic_shared:0 grid:8,4,2 block:128,1,1 occ_pct:56.25"

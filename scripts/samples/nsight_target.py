@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from tensorboard_plugin_dlprof.samples.generator.gpus import A100
+from scripts.samples.gpus import A100
 
 VM_ID: Final = 281_474_976_710_656
 """Serialised id of the host, to which Nsight Systems adds process and thread ids."""

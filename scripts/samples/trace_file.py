@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any, Final
 
-from tensorboard_plugin_dlprof.samples.generator.gpus import REGISTERS, RESERVED_BYTES
-from tensorboard_plugin_dlprof.samples.generator.process import Process
+from scripts.samples.gpus import REGISTERS, RESERVED_BYTES
+from scripts.samples.process import Process
 
 _BASE_TIME_NS: Final = 1_767_225_600_000_000_000
 """1 January 2026, the ``baseTimeNanoseconds`` that times are written relative to."""
@@ -47,7 +47,7 @@ def write_trace(process: Process, path: Path) -> None:
             ],
             "nccl_version": "2.26.2",
         }
-    header["generated"] = "made by tensorboard_plugin_dlprof.samples.generate, not recorded"
+    header["generated"] = "made by scripts.samples.generate, not recorded"
     header["traceName"] = process.trace_name
     events = [*_metadata(process), *sorted(process.events, key=lambda event: event["ts"])]
     for event in events:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tensorboard_plugin_dlprof.samples.generator.gpus import A100
-from tensorboard_plugin_dlprof.samples.generator.nsight_layers import LAYERS, SGD, Run
-from tensorboard_plugin_dlprof.samples.generator.nsight_schema import SCHEMA
-from tensorboard_plugin_dlprof.samples.generator.nsight_target import EXPORT, TARGET_GPU, VM_ID
-from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord
+from scripts.samples.gpus import A100
+from scripts.samples.nsight_layers import LAYERS, SGD, Run
+from scripts.samples.nsight_schema import SCHEMA
+from scripts.samples.nsight_target import EXPORT, TARGET_GPU, VM_ID
+from scripts.samples.records import DeviceRecord
 
 ITERATIONS: Final = 3
 _BATCH: Final = 256
@@ -249,7 +249,7 @@ class Export:
             [(1_767_225_600_000_000_000, "2026-01-01T00:00:00", "2026-01-01T00:00:00", 0)],
         )
         insert("PROCESSES", [(_GLOBAL_PID, _PID, "python")])
-        insert("META_DATA_CAPTURE", [("GENERATED", "made by tensorboard_plugin_dlprof.samples.generate, not recorded")])
+        insert("META_DATA_CAPTURE", [("GENERATED", "made by scripts.samples.generate, not recorded")])
         insert("META_DATA_EXPORT", EXPORT)
 
 

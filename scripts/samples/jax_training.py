@@ -14,9 +14,9 @@ from math import ceil, prod
 from pathlib import Path
 from typing import Final
 
-from tensorboard_plugin_dlprof.samples.generator.gpus import H100
-from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord, Kernel
-from tensorboard_plugin_dlprof.samples.generator.xplane_file import Line, Module, Plane, message, shape, space
+from scripts.samples.gpus import H100
+from scripts.samples.records import DeviceRecord, Kernel
+from scripts.samples.xplane_file import Line, Module, Plane, message, shape, space
 
 STEPS: Final = 4
 _LAYERS: Final = 3

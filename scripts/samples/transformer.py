@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from tensorboard_plugin_dlprof.samples.generator import kernel_names
-from tensorboard_plugin_dlprof.samples.generator.gpus import H100
-from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_gradient, elementwise
-from tensorboard_plugin_dlprof.samples.generator.process import NCCL_STREAM, Process, finish_collectives
-from tensorboard_plugin_dlprof.samples.generator.records import Kernel, Tensor
+from scripts.samples import kernel_names
+from scripts.samples.gpus import H100
+from scripts.samples.layers import Tape, accumulate_gradient, elementwise
+from scripts.samples.process import NCCL_STREAM, Process, finish_collectives
+from scripts.samples.records import Kernel, Tensor
 
 STEPS: Final = 4
 _BATCH: Final = 8

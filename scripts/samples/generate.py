@@ -1,4 +1,4 @@
-"""Generates the sample profiles: ``python -m tensorboard_plugin_dlprof.samples.generate [OUTDIR]``.
+"""Generates the sample profiles: ``python -m scripts.samples.generate [OUTDIR]``.
 
 Needs only this package, and writes the same content every time; its output is in ``samples/data``.
 """
@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from scripts.samples.answers import of_export, of_process, of_training
+from scripts.samples.jax_training import jax_training
+from scripts.samples.nsight import mnist_export
+from scripts.samples.resnet import resnet50
+from scripts.samples.trace_file import write_trace
+from scripts.samples.transformer import transformer
 from tensorboard_plugin_dlprof.samples import DATA
-from tensorboard_plugin_dlprof.samples.generator.answers import of_export, of_process, of_training
-from tensorboard_plugin_dlprof.samples.generator.jax_training import jax_training
-from tensorboard_plugin_dlprof.samples.generator.nsight import mnist_export
-from tensorboard_plugin_dlprof.samples.generator.resnet import resnet50
-from tensorboard_plugin_dlprof.samples.generator.trace_file import write_trace
-from tensorboard_plugin_dlprof.samples.generator.transformer import transformer
 
 ANSWERS = "answers.json"
 

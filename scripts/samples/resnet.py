@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from tensorboard_plugin_dlprof.samples.generator import kernel_names
-from tensorboard_plugin_dlprof.samples.generator.gpus import A100
-from tensorboard_plugin_dlprof.samples.generator.layers import Tape, accumulate_gradient, elementwise
-from tensorboard_plugin_dlprof.samples.generator.process import Process
-from tensorboard_plugin_dlprof.samples.generator.records import Kernel, Tensor
+from scripts.samples import kernel_names
+from scripts.samples.gpus import A100
+from scripts.samples.layers import Tape, accumulate_gradient, elementwise
+from scripts.samples.process import Process
+from scripts.samples.records import Kernel, Tensor
 
 BATCH: Final = 32
 STEPS: Final = 5

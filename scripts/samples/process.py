@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
-from tensorboard_plugin_dlprof.samples.generator.gpus import Gpu
-from tensorboard_plugin_dlprof.samples.generator.records import (
+from scripts.samples.gpus import Gpu
+from scripts.samples.records import (
     DeviceRecord,
     Forward,
     Kernel,

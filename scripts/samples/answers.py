@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tensorboard_plugin_dlprof.samples.generator.jax_training import Training
-from tensorboard_plugin_dlprof.samples.generator.nsight import Export
-from tensorboard_plugin_dlprof.samples.generator.process import Process
-from tensorboard_plugin_dlprof.samples.generator.records import DeviceRecord
+from scripts.samples.jax_training import Training
+from scripts.samples.nsight import Export
+from scripts.samples.process import Process
+from scripts.samples.records import DeviceRecord
 
 
 def union_ns(intervals: Iterable[tuple[int, int]]) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tensorboard_plugin_dlprof.samples.generator import kernel_names
-from tensorboard_plugin_dlprof.samples.generator.process import Process
-from tensorboard_plugin_dlprof.samples.generator.records import Forward, Kernel, Tensor
+from scripts.samples import kernel_names
+from scripts.samples.process import Process
+from scripts.samples.records import Forward, Kernel, Tensor
 
 Backward = Callable[[], None]
 
