@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from tensorboard_plugin_dlprof.comparing.comparison import Comparison
     from tensorboard_plugin_dlprof.comparing.recording import Recording
+    from tensorboard_plugin_dlprof.comparing.series import Run
 
 TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_new", "compare_types"})
 """Tables of ``./table`` that belong to a comparison, as in ``comparing.tables``."""
@@ -41,6 +43,52 @@ class Kept(msgspec.Struct):
     """To its tables; used under ``lock``."""
     lock: threading.Lock = msgspec.field(default_factory=threading.Lock)
     counts: dict[Any, int] = msgspec.field(default_factory=dict)
+
+
+class KeptRun(msgspec.Struct):
+    """A run of a series."""
+
+    run: Run
+    op_type_ns: dict[str, int]
+    """Kernel time by op type: of one iteration, or pass of the program, and GPU."""
+
+
+_SHOWN_OP_TYPES = 7
+
+
+def kept_run(recording: Recording) -> KeptRun:
+    """What is kept of a run of a series."""
+    from tensorboard_plugin_dlprof.comparing.series import run_of
+
+    sums: dict[str, int] = defaultdict(int)
+    for op in recording.ops:
+        sums[op.op_type] += op.kernel_ns
+    divisor = recording.iterations * recording.devices_in_use
+    return KeptRun(run_of(recording), {op_type: time_ns // divisor for op_type, time_ns in sums.items()})
+
+
+def series_of(runs: Mapping[str, KeptRun]) -> dict[str, Any]:
+    """The body of ``./compare_series``.
+
+    Args:
+        runs: by the id of their profile, in any order.
+    """
+    from tensorboard_plugin_dlprof.comparing.series import series
+
+    ids = list(runs)
+    found = series([one.run for one in runs.values()])
+    sums: dict[str, int] = defaultdict(int)
+    for one in runs.values():
+        for op_type, time_ns in one.op_type_ns.items():
+            sums[op_type] += time_ns
+    # Kernels outside of all ops have no type.
+    shown = heapq.nlargest(_SHOWN_OP_TYPES, filter(None, sums), key=lambda op_type: sums[op_type])
+    for shown_run in found["runs"]:
+        shown_run["profile"] = ids[shown_run.pop("place")]
+        times = runs[shown_run["profile"]].op_type_ns
+        parts = [times.get(op_type, 0) for op_type in shown]
+        shown_run["op_type_ns"] = [*parts, sum(times.values()) - sum(parts)]
+    return {**found, "op_types": shown}
 
 
 class Comparisons:

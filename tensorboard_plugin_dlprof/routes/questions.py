@@ -19,7 +19,17 @@ from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.routes import export, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
-from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, TABLES, Comparisons, Kept, Key, copy_of
+from tensorboard_plugin_dlprof.routes.comparisons import (
+    SCOPE,
+    TABLES,
+    Comparisons,
+    Kept,
+    KeptRun,
+    Key,
+    copy_of,
+    kept_run,
+    series_of,
+)
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
@@ -36,7 +46,6 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
 
     from tensorboard_plugin_dlprof.comparing.recording import Recording
-    from tensorboard_plugin_dlprof.comparing.series import Run
 
 HEAVY_AT_ONCE = 4
 """Most requests that query databases at once."""
@@ -81,7 +90,7 @@ class Questions:
         self._answers = Answers()
         self._comparisons = Comparisons()
         self._jobs = Jobs()
-        self._runs: dict[Identity, Run] = {}
+        self._runs: dict[Identity, KeptRun] = {}
         self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByQuestion(SAME_SECONDS)
@@ -212,12 +221,12 @@ class Questions:
             BadRequest: There is none, or there are too many.
         """
         from tensorboard_plugin_dlprof.comparing.reading import read_recording
-        from tensorboard_plugin_dlprof.comparing.series import MOST_RUNS, run_of, series
+        from tensorboard_plugin_dlprof.comparing.series import MOST_RUNS
 
         ids = [checked_profile_id(one) for one in parameters.required("profiles").split(",")]
         if len(ids) > MOST_RUNS:
             raise BadRequest(f"A series has at most {MOST_RUNS} profiles; leave some out.")
-        runs = []
+        runs = {}
         for one in ids:
             profile = self._catalog.find(one)
             path, name = self.newest_path(profile), shown(Path(profile.name))
@@ -225,15 +234,12 @@ class Questions:
             run = self._runs.get(key)
             if run is None:
                 with self.borrow(path, name) as borrowed:
-                    run = run_of(read_recording(borrowed.connection, name))
+                    run = kept_run(read_recording(borrowed.connection, name))
                 if len(self._runs) > _MOST_RUNS:
                     self._runs.clear()
                 self._runs[key] = run
-            runs.append(run)
-        found = series(runs)
-        for run_shown in found["runs"]:
-            run_shown["profile"] = ids[run_shown.pop("place")]
-        return found
+            runs[one] = run
+        return series_of(runs)
 
     def listed(self) -> Mapping[str, FoundProfile]:
         """The profiles by path without suffix."""

@@ -79,6 +79,9 @@ def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Se
     assert {run["profile"] for run in found["runs"]} == {profile, base}
     assert [run["value"]["median"] for run in found["runs"]] == [900_000, 900_000]
     assert found["regression"] is None
+    times = {run["profile"]: sum(run["op_type_ns"]) for run in found["runs"]}
+    assert times[profile] == pytest.approx(1.5 * times[base], rel=0.01)
+    assert all(len(run["op_type_ns"]) == len(found["op_types"]) + 1 for run in found["runs"])
     assert server.get(f"/compare_series?profiles={','.join([profile] * 21)}").status_code == 400
 
 

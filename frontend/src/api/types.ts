@@ -691,6 +691,8 @@ export interface SeriesRun {
   /** The median of the measure with its 95 % bounds. */
   value: { median: number; low: number | null; high: number | null } | null;
   kernel_time: { median: number; low: number | null; high: number | null } | null;
+  /** Kernel time of one iteration and GPU by `SeriesResponse.op_types`, and at the end that of all others. */
+  op_type_ns: number[];
 }
 
 export interface SeriesResponse {
@@ -698,6 +700,7 @@ export interface SeriesResponse {
   runs: SeriesRun[];
   /** Place of the first run that became slower; null if none did. */
   regression: number | null;
+  op_types: string[];
 }
 
 /** A rank that costs time. */

@@ -6,6 +6,7 @@ import {
   median,
   moduleBoxes,
   orderBars,
+  programOrder,
   signedDuration,
   signedShare,
   waterfall,
@@ -37,11 +38,26 @@ test("the waterfall goes from A to B without a gap", () => {
 });
 
 test("the sum over the bars in program order ends at the whole change", () => {
-  const bars = orderBars(found);
+  const bars = orderBars(programOrder(found, true));
   expect(bars.at(-1)?.sum).toBe(30);
   expect(bars.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(1);
   expect(barAt(bars, 0)).toBe(0);
   expect(barAt(bars, 1)).toBe(1);
+});
+
+test("layers that repeat are one in program order, and all time stays", () => {
+  const name = ["/embed", ...["/h.0/a", "/h.0/b", "/h.1/a", "/h.1/b", "/h.2/b"], "/loss1", "Idle 1"];
+  const ones = name.map(() => 1);
+  const kind = name.map((each) => (each.startsWith("/") ? "op" : "part"));
+  const order = { name, kind, count: ones, position: name.map((_, i) => i), a_ns: ones, b_ns: name.map((_, i) => i) };
+  const found = { order } as unknown as CompareResponse;
+  expect(programOrder(found, false).name).toEqual(name);
+  const folded = programOrder(found, true);
+  expect(folded.name).toEqual(["/embed", "/h.0..1/a", "/h.0..2/b", "/loss1", "Idle 1"]);
+  expect(folded.count).toEqual([1, 2, 3, 1, 1]);
+  expect(folded.position).toEqual([0, 1, 2, 6, 7]);
+  expect(folded.last).toEqual([0, 3, 5, 6, 7]);
+  expect(folded.b_ns).toEqual([0, 4, 11, 6, 7]);
 });
 
 test("modules lie below what holds them", () => {

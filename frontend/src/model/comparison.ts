@@ -2,6 +2,7 @@
 import type { CompareResponse } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
+import { foldedName, numberless } from "./folding";
 import { pathOf, type Tree, type TreeRow } from "./group_tree";
 
 /** Less time, more time, or neither; never told by colour alone. */
@@ -87,14 +88,57 @@ export interface OrderBar {
 
 const isOfOps = (kind: string | undefined): boolean => kind !== "part" && kind !== "overlap";
 
+export interface Order extends Omit<CompareResponse["order"], "kind"> {
+  /** Position of the last row of each bar. */
+  last: number[];
+  ofOps: boolean[];
+}
+
+/** The part of a path up to its first number, which repeated siblings have alike; empty where there is none. */
+const siblings = (path: string): string => /^\/\D*\d[^/]*/.exec(path)?.[0] ?? "";
+
+/**
+ * The rows in the order of the program. If `folds`, neighbours below repeated siblings (`/layer[0]/...`, `/layer[1]/...`) are as those
+ * of one of them: rows whose names differ in numbers only are summed.
+ */
+export function programOrder({ order }: Pick<CompareResponse, "order">, folds: boolean): Order {
+  const found: Order = { name: [], ofOps: [], count: [], position: [], last: [], a_ns: [], b_ns: [] };
+  const add = (rows: readonly number[]): void => {
+    const sum = (values: readonly number[]): number => rows.reduce((total, row) => total + (values[row] ?? 0), 0);
+    const [first = 0] = rows;
+    const last = rows.at(-1) ?? first;
+    found.name.push(foldedName(rows.map((row) => order.name[row] ?? "")));
+    found.ofOps.push(isOfOps(order.kind[first]));
+    found.count.push(sum(order.count));
+    found.position.push(order.position[first] ?? 0);
+    found.last.push((order.position[last] ?? 0) + (order.count[last] ?? 1) - 1);
+    found.a_ns.push(sum(order.a_ns));
+    found.b_ns.push(sum(order.b_ns));
+  };
+  const heads = order.name.map((name, row) => (folds && isOfOps(order.kind[row]) ? siblings(name) : ""));
+  let begin = 0;
+  while (begin < heads.length) {
+    const alike = numberless(heads[begin] ?? "");
+    let end = begin + 1;
+    while (alike !== "" && end < heads.length && numberless(heads[end] ?? "") === alike) end += 1;
+    const groups = new Map<string, number[]>();
+    for (; begin < end; begin += 1) {
+      const key = alike === "" ? "" : numberless(order.name[begin] ?? "");
+      groups.set(key, [...(groups.get(key) ?? []), begin]);
+    }
+    for (const group of groups.values()) add(group);
+  }
+  return found;
+}
+
 /** The bars in the order of the program: as wide as the larger time, none too narrow to exist. */
-export function orderBars({ order }: CompareResponse): OrderBar[] {
+export function orderBars(order: Order): OrderBar[] {
   const sizes = order.a_ns.map((a, i) => Math.max(Math.abs(a), Math.abs(order.b_ns[i] ?? 0)));
-  const ofOps = sizes.reduce((sum, size, i) => (isOfOps(order.kind[i]) ? sum + size : sum), 0);
+  const ofOps = sizes.reduce((sum, size, i) => (order.ofOps[i] === true ? sum + size : sum), 0);
   const least = ofOps / 5 / Math.max(sizes.length, 1);
   // Parts of the time without kernels have no place in the program: they stand at the end and leave the room to the ops.
   const most = ofOps > 0 ? ofOps / 30 : Infinity;
-  const widths = sizes.map((size, i) => Math.max(isOfOps(order.kind[i]) ? size : Math.min(size, most), least, 1e-9));
+  const widths = sizes.map((size, i) => Math.max(order.ofOps[i] === true ? size : Math.min(size, most), least, 1e-9));
   const whole = widths.reduce((sum, width) => sum + width, 0);
   let x = 0;
   let sum = 0;

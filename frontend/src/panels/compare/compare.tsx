@@ -110,7 +110,7 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
       </Panel>
       <Panel
         title="Accumulated Change in Program Order"
-        about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Drag over bars to show only these in the table."
+        about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
       >
         <OrderChart found={found} />
       </Panel>

@@ -2,7 +2,7 @@
  * The change of each row in the order of the program, and the sum so far. Arrow keys walk along the bars; dragging narrows the table
  * to a range.
  */
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
@@ -10,18 +10,24 @@ import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { rectangle } from "../../model/chart";
-import { barAt, orderBars, signedDuration } from "../../model/comparison";
+import { barAt, orderBars, programOrder, signedDuration } from "../../model/comparison";
 
 const HEIGHT = 180;
 const PAD = 8;
+/** More rows are folded unasked, where they repeat. */
+const MANY = 200;
 
 export function OrderChart({ found }: { found: CompareResponse }) {
   const [measure, width] = useWidth(800);
   const [active, setActive] = useState<number | null>(null);
   const [dragged, setDragged] = useState<[number, number] | null>(null);
   const range = useUrl()["compare.where.position"];
-  const bars = orderBars(found);
-  const { order } = found;
+  const asked = useUrl()["compare.fold"];
+  const [rows, folded] = useMemo(() => [programOrder(found, false), programOrder(found, true)], [found]);
+  const repeats = 2 * folded.name.length <= rows.name.length;
+  const folds = repeats && (asked ?? (rows.name.length > MANY ? "on" : "off")) === "on";
+  const order = folds ? folded : rows;
+  const bars = useMemo(() => orderBars(order), [order]);
   if (bars.length === 0) return <p class="muted">Nothing ran on a GPU.</p>;
   const highest = Math.max(...bars.map(({ change, sum }) => Math.max(change, sum)), 0);
   const lowest = Math.min(...bars.map(({ change, sum }) => Math.min(change, sum)), 0);
@@ -42,10 +48,12 @@ export function OrderChart({ found }: { found: CompareResponse }) {
   };
   const choose = ([from, to]: [number, number]): void => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
-    const end = (order.position[last] ?? 0) + (order.count[last] ?? 1) - 1;
+    const end = order.last[last] ?? 0;
     navigate(
       {
         "compare.where.position": `${order.position[first] ?? 0}..${end}`,
+        // Folded rows have others between them.
+        "compare.where.name": folds && first === last ? ((order.name[first] ?? "").split(/\d/).at(-1) ?? "") : null,
         "compare.tab": null,
         "compare.page": null,
         "compare.row": null,
@@ -67,7 +75,7 @@ export function OrderChart({ found }: { found: CompareResponse }) {
   const words =
     bar === undefined || active === null
       ? "Point at a bar to read it; drag over bars to see only these below."
-      : `${order.name[active] ?? ""}${(order.count[active] ?? 1) > 1 ? ` and ${formatCounted((order.count[active] ?? 1) - 1, "row")} beside it` : ""}: ${formatDuration(order.a_ns[active] ?? 0)} → ${formatDuration(order.b_ns[active] ?? 0)} (${signedDuration(bar.change)}); sum so far ${signedDuration(bar.sum)}`;
+      : `${order.name[active] ?? ""}${(order.count[active] ?? 1) > 1 ? ` (${formatCounted(order.count[active] ?? 1, "row")})` : ""}: ${formatDuration(order.a_ns[active] ?? 0)} → ${formatDuration(order.b_ns[active] ?? 0)} (${signedDuration(bar.change)}); sum so far ${signedDuration(bar.sum)}`;
   const marked = dragged ?? null;
   return (
     <div ref={measure}>
@@ -108,11 +116,28 @@ export function OrderChart({ found }: { found: CompareResponse }) {
       <p class="order-words muted" role="status">
         {words}
       </p>
-      {range !== undefined && (
-        <button type="button" class="link-button" onClick={() => navigate({ "compare.where.position": null }, true)}>
-          Show all rows again
-        </button>
-      )}
+      <p class="order-tools">
+        {repeats && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => navigate({ "compare.fold": folds ? "off" : "on" }, true)}
+          >
+            {folds
+              ? `Unfold what repeats: ${formatCounted(rows.name.length, "bar")}`
+              : `Fold what repeats: ${formatCounted(folded.name.length, "bar")}`}
+          </button>
+        )}
+        {range !== undefined && (
+          <button
+            type="button"
+            class="link-button"
+            onClick={() => navigate({ "compare.where.position": null, "compare.where.name": null }, true)}
+          >
+            Show all rows again
+          </button>
+        )}
+      </p>
     </div>
   );
 }

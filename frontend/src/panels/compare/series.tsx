@@ -50,7 +50,7 @@ export function Series() {
   return (
     <Panel
       title="Series"
-      about="The median of each run in the order of time, with its 95 % interval. The first run that is slower than the up to five before it by more than noise is marked. A click compares a run with the one before."
+      about="The median of each run in the order of time, with its 95 % interval; below it, the mean kernel time of an iteration and GPU by op type. The first run that is slower than the up to five before it by more than noise is marked. A click compares a run with the one before."
       tools={
         <>
           <DelayedInput
@@ -76,6 +76,68 @@ export function Series() {
         <Line found={query.data} profiles={profiles} />
       )}
     </Panel>
+  );
+}
+
+const STACK_HEIGHT = 130;
+
+/** Place of a colour of the style sheet. */
+const colourAt = (place: number, count: number): string =>
+  place === count - 1 ? "var(--c-outside)" : `var(--series-${place + 1})`;
+
+interface OpTypesProps {
+  found: SeriesResponse;
+  x: (place: number) => number;
+  width: number;
+  bar: number;
+}
+
+/** The kernel time of each run by op type, below its median. */
+function OpTypes({ found, x, width, bar }: OpTypesProps) {
+  const names = [...found.op_types, "other"];
+  const sums = found.runs.map(({ op_type_ns: times }) => times.reduce((sum, ns) => sum + ns, 0));
+  const most = Math.max(...sums, 1);
+  const y = (ns: number): number => PAD + (1 - ns / most) * (STACK_HEIGHT - PAD);
+  return (
+    <>
+      <h3 class="series-title">Kernel Time by Op Type</h3>
+      <svg width={width} height={STACK_HEIGHT + 2} role="img" aria-label="Kernel time of each run by op type">
+        {[most, 0].map((ns) => (
+          <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + (ns === 0 ? 0 : 4)} text-anchor="end">
+            {formatDuration(ns)}
+          </text>
+        ))}
+        {found.runs.map((run, place) => {
+          let below = 0;
+          const tip = [run.name, ...run.op_type_ns.map((ns, i) => `${names[i] ?? ""} ${formatDuration(ns)}`)];
+          return (
+            <g key={run.profile} data-tip={tip.join("\n")}>
+              {run.op_type_ns.map((ns, i) => {
+                const bottom = y(below);
+                below += ns;
+                return (
+                  <rect
+                    key={names[i]}
+                    x={x(place) - bar / 2}
+                    y={y(below)}
+                    width={bar}
+                    height={Math.max(bottom - y(below), 0)}
+                    fill={colourAt(i, names.length)}
+                  />
+                );
+              })}
+            </g>
+          );
+        })}
+      </svg>
+      <ul class="legend series-legend">
+        {names.map((name, i) => (
+          <li key={name}>
+            <span class="swatch" style={{ background: colourAt(i, names.length) }} /> {name}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 
@@ -158,6 +220,7 @@ function Line({ found, profiles }: { found: SeriesResponse; profiles: readonly P
           );
         })}
       </svg>
+      <OpTypes found={found} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
       <p class="muted">
         Median {found.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
         {formatCounted(runs.length, "run")}.{" "}
