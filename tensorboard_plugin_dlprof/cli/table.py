@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -170,7 +170,7 @@ def _opened(
     A database of NVIDIA's is imported into a temporary folder first.
     """
     from tensorboard_plugin_dlprof.database.connection import opened_database
-    from tensorboard_plugin_dlprof.database.in_memory import in_memory
+    from tensorboard_plugin_dlprof.database.memory import memory_database
     from tensorboard_plugin_dlprof.pipeline import in_our_schema
     from tensorboard_plugin_dlprof.queries import gaps
     from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -185,7 +185,7 @@ def _opened(
         if table in gaps.TABLES:
             start, stop = _window(opened, asked)
             window = {"from": start, "to": stop}
-            rows = stack.enter_context(in_memory(gaps.CREATE, gaps.rows(opened, start, stop, asked.device)))
+            rows = stack.enter_context(closing(memory_database(gaps.computed(opened, start, stop, asked.device))))
         yield opened, rows, scope, window
 
 

@@ -57,7 +57,8 @@ def importers(head: bytes = b"") -> Iterator[Importer]:
     Each module is loaded only when its importer is requested, since listing profiles needs none of them.
     """
     every = (_kineto, _nsight, _xplane, _snapshot)
-    first = next((importer for sign, importer in _SIGNS if head.startswith(sign)), _kineto)
+    is_json = head.lstrip()[:1] in (b"{", b"[")  # though it may begin with the sign of XPlane, a line break
+    first = next((importer for sign, importer in _SIGNS if head.startswith(sign) and not is_json), _kineto)
     yield from (importer() for importer in (first, *(other for other in every if other is not first)))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -27,14 +27,14 @@ from tensorboard_plugin_dlprof.timeline.tables import DEVICE, STREAM
 MOST_PIECES = 400_000
 """Changes between work and waiting in a window whose gaps are listed."""
 
-CREATE = (
-    "CREATE TABLE gaps (id INTEGER PRIMARY KEY, device INTEGER, start_ns INTEGER, duration_ns INTEGER, cause TEXT, "
-    "reason TEXT, host TEXT, op TEXT, op_id TEXT, iteration INTEGER, pieces INTEGER, at TEXT)",
-    "CREATE TABLE gap_groups (id INTEGER PRIMARY KEY, cause TEXT, reason TEXT, op TEXT, op_id TEXT, host TEXT, "
-    "gaps INTEGER, total_ns INTEGER, window_fraction REAL, longest_ns INTEGER, longest_start_ns INTEGER, "
-    "device INTEGER, at TEXT)",
+_GAPS = (
+    *("id INTEGER PRIMARY KEY", "device", "start_ns", "duration_ns", "cause", "reason", "host", "op", "op_id"),
+    *("iteration", "pieces", "at"),
 )
-"""The tables that ``rows`` fills."""
+_GROUPS = (
+    *("id INTEGER PRIMARY KEY", "cause", "reason", "op", "op_id", "host", "gaps", "total_ns", "window_fraction"),
+    *("longest_ns", "longest_start_ns", "device", "at"),
+)
 
 
 class Gap(msgspec.Struct):
@@ -73,10 +73,10 @@ def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: in
     return items.chosen(order), [tracks[number] for number in of_item[order].tolist()]
 
 
-def rows(
+def computed(
     con: sqlite3.Connection, start_ns: int, stop_ns: int, only: int | None = None
-) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
-    """The rows of each table for a window, of all GPUs or one.
+) -> dict[str, tuple[Sequence[str], list[tuple[Any, ...]]]]:
+    """The columns and rows of each table for a window, of all GPUs or one, as ``database.memory`` takes them.
 
     Raises:
         BadRequest: there are too many gaps.
@@ -119,8 +119,7 @@ def rows(
             if duration > group[4]:
                 group[4], group[5] = duration, start
     wall = max(stop_ns - start_ns, 1)
-    yield "gaps", [(number, *row, f"{row[0]}:{row[1]}") for number, row in enumerate(single, 1)]
-    yield "gap_groups", [
+    by_group = [
         (
             number, label, reason, op, op_id, hosts.most_common(1)[0][0], count, total, total / wall, longest, start,
             device,
@@ -130,6 +129,8 @@ def rows(
             groups.items(), 1
         )
     ]  # fmt: skip
+    gaps = [(number, *row, f"{row[0]}:{row[1]}") for number, row in enumerate(single, 1)]
+    return {"gaps": (_GAPS, gaps), "gap_groups": (_GROUPS, by_group)}
 
 
 def _words(cause: dict[str, str]) -> tuple[str, str, str]:

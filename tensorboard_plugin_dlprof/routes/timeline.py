@@ -6,11 +6,11 @@ import gzip
 import io
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from tensorboard_plugin_dlprof.database.in_memory import in_memory
+from tensorboard_plugin_dlprof.database.memory import memory_database
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, trace_chunks
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
@@ -77,7 +77,7 @@ def with_gaps(borrowed: Borrowed, parameters: Parameters) -> Iterator[Borrowed]:
         return
     start, stop = _window(parameters)
     device = parameters.integer("device", None, 0, 2**31)
-    with in_memory(gaps.CREATE, gaps.rows(borrowed.connection, start, stop, device)) as connection:
+    with closing(memory_database(gaps.computed(borrowed.connection, start, stop, device))) as connection:
         yield Borrowed(connection, {})  # type: ignore[arg-type]  # pages need no more than a connection
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
-from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.importers import find_importer, importers
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES
 from tests.importers.kineto_traces import op, trace
 from tests.shared_data import shared_data
@@ -191,3 +191,9 @@ def test_the_trace_that_jax_makes_of_an_xplane_is_no_source(tmp_path: Path) -> N
     )
     with pytest.raises(UnknownFormat, match="XPlane profile beside it"):
         find_importer(path)
+
+
+def test_json_behind_a_line_break_is_no_sign_of_another_format() -> None:
+    """Only the likely importer is loaded: that of XPlane takes a tenth of a second."""
+    assert next(importers(b"\n{\n")).name == "pytorch"
+    assert next(importers(b"\n\x07")).name == "xplane"
