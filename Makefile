@@ -45,7 +45,7 @@ FUZZ_SECONDS ?= 120
 fuzz: $(INSTALLED)  ## Read thousands of damaged files, and let atheris look for more, where it can be installed
 	DLPROF_FUZZ_COPIES=4000 DLPROF_FUZZ_FIRST=1000 DLPROF_KILLS=200 $(VENV)/bin/python -m pytest -q tests/fuzz tests/faults
 	@$(VENV)/bin/python -m pip install $(PIP_OPTIONS) atheris || { echo "atheris cannot be installed here"; exit 0; }; \
-		for parser in trace compressed nsight database small; do \
+		for parser in trace compressed nsight xplane snapshot database small; do \
 			$(VENV)/bin/python -m tests.fuzz.with_atheris $$parser build/fuzz/$$parser \
 				-max_total_time=$(FUZZ_SECONDS) -artifact_prefix=build/fuzz/ || exit 1; \
 		done

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import pickle
 import random
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from tensorboard_plugin_dlprof.memory.snapshot import _Unpickler
 
 ODD_JSON = (
     *(b"null", b"true", b"-1", b"0", b"1e999", b"NaN", b"-Infinity", b"9" * 30, b"9" * 5_000, b"0.1e-400"),
@@ -199,6 +202,62 @@ def _become_a_view(path: Path, chance: random.Random) -> None:
     _sql(path, change, chance)
 
 
+def _odd_numbers(path: Path, chance: random.Random) -> None:
+    """Numbers and lengths in a file of protocol buffers become the largest of as many bytes, or 0."""
+    content = bytearray(path.read_bytes())
+    places = list(_varints(content, 0, len(content)))
+    for begin, end in chance.sample(places, min(len(places), chance.choice((1, 3, 30)))):
+        filler, last = chance.choice(((0xFF, 0x7F), (0x80, 0x00), (0x81, 0x01)))
+        content[begin:end] = bytes([filler] * (end - begin - 1) + [last])
+    path.write_bytes(content)
+
+
+def _varints(content: bytearray, begin: int, end: int, depth: int = 0) -> Iterator[tuple[int, int]]:
+    """Where the values and lengths of fields are; what is no message, a text for example, ends the search in it."""
+
+    def varint(place: int) -> tuple[int, int]:
+        value = shift = 0
+        while place < end:
+            value |= (content[place] & 0x7F) << shift
+            place, shift = place + 1, shift + 7
+            if content[place - 1] < 0x80:
+                break
+        return value, place
+
+    while begin < end and depth < 6:
+        key, begin = varint(begin)
+        value, after = varint(begin)
+        if key & 7 == 0:
+            yield begin, after
+            begin = after
+        elif key & 7 == 2 and after + value <= end:
+            yield begin, after
+            yield from _varints(content, after, after + value, depth + 1)
+            begin = after + value
+        else:
+            return
+
+
+def _odd_pickled(path: Path, chance: random.Random) -> None:
+    """Values in a pickle become others, also lists and dictionaries, and some become part of themselves."""
+    try:
+        with path.open("rb") as file:
+            whole = _Unpickler(file).load()
+    except Exception:  # noqa: BLE001  what other damage left
+        return
+    places = list(_places(whole))
+    for holder, key in chance.sample(places, min(len(places), chance.choice((1, 5, 50)))):
+        holder[key] = chance.choice((*ODD_SQL, [], {}, [[]], {"a": 1}, 2**80, -(2**80), True, holder, whole))
+    path.write_bytes(pickle.dumps(whole, 2))
+
+
+def _places(value: Any) -> Iterator[tuple[Any, Any]]:
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield value, key
+        yield from _places(inner)
+
+
 _BYTES = (_flip, _flip_at_the_start, _cut, _remove, _repeat, _overwrite)
 _JSON = (*_BYTES, _odd_values, _odd_values, _same_key_odd, _same_key_odd)
 _SQLITE = (
@@ -209,7 +268,8 @@ _SQLITE = (
 _WAYS: dict[str, tuple[Callable[[Path, random.Random], None], ...]] = {
     "trace": _JSON,
     "gzip_trace": (*_BYTES, *(_inside_gzip(way) for way in _JSON)),
-    "xplane": _BYTES,
+    "xplane": (*_BYTES, _odd_numbers, _odd_numbers),
+    "snapshot": (*_BYTES, _odd_pickled, _odd_pickled, _odd_pickled),
     "nsight": _SQLITE,
     "dlprof": _SQLITE,
     "job": _SQLITE,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -25,7 +26,7 @@ EVENTS = 300
 MAX_SOURCE_BYTES = 1 << 20
 """Larger ones take longer to cut down than all the copies take."""
 
-MAX_DATABASE_BYTES = 1 << 20
+MAX_COPIED_BYTES = 1 << 20
 
 
 def trace(folder: Path) -> list[Path]:
@@ -54,6 +55,38 @@ def nsight(folder: Path) -> list[Path]:
     return [made, *_copies("nsight/*/*.sqlite", folder)]
 
 
+def xplane(folder: Path) -> list[Path]:
+    """XPlane profiles."""
+    made = folder / "made.xplane.pb"
+    made.write_bytes((DATA / "generated-transformer-jax.xplane.pb").read_bytes())
+    return [made, *_copies("xplane/*/*.xplane.pb", folder)]
+
+
+def snapshot(folder: Path) -> list[Path]:
+    """Memory snapshots."""
+    frames = [{"name": "forward", "filename": "model.py", "line": 7}]
+    events = [
+        {
+            "action": ("segment_alloc", "alloc", "alloc", "free_completed")[number % 4],
+            "addr": 4096 + 512 * (number // 4),
+            "size": 512,
+            "stream": 0,
+            "time_us": 1_000 + number,
+            "frames": frames,
+        }
+        for number in range(EVENTS)
+    ]
+    blocks = [{"size": 512, "requested_size": 500, "state": "active_allocated", "frames": frames}]
+    segment = {"device": 0, "address": 4096, "total_size": 2048, "stream": 0, "segment_type": "small", "blocks": blocks}
+    annotations = [
+        {"name": "Optimizer.step", "stage": stage, "device": 0, "time_us": 1_100} for stage in ("START", "END")
+    ]
+    made = folder / "made.pickle"
+    parts = {"segments": [segment], "device_traces": [events], "external_annotations": annotations}
+    made.write_bytes(pickle.dumps(parts, 2))
+    return [made, *_copies("memory/*/*.pickle", folder)]
+
+
 def dlprof(folder: Path) -> list[Path]:
     """Databases: one of ours, and genuine ones of DLProf."""
     source = write_trace(folder / "made.pt.trace.json", rank=0)
@@ -73,7 +106,15 @@ def job(folder: Path) -> list[Path]:
 
 
 SEEDS: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
-    {"trace": trace, "gzip_trace": gzip_trace, "nsight": nsight, "dlprof": dlprof, "job": job}
+    {
+        "trace": trace,
+        "gzip_trace": gzip_trace,
+        "nsight": nsight,
+        "xplane": xplane,
+        "snapshot": snapshot,
+        "dlprof": dlprof,
+        "job": job,
+    }
 )
 """Format -> writes its valid inputs into a folder."""
 
@@ -87,7 +128,7 @@ def _shared(pattern: str) -> list[Path]:
 def _copies(pattern: str, folder: Path) -> list[Path]:
     paths = []
     for source in _shared(pattern):
-        if source.stat().st_size <= MAX_DATABASE_BYTES:
+        if source.stat().st_size <= MAX_COPIED_BYTES:
             target = folder / f"{source.parent.name}-{source.name}"
             target.write_bytes(source.read_bytes())
             paths.append(target)

@@ -74,6 +74,8 @@ PARSERS: Mapping[str, tuple[Callable[[bytes], None], str]] = MappingProxyType(
         "trace": (source, "trace"),
         "compressed": (compressed, "trace"),
         "nsight": (source, "nsight"),
+        "xplane": (source, "xplane"),
+        "snapshot": (source, "snapshot"),
         "database": (database, "dlprof"),
         "small": (small, "trace"),
     }

@@ -113,6 +113,9 @@ TRACES = {
         "importers/test_kineto_bad_input.py::test_damaged_bytes_never_crash",
         "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
     ),
+    "XPlane profiles and memory snapshots: random damage, odd numbers and lengths, parts of themselves": (
+        "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
+    ),
     "files of other kinds, XPlane among them": ("importers/test_find_importer.py",),
 }
 
