@@ -9,7 +9,8 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 RULES: Final = (
     # Tensile names the instruction: ``MI16x16x16x1``; a kernel without one multiplies on vector units.
     Rule("tensile-post", NO, "reduction", "tensile",
-         r"^Dijk_\w*Reduction|Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)|^Cijk_\w*BetaOnly",
+         r"^Dijk_\w*Reduction|Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)"
+         r"|^Cijk_\w*BetaOnly",
          "@tensile", words="betaonly cijk_ reduction"),
     Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d+x\d+x\d+", "@tensile", words="cijk_"),
     Rule("tensile-mmac", YES, "gemm", "tensile",
@@ -26,10 +27,14 @@ RULES: Final = (
          r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@aiter",
          words="_moe_gemm aiter:: fmoe_"),
     Rule("aiter-gemm", YES, "gemm", "aiter",
-         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\d+w\d+|f8_block_scale|a8w8"
+         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\d+w\d+"
+         r"|f8_block_scale|a8w8"
          r"|a4w4)\w*", "@aiter", words="a4w4 a8w8 aiter:: bf16gemm f4gemm f8_block_scale f8gemm flatmm gemm_a i8gemm"),
     Rule("aiter-skinny-mfma", YES, "gemm", "aiter",
          r"\baiter::wvSplitK(?:Q|rc)_\w*", "fp8", note="MFMA on FP8 operands", words="aiter::wvsplitk"),
+    Rule("aiter-skinny-bf16", UNKNOWN, "gemm", "aiter",
+         r"\baiter::wvSplitK_\w*", "@types", r"^(?!.*(?:__half|_Float16|\b[hH]alf\b|(?<!b)float16))",
+         note="v_dot2 for halves; newer versions multiply bf16 by MFMA 4x4x4", words="aiter::wvsplitk"),
     Rule("aiter-skinny", NO, "gemm", "aiter",
          r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows",
          words="aiter::"),
@@ -39,7 +44,8 @@ RULES: Final = (
          note="products written in FlyDSL, by MFMA or WMMA",
          words="flydsl_"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
-         r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
+         r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$"
+         r"|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
          r"|^opus_\w*reduce\w*kernel\w*|^opus_moe_sorting\w*", note="sums of a split product", knows_better=True,
          words="reduce opus_moe_sorting"),
     Rule("aiter-triton-gemm", YES, "gemm", "aiter",
@@ -52,8 +58,10 @@ RULES: Final = (
          words="e2e_moe kv_b_proj tgmm_ _deepgemm_"),
     Rule("aiter-opus", YES, "gemm", "aiter",
          r"^opus_moe_stage[12]_a\d+w\d+\w*|^(?:pa_prefill|dsa_v32_decode|mla_decode_fwd)_16mx\w*kernel$"
-         r"|^kn_mi3\w+_mla_\w*fwd_decode\w*|^mhc_(?:fused_post_)?pre_gemm_sqrsum_kernel$", "@words",
-         note="MFMA or WMMA", words="opus_moe_stage 16mx kn_mi3 mhc_"),
+         r"|^kn_mi3\w+_mla_\w*fwd_decode\w*|^gqa_d\d+(?:_v\d+)?_kernel$"
+         r"|^paged_attention_decode_(?:sliding_window|v2_gluon)\w*$"
+         r"|^_gluon_deepgemm_fp8_paged_mqa_logits\w*$|^mhc_(?:fused_post_)?pre_gemm_sqrsum_kernel$", "@words",
+         note="MFMA or WMMA", words="opus_moe_stage 16mx kn_mi3 mhc_ gqa_d paged_attention_decode_ _gluon_deepgemm"),
     Rule("hadamard-butterflies", NO, "elementwise", "custom",
          r"^(?:norm_)?(?:rope_)?hadamard_rotate_activation_\w*quant_\w*kernel$|^had_[fh]f_r_128_(?:dual_)?kernel$"
          r"|^fast_hadamard_transform(?:_\d+N)?_kernel$", "@words",
@@ -74,6 +82,18 @@ RULES: Final = (
          r"\bck_tile\b", "@ck",
          r"MoeSorting|Reduce\b|Reduce2d|Smoothquant|TopkSoftmax|Permute|Elementwise|Im2Col|ImageToColumn",
          words="ck_tile"),
+    Rule("ck-reference", NO, "gemm", "composable_kernel",
+         r"\bck(?:_tile)?::(?:\w+::)*(?:naive_|blockwise_gemm|moe_gemm)", "@types",
+         note="slow kernels that others are checked with, by elements", knows_better=True, words="ck:: ck_tile::"),
+    Rule("ck-vector-ops", NO, "gemm", "composable_kernel",
+         r"\bkernel_\w*(?:(?<!x)dlops|gemm_dpp)\w*|\bconvolution_forward_implicit_gemm_v\w+_dlops_\w+", "@ck",
+         note="vector products: ``dlops``, ``dpp``", knows_better=True, words="dlops gemm_dpp"),
+    Rule("ck-beside", NO, "other", "composable_kernel",
+         r"\bkernel_(?:(?!\w*gemm)\w*welford_\w+|normalization_bwd_\w+|put_element_1d|(?:multiple_)?buffer_set_value"
+         r"|sparse_embeddings_forward_layernorm|tensor_rearrange)$|\bck(?:_tile)?::(?:\w+::)*(?:flush_i?cache"
+         r"|set_buffer_value)$",
+         "@ck", note="norms, sets and moves", knows_better=True,
+         words="welford normalization_bwd put_element buffer_set sparse_embeddings tensor_rearrange flush_ set_buffer"),
     Rule("ck-gemm", YES, "gemm", "composable_kernel",
          r"\bck::|^kernel_\w*gemm\w*|\bck_tile\b", "@ck",
          r"(?i)xdl|wmma|mfma", words="ck:: ck_tile gemm"),
@@ -113,6 +133,8 @@ RULES: Final = (
          words="subtensoropwithscalar"),
     Rule("miopen-normalisation", NO, "normalisation", "miopen",
          r"^MIOpen\w*(?:BatchNorm|LayerNorm|GroupNorm|Norm)\w*|^MIOpenBN\w*", words="miopen"),
+    Rule("miopen-attention", NO, "attention", "miopen", r"^(?:Bwd|Fwd)Attention(?:Block|Common|Warp)$",
+         note="the softmax within attention; its products are hipBLASLt's", words="attention"),
     Rule("miopen-softmax", NO, "softmax", "miopen", r"^MIOpen\w*[Ss]oftmax\w*|^Softmax(?:Forward|Backward)\w*",
          knows_better=True, words="miopen softmax"),
     Rule("miopen-reduction", NO, "reduction", "miopen", r"^gridwise_(?:generic_)?reduce\w*", words="gridwise_"),

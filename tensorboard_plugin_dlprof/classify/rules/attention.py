@@ -52,12 +52,14 @@ RULES: Final = (
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
          note="a kernel named like FlashAttention's, with other parameters", words="flash_"),
     Rule("flash2", YES, "attention", "flash_attention",
-         r"\bflash_fwd_(?:kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:dq_dk_dv|kernel|sm\d)\w*"
+         r"\bflash_fwd_(?:kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:dq_dk_dv|kernel"
+         r"|sm\d)\w*"
          r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types", words="flash"),
     Rule("flash3", YES, "attention", "flash_attention",
          r"\bdevice_kernel|^kernel_cutlass|\benable_sm\d+", "@types",
          r"FlashAttn(?:Fwd|Bwd)(?:Sm\d|<)|FlashAttention(?:Forward|Backward|MLAForward)Sm\d|flash_(?:fwd|bwd)_sm\d+"
-         r"|CollectiveMainloop(?:Fwd|Bwd)(?:Sm|<)|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)|FusedMultiHeadAttention|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)",
+         r"|CollectiveMainloop(?:Fwd|Bwd)(?:Sm|<)|Sm(?:90|1\d\d)Fmha\w*(?:Kernel(?!Red)|Mainloop)"
+         r"|FusedMultiHeadAttention|Fmha(?:Fwd|Bwd)?Kernel(?=Tma|<|I|E)",
          words="device_kernel enable_sm kernel_cutlass"),
     Rule("flash3-first", YES, "attention", "flash_attention",
          r"(?:^|\bflash::)compute_attn_ws", "@types", note="its first releases: warp-specialised, with wgmma",
@@ -113,7 +115,8 @@ RULES: Final = (
          r"cudnn_generated_\w*(?:sdpa|mha|flash|attention)|^cudnn\w*_(?:sdpa|fmha|flash)\w*", "@words", words="cudnn"),
     # TensorRT, TensorRT-LLM, FlashInfer.
     Rule("trt-fmha", YES, "attention", "tensorrt_llm",
-         r"^(?!.*\baiter::).*(?:\bfmha_v2_|\b[fF]mhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16|int8|e4m3)"
+         r"^(?!.*\baiter::).*(?:\bfmha_v2_|\b[fF]mhaSm\d+|\bfmha_mhca_|\bmha_v2_|\bfmhca_|\bfmha_(?:fp16|bf16"
+         r"|int8|e4m3)"
          r"|^fused_multihead_attention\w*_sm\d)", "@trtllm",
          words="fmha_ fmhca_ fused_multihead_attention mha_v2_ mhasm"),
     Rule("trt-xqa", YES, "attention", "tensorrt_llm",
@@ -164,7 +167,8 @@ RULES: Final = (
          r"^_?fp8_index_kernel\w*|^_?fp8_(?:paged_)?mqa_logits\w*", "fp8",
          note="scores of DeepSeek's sparse attention: products of FP8", words="fp8_index_kernel mqa_logits"),
     Rule("triton-decode", NO, "attention", "triton",
-         r"^_fwd_kernel_(?:flash_decode_|gqa_(?:flash_)?decode_)?stage2\w*|^_fwd_kernel_stage1\w*|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
+         r"^_fwd_kernel_(?:flash_decode_|gqa_(?:flash_)?decode_)?stage2\w*|^_fwd_kernel_stage1\w*"
+         r"|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
          note="no tl.dot: products by elements and sums", words="_decode_ _fwd_kernel_ _fwd_splitk_reduce"),
     Rule("attention-reduce", NO, "attention", "triton", r"^reduce_segments$|^_attn_reduce|^_splitK_reduce",
          words="_attn_reduce _splitk_reduce reduce_segments"),
@@ -177,8 +181,10 @@ RULES: Final = (
          note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions",
          words="attn_fwd bwd_kernel_"),
     Rule("attention-helper", NO, "attention", "@namespace",
-         r"^(?!kn_|_dsa_attn_combine|_mla_decode_combine)_?\w*(?:attn|attention|mla|_pa)_\w*(?:reduce|combine|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel"
-         r"|_per_token_quant|_stage2|_basic_kernel|_v\d+)*$|^mha_v\d_per_tensor_(?:amax|quant|scale)_kernel$", "@types",
+         r"^(?!kn_|_dsa_attn_combine|_mla_decode_combine)_?\w*(?:attn|attention|mla|_pa)_\w*(?:reduce|combine"
+         r"|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel"
+         r"|_per_token_quant|_stage2|_basic_kernel|_v\d+)*$|^mha_v\d_per_tensor_(?:amax|quant"
+         r"|scale)_kernel$", "@types",
          note="sums, maxima and plans before and after the products", knows_better=True,
          words="reduce combine merge preprocess postprocess metadata schedule per_tensor"),
     Rule("triton-paged-dot", YES, "attention", "triton", r"^_paged_attn_decode_v[12]_w_dot_kernel\w*",
@@ -196,7 +202,8 @@ RULES: Final = (
     Rule("jagged-attention", YES, "attention", "triton",
          r"^_?(?:multi_head_)?jagged_(?:dense_)?flash_attention_\w*kernel$", note="tl.dot", words="flash_attention"),
     Rule("lightllm-helper", NO, "attention", "triton",
-         r"^_fwd_kernel_(?:apply_penalty\w*|calcu_index\w*|init_att_window\w*|repack_kv_index|token_att[12]\w*|token_softmax)$",
+         r"^_fwd_kernel_(?:apply_penalty\w*|calcu_index\w*|init_att_window\w*|repack_kv_index|token_att[12]\w*"
+         r"|token_softmax)$",
          note="one query by elements; plans and penalties", words="_fwd_kernel_"),
     Rule("triton-attention-copy", NO, "copy", "triton",
          r"^_fwd_kernel_(?:destindex_)?copy_\w+", note="keys and values to their places", words="_fwd_kernel_"),

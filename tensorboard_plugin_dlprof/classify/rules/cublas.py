@@ -7,7 +7,8 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
 _ARCHITECTURE = (
-    r"^(?:trt_|cudnn_|cublas(?:Lt)?_|infer_|train_)*(?i:fermi|kepler|maxwell|pascal|volta|turing|ampere|ada|hopper|blackwell"
+    r"^(?:trt_|cudnn_|cublas(?:Lt)?_|infer_|train_)*(?i:fermi|kepler|maxwell|pascal|volta|turing|ampere|ada"
+    r"|hopper|blackwell"
     r"|sm\d+)(?:Plus|_|\d)"
 )
 
@@ -37,11 +38,13 @@ RULES: Final = (
          r"|^reduce_split_?k\w*", "@types",
          note="sums the parts of a split product", knows_better=True, words="split stream"),
     Rule("cublas-pointers", NO, "other", "cublas",
-         r"\bcompute_gemm_pointers|\bprepare_grouped_gemm_data|\bkernel_compute_pointers|\bgetPtrArray|computePointers",
+         r"\bcompute_gemm_pointers|\bprepare_grouped_gemm_data|\bkernel_compute_pointers|\bgetPtrArray"
+         r"|computePointers",
          note="addresses of a batch", knows_better=True,
          words="compute_gemm_pointers computepointers getptrarray kernel_compute_pointers prepare_grouped_gemm_data"),
     Rule("gemm-arguments", NO, "other", "@namespace",
-         r"(?:^|::)_?(?:set|setup|compute|prepare|get|fill|init|build|make)_?\w*(?:gemm|Gemm|GEMM|conv|matmul)\w*(?:_?(?i:args"
+         r"(?:^|::)_?(?:set|setup|compute|prepare|get|fill|init|build|make)_?\w*(?:gemm|Gemm|GEMM|conv"
+         r"|matmul)\w*(?:_?(?i:args"
          r"|arguments|ptrs|pointers|offsets|strides|starts|problem_sizes|problems|metadata|indices))\w*$"
          r"|(?:^|::)computeStridesTmaWarpSpecialized\w*|^interleave_\w*weights_for_\w*gemm\w*"
          r"|^(?:setup|set)_grouped_gemm\w*kernel$|^get_grouped_gemm_starts\w*",
@@ -60,7 +63,8 @@ RULES: Final = (
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter", words="gemm_batched_ gemm_template_batched_kernel magma"),
     Rule("cublas-triangular", NO, "other", "cublas",
-         r"\b[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_|\bgetrf|\bpotrf"
+         r"\b[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_"
+         r"|\bgetrf|\bpotrf"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types",
          words="create_pivot geqrf getr ipiv_ larft laswp ormqr potrf symv_ syr trmm trmv trsm trsv trtri "
@@ -81,7 +85,8 @@ RULES: Final = (
     Rule("cutlass-simt", NO, "gemm", "cutlass", "", "@blas letter", r"cutlass\w*_simt_", note="SIMT: CUDA cores"),
     Rule("cutlass-convolution", YES, "convolution", "cutlass",
          "", "@instruction",
-         r"cutlass\w*(?:tensorop|wmma)\w*(?:fprop|dgrad|wgrad|conv[123]d)|^cutlass_*\w*_cudnn::Kernel<cutlass_tensorop",
+         r"cutlass\w*(?:tensorop|wmma)\w*(?:fprop|dgrad|wgrad|conv[123]d)"
+         r"|^cutlass_*\w*_cudnn::Kernel<cutlass_tensorop",
          note="cuDNN's own copy of CUTLASS holds convolutions"),
     Rule("cutlass-attention", YES, "attention", "cutlass",
          "", "@instruction",
@@ -117,7 +122,8 @@ RULES: Final = (
     Rule("cutlass-dsl-collective", NO, "collective", "cutlass",
          r"^kernel_cutlass_\w*(?:oneshot|allreduce|all_reduce|comm)", "@words", words="kernel_cutlass_"),
     Rule("cutlass-dsl-elementwise", NO, "elementwise", "cutlass",
-         r"^kernel_cutlass_(?!\w*(?:MMA|[Gg]emm|GEMM|[Ff]lash(?!infer)|[Ff]mha|FMHA|[Aa]tt(?:ention|n)|[Cc]onv(?!ert)))"
+         r"^kernel_cutlass_(?!\w*(?:MMA|[Gg]emm|GEMM|[Ff]lash(?!infer)|[Ff]mha|FMHA|[Aa]tt(?:ention|n)"
+         r"|[Cc]onv(?!ert)))"
          r"\w*(?:[Qq]uantiz|elementwise|_convert|[Aa]ctivation|[Ss]ilu|[Rr]ope)", "@words", words="kernel_cutlass_"),
     Rule("cutlass-dsl-mma", YES, "gemm", "cutlass",
          r"^kernel_cutlass_\w*(?:TiledMMA|MMAAtom)", "@words", note="a product's atom among its arguments",

@@ -108,7 +108,8 @@ RULES: Final = (
     Rule("cudnn-layout", NO, "copy", "cudnn",
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
          r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
-         r"|cubeTranspose\w*|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter|\bcol2im\w*|\bim2col\w*"
+         r"|cubeTranspose\w*|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter"
+         r"|\bcol2im\w*|\bim2col\w*"
          r"|\bvol2col\w*|\bcol2vol\w*", "@types", knows_better=True,
          words="col2im col2vol convert_tensor converttensor flip_filter im2col nchw2nhwc nchwaddpadding nchwto "
                "ncqhw nhwc2nchw nhwcaddpadding nhwcto ranspose tensortransform vol2col"),

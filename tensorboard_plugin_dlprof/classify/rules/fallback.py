@@ -34,7 +34,8 @@ RULES: Final = (
          "@words or types",
          note="the name says so", words="ldmatrix mma sync tcgen05 tensor"),
     Rule("word-naive-product", NO, "gemm", "custom",
-         r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem|cuda_?core"
+         r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem"
+         r"|cuda_?core"
          r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
          r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
          "@types",

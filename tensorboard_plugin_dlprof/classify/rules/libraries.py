@@ -14,7 +14,8 @@ RULES: Final = (
     Rule("minkowski-product", NO, "convolution", "minkowski_engine",
          r"^minkowski::(?:\w+::)*matmul\w*", "@types", note="FP32 and FP64 on CUDA cores", words="minkowski::"),
     Rule("library-copy", NO, "copy", "@namespace",
-         r"^(?:dgl|graphbolt|minkowski|faiss|lightseq|fastertransformer|nvinfer1|ctranslate2|tensorrt_llm::common|mxnet"
+         r"^(?:dgl|graphbolt|minkowski|faiss|lightseq|fastertransformer|nvinfer1|ctranslate2"
+         r"|tensorrt_llm::common|mxnet"
          r"|mshadow|cudf|dali|caffe|oneflow|cv|paddle)::(?:\w+::)*\w*(?i:copy|cpy|cast|transpose|permute|concat|slice"
          r"|pad|arrange|im2col)\w*", "@types", words="arrange cast concat copy cpy im2col pad permute slice transpose"),
     Rule("library-other", NO, "other", "@namespace",
@@ -32,7 +33,8 @@ RULES: Final = (
          r"\b(?:_Z\d+)?partial_mapreduce_(?:grid|device)", "@types",
          r"(?:Cu|ROC|one|Mtl)DeviceArray", words="partial_mapreduce_"),
     Rule("rapids", NO, "other", "rapids",
-         r"^(?:raft|cuvs|cuml|ML|MLCommon|cugraph|rmm)::(?!.*(?i:contraction|gemm|pairwise|distance|nn_?kernel|l2nn|svd|eig"
+         r"^(?:raft|cuvs|cuml|ML|MLCommon|cugraph|rmm)::(?!.*(?i:contraction|gemm|pairwise|distance|nn_?kernel"
+         r"|l2nn|svd|eig"
          r"|solver|pq_|cagra|ivf))", "@types",
          note="graphs, trees, selection and statistics; distances may be products, and are left out", of_rest=True,
          words="raft:: cuvs:: cuml:: ml:: mlcommon:: cugraph:: rmm::"),
@@ -50,22 +52,27 @@ RULES: Final = (
          note="sums the gradient of a bias; softmax between two products",
          words="matmul_backward_bias attention_softmax"),
     Rule("attention-mask", NO, "elementwise", "@namespace",
-         r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^|::)(?:ker_)?attn_softmax(?:_\w+)?$|(?:^|::)ker_(?:arrange|attention_mask|transform_0213)\w*"
+         r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^"
+         r"|::)(?:ker_)?attn_softmax(?:_\w+)?$|(?:^|::)ker_(?:arrange|attention_mask|transform_0213)\w*"
          r"|(?:^|::)add(?:Bias|Relative)Attention\w*|(?:^|::)longformerMHASoftmax\w*|(?:^|::)normalize_for_FMHA_\w+"
-         r"|(?:^|::)_?\w*attn_mask_to_\w+|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)\w*Attention\w*Metadata\w*|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
+         r"|(?:^|::)_?\w*attn_mask_to_\w+|(?:^|::)transform(?:4d)?_0213\w*|(?:^|::)\w*Attention\w*Metadata\w*"
+         r"|(?:^|::)FP8TransposeAttentionOut\w*|(?:^|::)_?attn_res_(?:fwd|bwd)_kernel$",
          "@types", note="masks, biases, softmax and layouts of attention whose products run elsewhere",
          knows_better=True, words="mask bias attn_softmax attention ker_ softmax fmha 0213 attn_res"),
     Rule("matrix-helper", NO, "copy", "@namespace",
          r"(?:^|::)_?(?!\w*(?i:gemm|mult|mul_|mm(?:_|$)))\w*?(?i:(?:quantize|scale|transpose|initiali[sz]e|init|copy"
-         r"|cast|print|fill|compare|norm|add|random)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to|add|scale|init"
+         r"|cast|print|fill|compare|norm|add|random)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to"
+         r"|add|scale|init"
          r"|norm|fill))\w*$", "@types",
          note="what is done to a matrix is told, and it is no product", knows_better=True, words="matri"),
     Rule("apex-mlp-helper", NO, "elementwise", "apex", r"^(?:biasAdd(?:Relu)?|Relu|Sigmoid)_[fb]prop$", "@types",
          note="bias and activation of a perceptron whose products run in cuBLAS", knows_better=True, words="prop"),
     Rule("tensorrt-plugin", NO, "other", "tensorrt",
          r"^(?:EfficientNMS\w*|skipln\w*|embLayerNorm\w*|[dq]\w*[qQ]ua(?:n)?tizeVector\w*|pReLUKernel|PerClassNMS\w*"
-         r"|cropAndResize\w*|priorBoxKernel|gridAnchor\w*|ms_deformable_\w+|modulatedDeformableIm2col\w*|specialslice\w*"
-         r"|resample(?:BBox)?_kernel|activateKernel|reorgKernel|postprocess_kernal|decode_bboxes_kernel\w*)$", "@types",
+         r"|cropAndResize\w*|priorBoxKernel|gridAnchor\w*|ms_deformable_\w+|modulatedDeformableIm2col\w*"
+         r"|specialslice\w*"
+         r"|resample(?:BBox)?_kernel|activateKernel|reorgKernel|postprocess_kernal"
+         r"|decode_bboxes_kernel\w*)$", "@types",
          note="plug-ins: detection, sampling, norms and layouts", knows_better=True,
          words="efficientnms skipln emblayernorm tizevector prelukernel perclassnms cropandresize priorbox gridanchor "
                "deformable specialslice resample activatekernel reorgkernel postprocess_kernal decode_bboxes"),

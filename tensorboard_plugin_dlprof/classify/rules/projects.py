@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
 RULES: Final = (
     # Triton attention: tl.dot of 16-bit or narrower types, or of FP32 as TF32.
     Rule("triton-attention-dot", YES, "attention", "triton",
-         r"^_attn_(?:fwd|bwd)(?:_tma)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_|fused_(?:atomic_)?)?(?:non)?causal$"
+         r"^_attn_(?:fwd|bwd)(?:_tma)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
+         r"|fused_(?:atomic_)?)?(?:non)?causal$"
          r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|fp8|int8kv|no_prompt_cache|splitK|with_v)$"
-         r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?|indexer(?:_fewq)?))_kernel$"
+         r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?"
+         r"|indexer(?:_fewq)?))_kernel$"
          r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
          r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
-         r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v|qk_fused\w*))_kernel$",
+         r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v"
+         r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
          words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood"),
     Rule("triton-attention-beside", NO, "attention", "triton",
@@ -31,7 +34,8 @@ RULES: Final = (
          note="by elements, or moves what attention reads", knows_better=True,
          words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k"),
     Rule("attention-cuda", YES, "attention", "custom",
-         r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel|sparse_attn_fwd_for_small_topk_kernel"
+         r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
+         r"|sparse_attn_fwd_for_small_topk_kernel"
          r"|(?:fwd|bwd)_attend_ker|based_linear_attention"
          r"|hedgehog_linear_attention_smd|kernel_flashkda_bf16_\w+|kernel_flashinfer_recurrent_kda_wy_vtile_short"
          r"|Sm(?:90|120)(?:FusedGdr(?:Fwd|H)|KktSolve)Kernel)$", "@words or types",
@@ -39,17 +43,20 @@ RULES: Final = (
               "LMDeploy's gated delta rule", knows_better=True,
          words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve"),
     Rule("recurrent-attention-cuda", NO, "attention", "custom",
-         r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+|gdn_fused_decode_kernel"
+         r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
+         r"|gdn_fused_decode_kernel"
          r"|gdr_decode_packed_\w+|fused_split_gdr_update_kernel|gdn_ba_gemv_kernel|RecurrentGdrKernel|ChunkedGdrKernel"
          r"|Sm\d+(?:GdrRecurrent|GdrTmaDescPrepare)Kernel|mamba2_(?:dt|fused)_op_kernel"
          r"|[gm]qa_attn_(?:splitk_(?:qk|v|attn)(?:_int4)?|fp8|int4)_kernel|mqa_attn_kernel|bwd_attend_prep_ker"
-         r"|attn_reduce_kernel_\w+|pa_decode_ps_reduce_hip_kernel|calAttnScore_valueBuf\w*|disentangled_attention_kernel"
+         r"|attn_reduce_kernel_\w+|pa_decode_ps_reduce_hip_kernel|calAttnScore_valueBuf\w*"
+         r"|disentangled_attention_kernel"
          r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel)$", "@words or types",
          note="one token at a time, or sums of parts: by elements", knows_better=True,
          words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_"),
     # State spaces and linear attention in Triton.
     Rule("state-space-dot", YES, "attention", "triton",
-         r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$|^_fused_cumsum_kkt_kernel$"
+         r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$"
+         r"|^_fused_cumsum_kkt_kernel$"
          r"|^(?:_atk_backward|_forward)_chunk_out$|^chunk_(?:ttt_linear_bwd_kernel_norm|fwd_mesa_cg_dim64_kernel)$"
          r"|^(?:parallel_deltaformer_bwd_kernel_row_sum|prepare_precond_wy_repr_bwd_kernel|transform_q_fwd_kernel)$"
          r"|^parallax_decode_kernel$|^simplicial_bwd_kv(?:1|2q)_kernel$",
@@ -58,7 +65,8 @@ RULES: Final = (
     Rule("state-space-beside", NO, "other", "triton",
          r"^mamba3_siso_bwd_kernel_(?!dqkv)\w+$|^_atk_backward_(?:chunk_summary|pass_chunks)$"
          r"|^_forward_(?:chunk_summary|pass_chunks)$|^(?:gdn|kda)_gate_(?:fwd|bwd|chunk_cumsum)\w*kernel_npu$"
-         r"|^(?:mesa_net_decoding|parallax_decode)_one_step_kernel$|^(?:sqrelu|powglu|sigmoidglu)_(?:fwd|bwd|fwdbwd)_kernel$"
+         r"|^(?:mesa_net_decoding|parallax_decode)_one_step_kernel$|^(?:sqrelu|powglu|sigmoidglu)_(?:fwd|bwd"
+         r"|fwdbwd)_kernel$"
          r"|^rwkv_(?:ka_fusion|seq_mix|mm_sparsity)_kernel$|^simplicial_bwd_pre_kernel$|^save_intra_chunk_attn$"
          r"|^store_ssm_state_to_block_map_kernel$|^bwd_dtrap_ddt_kernel$|^grpo_(?:fwd|bwd)_kernel$",
          note="gates, sums and steps by elements", knows_better=True,
@@ -68,7 +76,8 @@ RULES: Final = (
     Rule("narrow-product-triton", YES, "gemm", "triton",
          r"^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$|^_gemm_fp8(?:_tma)?_kernel$"
          r"|^bmm_scaled_fp8_kernel$|^blockwise_fp8_gemm_kernel$|^w8a8_block_dynamic_fp8_moe_grouped_\w+_kernel$"
-         r"|^mxfp_dynamic_moe_grouped_\w+_kernel$",
+         r"|^mxfp_dynamic_(?:moe|matmul)_?\w*_kernel$|^w8a8_(?:block|tensor)_(?:dynamic|static)_fp8_(?:matmul"
+         r"|moe)_?\w*kernel$",
          "@words", note="tl.dot of FP8 or narrower operands, which no other unit multiplies", knows_better=True,
          words="fp8 mxfp"),
     Rule("product-triton", YES, "gemm", "triton",
@@ -76,24 +85,44 @@ RULES: Final = (
          r"|^(?:[ab]_fused_)?[mk]_grouped_bf16_gemm_contiguous_tl_impl$|^_xformers_tiled_matmul_kernel$"
          r"|^wait_signal_matmul_triton_kernel$|^(?:add|b)?mm_sqmma_kernel$|^fused_ln_dual_matmul_kernel$"
          r"|^(?:paroquant_gemm|awq_linear)_kernel$|^_mhc_mm_norm_(?:fwd|bwd)(?:_fused)?_kernel(?:_npu)?$"
-         r"|^_scatter2scatter$|^_groupXtY$", "@words",
+         r"|^_scatter2scatter$|^_groupXtY$|^_fused_(?:down_proj|up_proj_swiglu)_kernel$"
+         r"|^_ff_a16w16_fused_(?:un)?gated$"
+         r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
+         r"|^_winograd_f4x3_batched_gemm_kernel$", "@words",
          note="its products are tl.dot", knows_better=True,
          words="_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
-               "scatter2scatter groupxty"),
+               "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_"),
     Rule("product-cuda", YES, "gemm", "custom",
          r"(?:^|::)(?:QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
-         r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*|dispatch_group_gemm_kernel"
+         r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*"
+         r"|dispatch_group_gemm_kernel"
          r"|gemm_kernel_sm90(?:_bf16)?)$|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
          note="mma or CUTLASS", knows_better=True,
          words="quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
                "gemm_kernel_sm bitblas_kernel"),
+    Rule("flash-fft-conv", YES, "convolution", "flash_fft_conv",
+         r"^butterfly_(?:padded_)?(?:ifft_)?(?:padded_)?(?:bf16_)?cuda_kernel_(?:16|32|64|128)$"
+         r"|^monarch_conv_(?:bwd_)?cuda_\w*kernel\w*$",
+         "@words or types", note="Fourier transforms as products with small matrices, by wmma", knows_better=True,
+         words="butterfly_ monarch_conv_"),
+    Rule("torchsparse", YES, "convolution", "torchsparse",
+         r"^fetch_on_demand_gemm_(?:no_fusion_)?(?:tf32|fp16(?:_tc4(?:_async)?)?)$", "@words",
+         note="wmma", knows_better=True, words="fetch_on_demand_gemm_"),
+    Rule("torchsparse-vector", NO, "convolution", "torchsparse",
+         r"^fetch_on_demand_gemm_\w+$", "@words", note="by elements: FP32, or halves of a few channels",
+         words="fetch_on_demand_gemm_"),
+    Rule("mamba-checkpointing", YES, "attention", "flashinfer",
+         r"(?:^|::)checkpointing_ssu_(?:precompute_)?kernel(?:_8bit|_main)?$", "@types",
+         note="its products of a chunk are mma.m16n8k16", knows_better=True, words="checkpointing_ssu_"),
     Rule("product-by-elements", NO, "gemm", "custom",
-         r"(?:^|::)(?:exl3_gemv_int8_\w+|routing_gemv_kernel|gemm_4bit_simt|reference_\w*gemm_kernel"
+         r"(?:^|::)(?:exl3_gemv_int8_\w+|h_gemm_(?:tall|wide)_kernel|matrix_diagonal_kernel|MatrixColReduceBy\w+"
+         r"|routing_gemv_kernel|gemm_4bit_simt|reference_\w*gemm_kernel"
          r"|int8WeightPerChannelLdkMultiplication|dense_vec_jagged_2d_(?:transposed_)?bmm|mm_to_sparse_cuda_kernel"
          r"|sparse_dense_mm_cuda_kernel|(?:triton_batched_)?dense_vec_jagged_2d_matmul|addmv_kernel)$"
          r"|^bitblas_kernel_\w*?_m1n\d+k\d+\w*$", "@words or types",
          note="dp4a, fused multiply-add, or one row", knows_better=True,
-         words="exl3_gemv routing_gemv gemm_4bit_simt reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ "
+         words="exl3_gemv h_gemm_ matrix_diagonal matrixcolreduce routing_gemv gemm_4bit_simt "
+               "reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ "
                "bitblas_kernel"),
     # Around products and experts.
     Rule("expert-routing", NO, "sort", "custom",
@@ -107,24 +136,61 @@ RULES: Final = (
          words="routing_ fused_score fused_topk topk moegate moe_alig rows_before expert mixermask sourcerow "
                "fakerouter sgmv_args noaux router mega_moe"),
     Rule("expert-helper", NO, "elementwise", "custom",
-         r"(?:^|::)(?:moe_(?:bias_add(?:_weighted)?|flag_(?:wait|write))_kernel|applySharedExpertSigmoid|moeActivationKernel"
+         r"(?:^|::)(?:moe_(?:bias_add(?:_weighted)?|flag_(?:wait|write))_kernel|applySharedExpertSigmoid"
+         r"|moeActivationKernel"
          r"|moe_smooth_per_token_scaled_quant_kernel\w*|prepare_moe_tma_descs\w*|moe_res_matmul|kdequant_mm_int32_fp16"
-         r"|dequantize_gemm_output_kernel|loraAddBiasKernel|loraReorderKernel|swordfish_(?:dequant_dense|prep|zero_c)_kernel"
+         r"|dequantize_gemm_output_kernel|loraAddBiasKernel|loraReorderKernel|swordfish_(?:dequant_dense|prep"
+         r"|zero_c)_kernel"
          r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k)$|^_silu_and_mul_moe_ep_kernel$"
          r"|^_(?:binned|padded)_copy_wgrad$",
          "@words or types", note="by elements, beside a product", knows_better=True,
          words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin sparse24_ wgrad"),
+    Rule("hyper-connections-product", YES, "gemm", "triton",
+         r"^_mhc_(?:post_pre_split|fused(?:_split)?)_kernel$|^_mhc_projection_(?:fwd_fused|bwd_fused_d(?:x|phi))$"
+         r"|^_mhc_(?:aggregate|expand_combine)_bwd$", "@words",
+         note="mixes residual streams and projects them by tl.dot", knows_better=True, words="_mhc_"),
     Rule("hyper-connections", NO, "other", "custom",
-         r"(?:^|::)_?mhc_(?:post|post_res|pre|pre_big_fuse|coeffs|sinkhorn|split_sinkhorn|bwd)_(?!gemm)\w+$"
+         r"(?:^|::)_?mhc_(?:post|post_res|pre|pre_big_fuse|coeffs|sinkhorn|split_sinkhorn|bwd|scale|reduce_apply"
+         r"|post_pre_reduce_apply)_(?!gemm)\w+$|^_mhc_(?:aggregate|expand_combine)_fwd$"
          r"|(?:^|::)_?hc_(?:apply|mix_finalize|mix_partials|pre_reduce|post_expand)_kernel$", "@words or types",
          note="mixes residual streams by elements; their products have kernels of their own", knows_better=True,
          words="mhc_ hc_"),
+    Rule("sparse-by-elements", NO, "gemm", "@namespace",
+         r"(?:^|::)(?:GatherMMScatterKernel2?|GESpMMKernel|SDDMM(?:Coo|Csr)\w*Kernel|(?:Arg)?SpMM\w*(?:Coo"
+         r"|Csr)\w*Kernel)$",
+         "@types", note="DGL's sums over the edges of a graph, by elements", knows_better=True,
+         words="gathermmscatter gespmm sddmm spmm"),
+    Rule("drawing", NO, "other", "@namespace",
+         r"(?:^|::)(?:projection_(?:(?:2dgs|ewa|ut)_\w+|fwd_kernel)|se3pose_\w+_kernel|quat_to_matrix_\w+_kernel"
+         r"|inverse_project_spinning_lidar_\w*kernel|assemble_proj_features_kernel)$", "@types",
+         note="gsplat: places and poses of Gaussians", knows_better=True,
+         words="projection_ se3pose_ quat_to_matrix inverse_project assemble_proj"),
+    Rule("vision-by-elements", NO, "other", "@namespace",
+         r"(?:^|::)(?:(?:ball_query|group_points|correlation|carafe_naive)_(?:for|back)ward_cuda_kernel\w*"
+         r"|assign_score_withk_\w+_cuda_kernel|convex_g?iou_cuda_kernel|points_in_polygons_forward_cuda_kernel"
+         r"|psamask_\w+_cuda|CARAFE(?:For|Back)ward\w*|filtered_lrelu_kernel|upfirdn2d_kernel_(?:large|small))$"
+         r"|(?:^|::)(?i:upsample_?(?:bi|tri)?linear)\w*$", "@types",
+         note="samples and neighbours; the linear one is interpolation", knows_better=True,
+         words="ball_query group_points correlation carafe assign_score convex_ points_in_polygons psamask "
+               "filtered_lrelu upfirdn2d upsample"),
+    Rule("beside-product", NO, "elementwise", "custom",
+         r"(?:^|::)scale_(?:1|128)x128(?:_reshape)?_kernel$|(?:^|::)qkv_tma_setup_(?:decode|prefill)$"
+         r"|^_?(?:gluon_)?deepgemm_fp8_paged_mqa_logits_\w*schedule$|^_scatter_intermediate_conv_kernel$"
+         r"|(?:^|::)fused_rope_thd_linear_grid_\w+_kernel$|(?:^|::)fmha_bwd_dot_do_o_kernel$",
+         "@words", note="scales, plans and rows beside a product", knows_better=True,
+         words="x128 tma_setup schedule scatter_intermediate fused_rope dot_do_o"),
+    Rule("split-alone", UNKNOWN, "other", "custom", r"^_?split_kernel$",
+         note="splits a tensor, or is the first stage of split attention", words="split_kernel"),
+    Rule("cutlass-reference", NO, "gemm", "cutlass", r"\bcutlass::reference::", "@types",
+         note="slow kernels that others are checked with, by elements", knows_better=True,
+         words="cutlass::reference::"),
     # Moving, converting, drawing.
     Rule("moved-by-name", NO, "copy", "custom",
          r"^_?(?:float|fused(?:8|n)bitrowwise)_to_\w*(?:rowwise|float)\w*cuda_kernel$|^_to_fp8_(?:row|col)\w*$"
          r"|^_fused_qkvzba_prefill_kernel_nqk\d+$|(?:^|::)(?:embedDecoderInput|maskDecoderOutput|tileEncoderResults"
          r"|tileGptPromptInputs|multiplyScale|rowMajorToCOL32_kernel|quatizeVectorE4M3|inplace_bf16_to_fp16_kernel"
-         r"|extend_u16_u8|BlockscaleToGroupscale_Kernel|prepareQKVKernel|processQKV|ProcessKV(?:_v2)?|concat_mla_k_kernel"
+         r"|extend_u16_u8|BlockscaleToGroupscale_Kernel|prepareQKVKernel|processQKV|ProcessKV(?:_v2)?"
+         r"|concat_mla_k_kernel"
          r"|transform_20314_bwd_new|paged_kv_update_\w*kernel|cache_rotate_kernel|conv1d_split_qkv\w*"
          r"|(?:cp_gather_)?indexer_k_quant(?:_and)?_cache_kernel|inverse_rope_group_quant_kernel"
          r"|(?:GraphSafe)?MultiAmaxMemcpyD2DKernelPreRHT|nope_qkv_varseq_prefill_kernel)$"
@@ -136,24 +202,28 @@ RULES: Final = (
                "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate "
                "conv1d_split indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
     Rule("collective-by-name", NO, "collective", "custom",
-         r"(?:^|::)(?:a[gr]_(?:ll_)?gfx\d+\w*|moeAllToAllKernel|ulysses_a2a_kernel|bump_tag_kernel|engram_fetch_impl)$",
+         r"(?:^|::)(?:a[gr]_(?:ll_)?gfx\d+\w*|moeAllToAllKernel|ulysses_a2a_kernel|bump_tag_kernel"
+         r"|engram_fetch_impl)$",
          note="between GPUs", knows_better=True, words="_gfx alltoall a2a bump_tag engram"),
     Rule("activation-by-name", NO, "elementwise", "custom",
          r"(?:^|::)(?:SigmoidGateMultiplyKernel|xielu_kernel_f|add_sigmoid_proj_kernel_f|kernel_silu_elewise_product"
-         r"|operator_(?:element|tn_big_tile)_kernel|kn_entry_\dc_(?:sbhd|thd)_\w+|generate_alibi_slopes|FixLogitsAnomaly"
+         r"|operator_(?:element|tn_big_tile)_kernel|kn_entry_\dc_(?:sbhd|thd)_\w+|generate_alibi_slopes"
+         r"|FixLogitsAnomaly"
          r"|transducer_joint_(?:tiled_)?forward)$|^_(?:exact|approx)_(?:forward|backward)_kernel$"
          r"|^(?:add|any|addr|full|kron|polar|vstack)_kernel(?:_kernel|_dim|_\d)?$", "@words or types",
          note="by elements", knows_better=True,
-         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _exact_ _approx_ _kernel"),
+         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _dwf_dw _exact_ _approx_ _kernel"),
     Rule("normalisation-by-name", NO, "normalisation", "custom",
-         r"(?:^|::)(?:gn_(?:bwd_)?cuda_kernel|rstd_kernel|cmvn|_dyt_(?:fwd|bwd)_kernel)$",
-         note="norms", knows_better=True, words="gn_ rstd cmvn dyt"),
+         r"(?:^|::)(?:gn_(?:bwd_)?cuda_kernel|rstd_kernel|cmvn|_dyt_(?:fwd|bwd)_kernel|_gemma_rms_layernorm_\w+)$",
+         note="norms", knows_better=True, words="gn_ rstd cmvn dyt _gemma_rms"),
     Rule("reduction-by-name", NO, "reduction", "custom",
          r"(?:^|::)(?:crossentropy_(?:forward|backward)_kernel\d|ker_ppl\w*|auc_kernel|d_cmax_kernel|dot_kernel_\d"
-         r"|fused_dot_scale_axpy|scan_part_\w+_abc_(?:loop_)?kernel|add_base_\w+_abc_kernel|_target_logprob_partial_kernel)$",
+         r"|fused_dot_scale_axpy|scan_part_\w+_abc_(?:loop_)?kernel|add_base_\w+_abc_kernel"
+         r"|_target_logprob_partial_kernel)$",
          note="sums", knows_better=True, words="crossentropy ker_ppl auc_ cmax dot_ _abc_ logprob"),
     Rule("convolution-by-elements", NO, "convolution", "custom",
-         r"(?:^|::)(?:conv_transpose_1d_kernel|fused_conv1d_batched_kernel\w*|conv1d_update_kernel|batched_conv_rewind_kernel)$",
+         r"(?:^|::)(?:conv_transpose_1d_kernel|fused_conv1d_batched_kernel\w*|conv1d_update_kernel"
+         r"|batched_conv_rewind_kernel)$",
          "@types", note="along one dimension, by elements", knows_better=True, words="conv"),
     Rule("cupy-distance", NO, "other", "cupy",
          r"^kernel(?:Flood[UDZ]\w*|PropagateInterband|ProximatePoints\w*|DoubleToSingleList)$|^execute_dist$",

@@ -50,7 +50,8 @@ RULES: Final = (
          note="look-ups in embedding tables and their fused optimizers; dense is their gradient", knows_better=True,
          words="_embedding bounds_check_indices linearize u_cache_"),
     Rule("fbgemm-jagged", NO, "elementwise", "fbgemm",
-         r"(?:^|::)_?(?:triton_)?(?:jagged2?|padded|dense)_\w*(?:elementwise|to_padded|to_dense|to_jagged2?|cat_jagged)\w*"
+         r"(?:^|::)_?(?:triton_)?(?:jagged2?|padded|dense)_\w*(?:elementwise|to_padded|to_dense|to_jagged2?"
+         r"|cat_jagged)\w*"
          r"|^ssd_(?:cache|generate|update)_\w+|^to_dense_\w+|^triton_dense_to_jagged$", "@types",
          note="rows of different lengths, moved or changed by elements", knows_better=True,
          words="jagged padded dense ssd_"),
@@ -131,8 +132,10 @@ RULES: Final = (
          r"\brocprim::", "@types",
          r"scan_config|reduce_config|lookback|scan|reduce", words="rocprim::"),
     Rule("cub-bare", NO, "other", "cub",
-         r"^(?:Device(?:RadixSort|Reduce|Scan|Select|Rle|RunLength|Histogram|SegmentedReduce|SegmentedSort|SegmentedRadixSort"
-         r"|MergeSort|UniqueByKey|Spmv|Partition|ThreeWayPartition|AdjacentDifference|BatchMemcpy|For|Transform|SegmentFixup)"
+         r"^(?:Device(?:RadixSort|Reduce|Scan|Select|Rle|RunLength|Histogram|SegmentedReduce|SegmentedSort"
+         r"|SegmentedRadixSort"
+         r"|MergeSort|UniqueByKey|Spmv|Partition|ThreeWayPartition|AdjacentDifference|BatchMemcpy|For|Transform"
+         r"|SegmentFixup)"
          r"\w*|_kernel_agent|trampoline_kernel|static_kernel)$", "@types",
          note="CUB's, Thrust's and rocPRIM's kernels without their namespaces", knows_better=True,
          words="device _kernel_agent trampoline_kernel static_kernel"),
@@ -143,12 +146,14 @@ RULES: Final = (
          words="curand params philox rocrand seed sequenced shuffled"),
     # Transformer Engine.
     Rule("transformer-engine-hadamard", YES, "gemm", "transformer_engine",
-         r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)|\b(?:group_)?(?:row_col_)?rht_gemm_device"
+         r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)"
+         r"|\b(?:group_)?(?:row_col_)?rht_gemm_device"
          r"|^(?:GraphSafe)?(?:Group)?HadamardAmaxTmaKernel$|^HadamardTransformKernel$",
          "bf16", note="a product with a Hadamard matrix, by mma",
          words="rht_gemm_device transformer_engine:: hadamard"),
     Rule("triton-hadamard", YES, "gemm", "triton",
-         r"^_(?:group_rht|pergroup_cta_rht|hadamard)_(?:amax|quantize)\w*kernel$|^_(?:rotate_quantize|rot)_(?:q|k|qk|k_only)_kernel$",
+         r"^_(?:group_rht|pergroup_cta_rht|hadamard)_(?:amax|quantize)\w*kernel$|^_(?:rotate_quantize|rot)_(?:q"
+         r"|k|qk|k_only)_kernel$",
          note="a product with a Hadamard matrix, by tl.dot", words="_rht hadamard rot"),
     Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",
          r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types",

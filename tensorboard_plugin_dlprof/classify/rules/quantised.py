@@ -25,7 +25,8 @@ RULES: Final = (
          r"\bsm\d+_fp8_fp4_\w*", "@types",
          note="one kernel for FP8 and FP4 weights; the template says which", words="_fp8_fp4_"),
     Rule("deep-gemm", YES, "gemm", "deep_gemm",
-         r"\bdeep_gemm::(?:\w+::)*(?!smxx_)\w*(?:gemm|mqa|einsum|bmn|_tl_impl)\w*|^sm(?:90|100)_(?:fp8|bf16|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
+         r"\bdeep_gemm::(?:\w+::)*(?!smxx_)\w*(?:gemm|mqa|einsum|bmn|_tl_impl)\w*|^sm(?:90|100)_(?:fp8|bf16"
+         r"|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
          r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm\w*|\bfp8_gemm_kernel", "@words or types",
          words="_gemm bf16 fp4 fp8 m_grouped tf32"),
     Rule("awq", YES, "gemm", "awq",
@@ -76,8 +77,8 @@ RULES: Final = (
     Rule("skinny-gemm-mfma", YES, "gemm", "vllm", r"\bwvSplitK(?:Q|rc)_\w*", "@types", note="MFMA on FP8 operands",
          words="wvsplitk"),
     Rule("skinny-gemm-bf16", UNKNOWN, "gemm", "vllm",
-         r"\bwvSplitK\w*", "bf16", r"bfloat16",
-         note="v_dot2 at first; newer versions multiply bf16 by MFMA 4x4x4", words="wvsplitk"),
+         r"\bwvSplitK_\w*", "@types", r"^(?!.*(?:__half|_Float16|\b[hH]alf\b|(?<!b)float16))",
+         note="v_dot2 for halves; newer versions multiply bf16 by MFMA 4x4x4", words="wvsplitk"),
     Rule("skinny-gemm", NO, "gemm", "vllm",
          r"\bwvSplitK_\w+|\bwv_?splitk\w*|\bLLGemm\w*|\bLLMM1\w*", "@types", note="v_dot2 for a few rows",
          words="llgemm llmm1 splitk"),
@@ -139,7 +140,8 @@ RULES: Final = (
          r"^gemm(?:_splitK)?(?:_persistent)?_(?:INT|MX)_kernel$|^gemm_A16fWnO16f_int32packing_kernel$"
          r"|^gemm_splitK_persistent_kernel$", note="tl.dot on dequantised halves", words="gemm"),
     Rule("lora-triton", YES, "gemm", "triton",
-         r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|sgmv_(?:shrink|expand))_kernel\w*",
+         r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|sgmv_(?:shrink"
+         r"|expand))_kernel\w*",
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:shrink|expand)\w*", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_"),

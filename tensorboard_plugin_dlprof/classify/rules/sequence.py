@@ -26,8 +26,10 @@ RULES: Final = (
          words="_chunk_scan_bwd_dz_kernel chunk_cumsum state_passing"),
     Rule("linear-attention-sums", NO, "reduction", "fla",
          r"^chunk_(?:local|global|comba)_cumsum_(?:scalar|vector)\w*|^(?:gdn|kda)_gate_(?!chunk_fwd)\w*kernel$"
-         r"|^chunk_(?:fwd|bwd)_kernel_d?h_reduction$|^parallel_\w+_bwd_kernel_preprocess$|^chunk_delta_attn_gate_fwd_kernel$"
-         r"|^(?:copy_last_chunk|chunk_gate_cumsum)_kernel$|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_intra_(?:merge|split)$"
+         r"|^chunk_(?:fwd|bwd)_kernel_d?h_reduction$|^parallel_\w+_bwd_kernel_preprocess$"
+         r"|^chunk_delta_attn_gate_fwd_kernel$"
+         r"|^(?:copy_last_chunk|chunk_gate_cumsum)_kernel$|^chunk_(?:gla"
+         r"|rwkv6)_fwd_A_kernel_intra_sub_intra_(?:merge|split)$"
          r"|^solve_tril_16x16_kernel$|^rwkv_(?:seq_mix|mix_bwd)_ken\w+|^rwkv_channel_mixing_\w+",
          note="sums, gates and copies around the products of chunks", knows_better=True,
          words="_cumsum_ _gate_ _reduction preprocess copy_last_chunk sub_intra_ solve_tril_16x16 rwkv_"),
@@ -36,17 +38,20 @@ RULES: Final = (
          note="sums over time by a tl.dot that asks for IEEE FP32",
          words="rwkv6_bwd_kernel_dw logcumsumexp"),
     Rule("ggml-sequence", NO, "reduction", "ggml",
-         r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*", "fp32",
+         r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32"
+         r"|cuda)\w*", "fp32",
          note="one step after another, by elements", knows_better=True,
          words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
-         r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+|^chunk_\w*kernel_(?:intra_)?sub_intra$"
+         r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+"
+         r"|^chunk_\w*kernel_(?:intra_)?sub_intra$"
          r"|^chunk_\w*kernel_intra_(?:sub_intra|token_parallel)$|^chunk_dplr_bwd_kernel_intra$"
          r"|^_chunk_scan_bwd_ddAcs_unstable_kernel$",
          note="sums and products by elements within a chunk", knows_better=True,
          words="chunk_ kernel_intra_ sub_intra"),
     Rule("mamba-chunk", YES, "attention", "mamba",
-         r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state|mamba_chunk_scan\w*)_(?:fwd|bwd)"
+         r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state"
+         r"|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
          rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
@@ -64,16 +69,21 @@ RULES: Final = (
          r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$|^chunk_scaled_dot_kkt_fwd_kernel\w*"
          r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
          rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*"
-         r"|^_?parallel_(?:attn|nsa|wall_attn|path|based|rebased|deltaformer|parallax|simple_gla|delta_rule|forgetting_attn)"
+         r"|^_?parallel_(?:attn|nsa|wall_attn|path|based|rebased|deltaformer|parallax|simple_gla|delta_rule"
+         r"|forgetting_attn)"
          r"(?:_compression)?_(?:fwd|bwd)_(?!\w*(?:preprocess|topk|row_sum))\w+$"
          r"|^fused_chunk_(?:\w+_)?(?:fwd|bwd)_kernel\w*|^chunkwise_(?:fwd|bwd)_kernel\w*"
-         r"|^chunk_(?:gdn2|precond_kda|oja|ttt_linear|gated_delta_product)_(?:fwd|bwd)_(?:kernel_)?(?!\w*(?:cumsum|gate|norm))\w+"
-         r"|^(?:fused_solve_tril_)?recompute_w_u_\w*kernel$|^chunk_(?:fwd|bwd)_kernel_(?:d?h_(?:parallel|split)|o_opt\w*|dqke)$"
+         r"|^chunk_(?:gdn2|precond_kda|oja|ttt_linear|gated_delta_product)_(?:fwd"
+         r"|bwd)_(?:kernel_)?(?!\w*(?:cumsum|gate|norm))\w+"
+         r"|^(?:fused_solve_tril_)?recompute_w_u_\w*kernel$|^chunk_(?:fwd|bwd)_kernel_(?:d?h_(?:parallel|split)"
+         r"|o_opt\w*|dqke)$"
          r"|^chunk_delta_attn_fwd_kernel_(?:inter_solve_fused|intra_sub_chunk)$|^wu_fwd_kernel$"
-         r"|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_inter$|^chunk_transform_qk_(?:fwd|bwd)_kernel\w*$|^parallel_nsa_kernel_topk$"
+         r"|^chunk_(?:gla|rwkv6)_fwd_A_kernel_intra_sub_inter$|^chunk_transform_qk_(?:fwd|bwd)_kernel\w*$"
+         r"|^parallel_nsa_kernel_topk$"
          r"|^intra_chunk_preprocess_(?:fwd|bwd)_kernel$|^chunk_(?:dplr_bwd_dgk|rwkv6_fwd_cumsum)_kernel$"
          r"|^chunk_(?:cumprod_householder|mesa_net_h_k[kv]|precond_kkt|scaled_dot_comba_pkt)_\w+kernel\w*$"
-         r"|^chunk_scaled_dot_kkt_bwd_kernel_gk$|^chunk_generalized_iplr_delta_rule_fwd_kernel_[ho]$|^prepare_wy_repr_bwd_kda_kernel$|^merge_fwd_bwd_kernel$"
+         r"|^chunk_scaled_dot_kkt_bwd_kernel_gk$|^chunk_generalized_iplr_delta_rule_fwd_kernel_[ho]$"
+         r"|^prepare_wy_repr_bwd_kda_kernel$|^merge_fwd_bwd_kernel$"
          r"|^pre_process_(?:fwd|bwd)_kernel_merged$",
          note="tl.dot on the model's 16-bit types",
          words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge intra_chunk"),

@@ -39,7 +39,8 @@ RULES: Final = (
          words="append_paged_ appendpagedkv concat_and_cache copy_blocks gather_cache kv_indices reshape_and_cache "
                "set_mla_kv_buffer store_kv swap_blocks write_req_to_token"),
     Rule("kv-cache", NO, "copy", "@namespace",
-         r"^(?!.*(?:Prefill|Decode|POD)).*(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv|append_paged"
+         r"^(?!.*(?:Prefill|Decode|POD)).*(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks"
+         r"|swap_blocks|store_kv|append_paged"
          r"|write_req_to_token|kv_indices|mla_kv|cache_mla)\w*", "@types",
          words="append_paged cache copy_blocks kv_indices mla_kv store_kv swap_blocks write_req_to_token"),
     Rule("activation", NO, "elementwise", "@namespace",

@@ -14,7 +14,8 @@ RULES: Final = (
          "@types",
          words="eigen"),
     Rule("eigen-reduction", NO, "reduction", "eigen",
-         r"^Eigen::internal::\w*(?:Reduc|Reduction)\w*|^(?:Full|Inner|Outer)Reduction(?:Kernel)?\w*|^Reduction(?:Init|Clean)\w+",
+         r"^Eigen::internal::\w*(?:Reduc|Reduction)\w*|^(?:Full|Inner|Outer)Reduction(?:Kernel)?\w*"
+         r"|^Reduction(?:Init|Clean)\w+",
          "@types", words="reduc"),
     Rule("eigen", NO, "elementwise", "eigen", r"^Eigen::|^EigenMetaKernel\w*", "@types", words="eigen"),
     Rule("tensorflow-random", NO, "random", "tensorflow",
