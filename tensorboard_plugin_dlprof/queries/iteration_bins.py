@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_number, iteration_blocks
-from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, sums_by_number, with_unrecorded
+from tensorboard_plugin_dlprof.queries.iteration_sums import BLOCKS, SINGLE, Bar, block_width, sums, with_unrecorded
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import performance
@@ -74,16 +72,20 @@ def iteration_bars(
     else:
         low, high = max(first, first if start is None else start), min(last, last if stop is None else stop)
         size = max(-(-(high - low + 1) // bins), 1)
-    rows: list[Bar] | None = None
-    blocks = iteration_blocks(connection, scope)
-    if blocks is not None and size >= blocks.width:
-        # Round to whole blocks, counted from the start of the first block.
-        numbers = high - low // blocks.width * blocks.width + 1
-        size = max(-(-numbers // (bins * blocks.width)), 1) * blocks.width
-        with suppress(NotWholeNumbers):
-            rows = bars_by_number(connection, scope, blocks, low, high, size)
-    if size and rows is None:
-        rows = sums_by_number(connection, scope, low, high, size, are_all=(low, high) == (first, last))
+    rows: list[Bar] = []
+    if size:
+        width = block_width(connection, scope)
+        values = {"low": low, "high": high, "first": low}
+        source = f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high"
+        if width and size >= width:
+            # Bars span whole blocks; single iterations are read where the range begins or ends inside a block.
+            size = max(-(-(high - low // width * width + 1) // (bins * width)), 1) * width
+            begin, behind = -(-low // width), (high + 1) // width
+            values |= {"first": low - low % width, "begin": begin, "behind": behind}
+            values |= {"begin_value": begin * width, "behind_value": max(begin, behind) * width}
+            inside = "iteration.iter_value >= :begin_value AND iteration.iter_value < :behind_value"
+            source = f"{source} AND NOT ({inside}) UNION ALL {BLOCKS} AND block >= :begin AND block < :behind"
+        rows = sums(connection, scope, source, "(first_value - :first) / :size", {**values, "size": size})
     return {
         "first": first,
         "last": last,
@@ -95,5 +97,5 @@ def iteration_bars(
         "to": high if size else None,
         "bin_size": max(size, 1),
         "binned": size > 1,
-        "rows": with_unrecorded(connection, rows or []),
+        "rows": with_unrecorded(connection, rows),
     }

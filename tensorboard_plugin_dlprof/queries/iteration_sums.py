@@ -1,6 +1,7 @@
-"""Sums of neighbouring iterations, which charts draw as one bar, computed by SQLite from single iterations.
+"""Sums of neighbouring iterations, which charts draw as one bar.
 
-Aggregated iterations, iterations before them, and iterations after them are never in the same sum.
+Aggregated iterations, iterations before them, and iterations after them are never in the same sum. Of very many
+iterations, the import stores sums over blocks of them (``database.iteration_blocks``), which are added up.
 """
 
 from __future__ import annotations
@@ -59,6 +60,15 @@ SINGLE = (
 )
 """A SELECT of the iterations of ``:aggregation``, each as a block of one."""
 
+_STORED = {"unknown_kernel": "unknown_part_ns", "other_kernel": "other_kernel_ns - unknown_part_ns"}
+
+BLOCKS = (
+    "SELECT first_value, last_value, iterations, start_ns, duration_ns, shortest_ns, longest_ns, is_aggregated, "
+    + ", ".join(f"{_STORED.get(resource, f'{resource}_ns')} AS {resource}_ns" for resource in RESOURCES)
+    + " FROM ext_iteration_blocks WHERE aggr_id = :aggregation"
+)
+"""A SELECT of the stored blocks of ``:aggregation``, with the columns of ``SINGLE``."""
+
 
 def with_unrecorded(connection: sqlite3.Connection, bars: list[Bar]) -> list[Bar]:
     """The bars, with None for the parts that the recording could not contain."""
@@ -87,12 +97,9 @@ def last_aggregated(connection: sqlite3.Connection, scope: Scope) -> int:
     return whole(last) or 0
 
 
-def single_iterations(connection: sqlite3.Connection, scope: Scope, low: int, high: int) -> list[Bar]:
-    """The iterations numbered ``low`` to ``high``, each by itself."""
-    cursor = connection.execute(
-        f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high ORDER BY first_value",
-        {"aggregation": scope.aggregation, "low": low, "high": high},
-    )
+def single_iterations(connection: sqlite3.Connection, scope: Scope) -> list[Bar]:
+    """The iterations in order, each by itself."""
+    cursor = connection.execute(f"{SINGLE} ORDER BY first_value", {"aggregation": scope.aggregation})
     return [_of_row(row) for row in cursor.fetchmany(_MOST_SINGLE)]
 
 
@@ -116,43 +123,12 @@ def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, va
     return [_of_row(row) for row in cursor.fetchmany(MOST_SUMS)]
 
 
-def sums_by_number(
-    connection: sqlite3.Connection, scope: Scope, low: int, high: int, size: int, *, are_all: bool
-) -> list[Bar]:
-    """Sums of the iterations numbered ``low`` to ``high``, each spanning ``size`` numbers, counted from ``low``.
-
-    ``are_all`` says that there are no other iterations, so that they can be read in the order of the file.
-    """
-    # Reading the two tables separately is faster than joining them.
-    values = {"aggregation": scope.aggregation, "low": low, "high": high, "size": size}
-    bar = "(iter_value - :low) / :size AS bar"
-    where = "WHERE {table}aggr_id = :aggregation AND iter_value BETWEEN :low AND :high GROUP BY bar"
-    indexed = "NOT INDEXED" if are_all else ""
-    parts = ", ".join(f"sum({_part(resource)})" for resource in RESOURCES)
-    aggregated = {
-        row[0]: row[1:]
-        for row in connection.execute(
-            f"SELECT {bar}, count(*), {parts} FROM iteration_aggregation_list AS part {indexed} "
-            f"{OF_ITERATION} {where.format(table='part.')}",
-            values,
-        ).fetchmany(MOST_SUMS)
-    }
-    cursor = connection.execute(
-        f"SELECT {bar}, min(iter_value), max(iter_value), count(*), min(start_time), sum(stop_time - start_time), "
-        "min(stop_time - start_time), max(stop_time - start_time) "
-        f"FROM iteration_list {indexed} {where.format(table='')} ORDER BY bar",
-        values,
-    )
-    found: list[Bar] = []
-    for number, *row in cursor.fetchmany(MOST_SUMS):
-        profiled, *of_parts = aggregated.get(number, (0, *[None] * len(RESOURCES)))
-        if profiled in (0, row[2]):
-            found.append(_of_row([*row, profiled, *of_parts]))
-        else:
-            edges = {"low": row[0], "high": row[1]}
-            within = f"{SINGLE} AND iteration.iter_value BETWEEN :low AND :high"
-            found += sums(connection, scope, within, ":low", edges)
-    return found
+def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
+    """How many numbers of iterations a stored block spans; 0 if none are stored."""
+    row = connection.execute(
+        "SELECT width FROM ext_iteration_blocks WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()
+    return max(0, whole(row[0]) or 0) if row else 0
 
 
 def _of_row(row: Sequence[object]) -> Bar:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import suppress
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.iteration_blocks import NotWholeNumbers, bars_by_position, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
+    BLOCKS,
     SINGLE,
     Bar,
+    block_width,
     single_iterations,
     sums,
-    sums_by_number,
     with_unrecorded,
 )
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -78,23 +77,19 @@ def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[I
 
 
 def _all_iterations(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Bar], bool]:
-    blocks = iteration_blocks(connection, scope)
-    if blocks is not None:
-        count = len(blocks.columns["block"])
-        is_binned = blocks.width > 1 or count > MAX_ROWS
-        with suppress(NotWholeNumbers):
-            return bars_by_position(connection, scope, blocks, _bin_size(count) if is_binned else 1), is_binned
-    first, last, count = connection.execute(
-        "SELECT min(iter_value), max(iter_value), count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
-    ).fetchone()
-    if count <= MAX_ROWS:
-        return single_iterations(connection, scope, first or 0, last or 0), False
-    size = _bin_size(count)
-    if last - first + 1 == count:
-        return sums_by_number(connection, scope, first, last, size, are_all=True), True
-    # With gaps between the numbers, iterations are binned by position.
-    source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({SINGLE})"
-    return sums(connection, scope, source, "place / :size", {"size": size}), True
+    if block_width(connection, scope):
+        count_blocks = "SELECT count(*) FROM ext_iteration_blocks WHERE aggr_id = ?"
+        (count,) = connection.execute(count_blocks, (scope.aggregation,)).fetchone()
+        source = BLOCKS.replace(" FROM ", ", position AS place FROM ")
+    else:
+        (count,) = connection.execute(
+            "SELECT count(*) FROM iteration_list WHERE aggr_id = ?", (scope.aggregation,)
+        ).fetchone()
+        if count <= MAX_ROWS:
+            return single_iterations(connection, scope), False
+        # There may be gaps between the numbers, so iterations are binned by position.
+        source = f"SELECT *, dense_rank() OVER (ORDER BY first_value) - 1 AS place FROM ({SINGLE})"
+    return sums(connection, scope, source, "place / :size", {"size": _bin_size(count)}), True
 
 
 def _bin_size(count: int) -> int:

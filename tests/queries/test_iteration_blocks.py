@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from shutil import copyfile
 
 import pytest
 
@@ -18,7 +17,6 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_blocks import MOST_SINGLE, iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
@@ -49,7 +47,7 @@ def opened(database: Path) -> Iterator[tuple[sqlite3.Connection, Scope, list[Bar
     """The database, its only aggregation, and all iterations one by one."""
     with closing(open_database(database)) as con:
         scope = find_scope(con)
-        yield con, scope, single_iterations(con, scope, 0, 10**9)
+        yield con, scope, single_iterations(con, scope)
 
 
 def check_sums(bars: list[Bar] | list[IterationRow], single: list[Bar]) -> None:
@@ -94,39 +92,3 @@ def test_bars_of_a_range(
     shortest = min(row["duration_ns"] or 0 for row in inside)
     assert max(bar["longest_ns"] or 0 for bar in found["rows"]) == longest
     assert min(bar["shortest_ns"] or 0 for bar in found["rows"]) == shortest
-
-
-def test_every_profile_has_blocks_or_few_iterations() -> None:
-    """What the import does not store, questions keep one by one."""
-    assert MOST_SINGLE == MANY_ITERATIONS
-
-
-def test_blocks_are_read_once(opened: tuple[sqlite3.Connection, Scope, list[Bar]]) -> None:
-    """What is kept of them gives the same bars again."""
-    con, scope, _ = opened
-    assert iteration_rows(con, scope) == iteration_rows(con, scope)
-    kept = iteration_blocks(con, scope)
-    assert kept is not None
-    assert kept is iteration_blocks(con, scope)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        "SET duration_ns = 'long' WHERE position = 7",
-        "SET duration_ns = 9223372036854775807",
-        "SET width = width + (position = 7)",
-        "SET block = 100000 WHERE position = 7",
-    ],
-)
-def test_damaged_blocks_are_not_read(database: Path, change: str, tmp_path: Path) -> None:
-    """The iterations themselves are added up then."""
-    damaged = tmp_path / "damaged.sqlite"
-    copyfile(database, damaged)
-    with closing(sqlite3.connect(damaged)) as con, con:
-        con.execute(f"UPDATE ext_iteration_blocks {change}")
-    with closing(open_database(damaged)) as con:
-        scope = find_scope(con)
-        single = single_iterations(con, scope, 0, 10**9)
-        check_sums(iteration_rows(con, scope)[0], single)
-        check_sums(iteration_bars(con, scope)["rows"], single)

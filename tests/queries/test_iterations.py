@@ -15,7 +15,6 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_dlprof_database, import_source
-from tensorboard_plugin_dlprof.queries import iteration_blocks
 from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
 from tensorboard_plugin_dlprof.queries.iteration_sums import single_iterations
 from tensorboard_plugin_dlprof.queries.iterations import (
@@ -48,12 +47,8 @@ def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("step", [1, 3], ids=["numbered", "with gaps"])
 @pytest.mark.parametrize("aggregated", [(0, 4_999), (1_003, 2_512), (7, 7)])
-@pytest.mark.parametrize("most_single", [0, iteration_blocks.MOST_SINGLE], ids=["by SQLite", "by NumPy"])
-def test_sums_are_those_of_the_rows(
-    tmp_path: Path, aggregated: tuple[int, int], step: int, most_single: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sums_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[int, int], step: int) -> None:
     """Every iteration is in one row, aggregated ones with their parts; rows are no more than a page draws."""
-    monkeypatch.setattr(iteration_blocks, "MOST_SINGLE", most_single)
     source, small, large = (tmp_path / name for name in ("a.json", "small.sqlite", "large.sqlite"))
     write_trace(source, steps=5, adds_per_step=1)
     import_source(source, small, ImportOptions(), lambda _stage, _fraction: None)
@@ -66,7 +61,7 @@ def test_sums_are_those_of_the_rows(
     with closing(open_database(large)) as con:
         scope = find_scope(con)
         rows, is_binned = iteration_rows(con, scope)
-        single = single_iterations(con, scope, 0, 10**9)
+        single = single_iterations(con, scope)
     assert is_binned
     assert MAX_ROWS // 2 < len(rows) <= MAX_ROWS
     assert len(single) == 5_000
@@ -96,38 +91,23 @@ def twenty(tmp_path: Path) -> Path:
     return database
 
 
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("io_duration", None), ("io_duration", "'long'"), ("io_duration", "1.5"), ("cpu_duration", f"{2**62}")],
-)
-def test_what_is_no_whole_number_is_told_as_by_sqlite(
-    twenty: Path, column: str, value: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A part of the time that DLProf did not store, or that is damaged, is unknown as before, and never 0."""
+def test_a_part_that_is_not_stored_is_unknown(twenty: Path) -> None:
+    """And never 0."""
     with closing(sqlite3.connect(twenty)) as con, con:
-        con.execute(f"UPDATE iteration_aggregation_list SET {column} = {value or 'NULL'} WHERE iter_value > 3")
-    answers = []
-    for most_single in (iteration_blocks.MOST_SINGLE, 0):
-        monkeypatch.setattr(iteration_blocks, "MOST_SINGLE", most_single)
-        with closing(open_database(twenty)) as con:
-            answers.append((iteration_rows(con, find_scope(con)), iteration_bars(con, find_scope(con))))
-    assert answers[0] == answers[1]
-    if value is None:
-        assert [(row["parts"] or {}).get("io") for row in answers[0][0][0][2:6]] == [0, 0, None, None]
+        con.execute("UPDATE iteration_aggregation_list SET io_duration = NULL WHERE iter_value > 3")
+    with closing(open_database(twenty)) as con:
+        rows, _ = iteration_rows(con, find_scope(con))
+    assert [(row["parts"] or {}).get("io") for row in rows[2:6]] == [0, 0, None, None]
 
 
 @pytest.mark.parametrize("bins", [1, 3, 100])
-def test_bars_are_the_same_kept_or_not(twenty: Path, bins: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the range: also one that ends before the first iteration, or begins behind the last."""
-    ranges = [(None, None), (0, 5), (3, 3), (7, 99), (-9, -3), (30, 40)]
-    answers = []
-    for most_single in (iteration_blocks.MOST_SINGLE, 0):
-        monkeypatch.setattr(iteration_blocks, "MOST_SINGLE", most_single)
-        with closing(open_database(twenty)) as con:
-            answers.append([iteration_bars(con, find_scope(con), *some, bins) for some in ranges])
-    assert answers[0] == answers[1]
-    assert len(answers[0][2]["rows"]) == 1
-    assert [answer["rows"] for answer in answers[0][4:]] == [[], []]
+def test_bars_of_any_range(twenty: Path, bins: int) -> None:
+    """Also of one that ends before the first iteration, or begins behind the last."""
+    with closing(open_database(twenty)) as con:
+        scope = find_scope(con)
+        for first, last, count in ((None, None, 20), (0, 5, 6), (3, 3, 1), (7, 99, 13), (-9, -3, 0), (30, 40, 0)):
+            rows = iteration_bars(con, scope, first, last, bins)["rows"]
+            assert sum(row["count"] or 0 for row in rows) == count
 
 
 def test_counts_of_kernels_are_found_by_id(tmp_path: Path) -> None:
