@@ -227,18 +227,24 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 
 @limited
 def diagnose_source(
-    source: Path, chosen: str | tuple[int, int], options: ImportOptions, progress: Progress
+    source: Path,
+    chosen: str | tuple[int, int],
+    options: ImportOptions,
+    progress: Progress,
+    *,
+    by_number: bool = False,
 ) -> dict[str, Any]:
     """Where the time of a source or database goes, as ``diagnosis.as_data.as_data`` returns it. Nothing is written.
 
     Args:
         source: A trace or export of any format that an importer recognises, or a database, ours or NVIDIA's.
-        chosen: The iterations that means and findings are of: ``typical``, ``all``, or first and last position.
+        chosen: The iterations that means and findings are of: ``typical``, ``all``, or their first and last position.
+        by_number: Whether these are the numbers that tables and sentences show, not positions from 0.
         options: How to read a source.
         progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
-        BadRequest: There are no iterations at these positions.
+        BadRequest: There are no iterations there.
         ProfileError: The source cannot be read.
     """
     profile = _of_any_database(source, progress) if is_dlprof_database(source) else _read(source, options, progress)
@@ -246,9 +252,11 @@ def diagnose_source(
     count = len(found.start_ns)
     if not isinstance(chosen, str):
         first, last = chosen
-        if last >= count:
-            raise BadRequest(f"There are no iterations {first} to {last}; this profile has {count}, counted from 0.")
-        found.chosen = list(range(first, last + 1))
+        numbers = found.candidate.values.tolist() if by_number else range(count)
+        if first not in numbers or last not in numbers:
+            held = f"{numbers[0]} to {numbers[-1]}" if count else "none"
+            raise BadRequest(f"There are no iterations {first} to {last}; this profile has {held}.")
+        found.chosen = [position for position, number in enumerate(numbers) if first <= number <= last]
     elif chosen == "all":
         found.chosen = list(range(count))
     progress("Applying the rules", 0.9)

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
-from tensorboard_plugin_dlprof.classify.architecture import is_amd
+from tensorboard_plugin_dlprof.classify.architecture import AMD_LIBRARIES, is_amd
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
@@ -181,8 +181,9 @@ class Signals:
 
     @cached_property
     def is_amd(self) -> bool:
-        """Whether the GPU is one of AMD's."""
-        return self.device is not None and is_amd(self.device.name)
+        """Whether the GPU is one of AMD's; where no name is recorded, by the libraries of its kernels."""
+        named = self.device is not None and self.device.name
+        return is_amd(self.device.name) if self.device and named else bool(self._libraries & AMD_LIBRARIES)
 
     @cached_property
     def _libraries(self) -> frozenset[str]:

@@ -44,6 +44,10 @@ def architecture_of(name: KernelName) -> str:
     return f"sm_{_GENERATION[named[1].lower()]}" if named else ""
 
 
+AMD_LIBRARIES: Final = frozenset(("tensile", "aiter", "composable_kernel", "miopen", "rocblas", "aotriton"))
+"""Libraries whose kernels run on AMD's GPUs alone."""
+
+
 def is_amd(device_name: str) -> bool:
     """Whether a GPU is one of AMD's, by its name."""
     return any(word in device_name for word in ("AMD", "Instinct", "Radeon"))

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--iterations",
         metavar=METAVAR,
         default="typical",
-        help="which iterations means and findings are of, by position from 0 (default: the typical ones)",
+        help="which iterations means and findings are of, by number (default: the typical ones)",
     )
 
 
@@ -39,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = parsed(arguments.iterations)
     progress = ProgressBar(arguments.profile.name)
     try:
-        found = diagnose_source(arguments.profile, chosen, ImportOptions(kernel_rules=chosen_rules("")), progress)
+        options = ImportOptions(kernel_rules=chosen_rules(""))
+        found = diagnose_source(arguments.profile, chosen, options, progress, by_number=True)
     finally:
         progress.clear()
     if arguments.format == "json":

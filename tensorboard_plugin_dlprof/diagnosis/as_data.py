@@ -44,7 +44,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
     shift = info.base_time_ns if is_nsight else 0
     base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
     typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
-    numbers = [str(number) for number in range(len(wall))]
+    numbers = [str(number) for number in diagnosis.candidate.values.tolist()]
     used = {device.device for device in diagnosis.devices}
     return {
         "schema": SCHEMA,

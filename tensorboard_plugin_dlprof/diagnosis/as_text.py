@@ -26,6 +26,13 @@ _NAMES = {
     "launch_unknown": "idle: the launch was not recorded",
 }
 
+_INCOMPLETE = {
+    "missing_work": "GPU work that ran is not in it",
+    "launches_without_work": "launches are recorded whose work is not",
+    "work_without_launch": "GPU work is recorded whose launches are not",
+    "graphs_whole": "CUDA graphs are recorded as a whole, without their kernels",
+}
+
 _ROWS = 3
 
 
@@ -54,7 +61,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
                 yield f"  {'':>17}  {short_duration(row['time_ns'])} {place}"
     if found["lower_bound"]:
         yield ""
-        yield f"The recording is incomplete: {', '.join(found['lower_bound'])}."
+        yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in found['lower_bound'])}."
     for number, finding in enumerate(found["findings"], start=1):
         yield ""
         yield f"{number}. {finding['title']}"

@@ -174,3 +174,22 @@ def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:
     body = [event("user_annotation", "Optimizer.step#SGD.step", GAP[0] + 1_000 * number, 900) for number in range(3)]
     rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
     assert "holds 3 steps of the optimizer" in rules["step_holds_many"]["title"]
+
+
+def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:
+    """Its bytes in an iteration and its own rate: what else is copied does not count, nor do other iterations."""
+
+    def copy(number: int, start: int, length: int, name: str, size: int) -> list[Event]:
+        call, work = launch(number, start - 5, start, length)
+        work["args"]["bytes"] = size
+        return [{**call, "name": "cudaMemcpyAsync"}, {**work, "cat": "gpu_memcpy", "name": name}]
+
+    body = copy(7, GAP[0] + 100, 20_000, "Memcpy HtoD (Pageable -> Device)", 80_000_000)
+    body += copy(8, GAP[0] + 30_000, 100, "Memcpy DtoD (Device -> Device)", 90_000_000)
+    events = [{**each, "name": each["name"].replace("Step#", "Step#55")} for each in steps(body)]
+    found = said(events, tmp_path)
+    (finding,) = (each for each in found["findings"] if each["rule"] == "pageable_copy_detector")
+    assert finding["title"].endswith(
+        ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.0 GB/s)."
+    )
+    assert found["typical"]["said"] == "Iterations 550 to 553, of 4 recorded."

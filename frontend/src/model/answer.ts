@@ -31,7 +31,7 @@ const NAMED: readonly DiagnosedPart[] = [
 /** What must be of a step for its cause to be named in the sentence. */
 const LEAST_SHARE = 0.01;
 
-/** Which iterations means are of, and why others are not, with the numbers that tables show in place of positions. */
+/** Which iterations means are of, and why others are not. */
 export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: Pick<Step, "iterations">): string {
   if (
     typical.why.length === 0 &&
@@ -39,11 +39,7 @@ export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: 
     typical.stop - typical.start + 1 === iterations.length
   )
     return iterations.length > 1 ? `All ${formatCount(iterations.length)} iterations.` : typical.said;
-  return typical.said
-    .replace(/^(Iterations? \d+(?: to \d+)?) of (\d+)\./, "$1, of $2 recorded.")
-    .replace(/\bIterations? \d+(?: to \d+)?/g, (text) =>
-      text.replace(/\d+/g, (position) => String(iterations[Number(position)]?.number ?? position)),
-    );
+  return typical.said;
 }
 
 export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {

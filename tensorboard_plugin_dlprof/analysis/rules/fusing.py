@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
-from tensorboard_plugin_dlprof.analysis.origin import Framework
+from tensorboard_plugin_dlprof.analysis.origin import COMPILED, Framework
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -141,10 +141,22 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
     problem = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
     problem += "of each iteration ({share_fraction}{most}): each reads and writes whole tensors."
     if signals.compiled:
+        chosen = fusible(signals)
+        inside = signals.time(chosen & signals.of_ops(signals.ops_where(COMPILED))) / max(signals.time(chosen), 1)
+        if inside > 0.5:
+            return _unfused(
+                signals,
+                "fusion_detector",
+                problem + " Most run inside of code that torch.compile made: its backend left them as they were.",
+                "Compile with Inductor, the default backend of torch.compile, which fuses them; eager, aot_eager and "
+                "cudagraphs do not.",
+                "https://pytorch.org/docs/stable/torch.compiler.html",
+            )
+        where = "They" if inside < 0.05 else "Most"
         return _unfused(
             signals,
             "fusion_detector",
-            problem + " They run outside of the code that torch.compile made.",
+            problem + f" {where} run outside of the code that torch.compile made.",
             "Find out what torch.compile left out: TORCH_LOGS=graph_breaks,recompiles names the lines. Compile the "
             "whole model rather than parts of it (fullgraph=True fails where that cannot be), and the loss with it.",
             "https://pytorch.org/docs/stable/torch.compiler_troubleshooting.html",

@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
 )
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, far_ahead
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, far_ahead, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
@@ -48,7 +48,10 @@ def missing_work(signals: Signals) -> Finding | None:
             "queued",
             "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
             "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}.",
-            "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node."
+            (
+                "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
+                + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
+            )
             if 2 * graphs > found.time_ns
             else "Record what ran then: start the recording before the work is launched, with all processes that use "
             "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
@@ -273,8 +276,9 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "Capture in the graph what is launched between its replays, too; prepare the next replay while one runs."
         if signals.replays
         else signals.advice(
-            'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph, fused or foreach '
-            "optimizers; or give each kernel more work with a larger batch.",
+            'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
+            + (", fused or foreach optimizers" if signals.backward else "")
+            + "; or give each kernel more work with a larger batch.",
             tensorflow="Launch fewer and larger kernels: tf.function(jit_compile=True) around the whole step, or a "
             "larger batch.",
             tensorrt="Capture the enqueue in a CUDA graph (--useCudaGraph of trtexec).",
@@ -304,6 +308,13 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     if found is None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
+    top = found.rows[0].cause
+    starts = is_cold_start(signals) and any(
+        row.cause.path == top.path
+        for device in signals.diagnosis.devices
+        for row in rows_of(signals.diagnosis, device)
+        if is_cold(row.cause)
+    )
     # Two parts of the bar: their sum alone would stand nowhere else.
     split = " ({code_ns} in the program's own code, {ops_ns} in ops)" if 0 < in_ops < found.time_ns else ""
     return finding_about(
@@ -314,11 +325,33 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host_op" if 2 * in_ops > found.time_ns else "host_code",
         f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
         "{where} most, {most_ns}.",
-        "Look at {where}: do its work on the GPU, in another thread or process, or once before the loop.",
+        _how_to_free(top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
+        gain=None if starts else (0.5, 1.0),
         pool=Pool.HOST,
         how="Half to all of it; times alone do not tell how much of the host's work can be avoided or moved.",
         numbers={"code_ns": found.time_ns - in_ops, "ops_ns": in_ops} if split else None,
+    )
+
+
+def _how_to_free(top: Cause, starts: bool) -> str:
+    """What to do about the largest cause of host time: a function can be moved, an op cannot."""
+    if starts:
+        return (
+            "It lies beside the first calls of the start-up, and most of it happens once, such as loading a library or "
+            "choosing an algorithm: record later, and look again."
+        )
+    if top.part == Part.HOST_OP:
+        return (
+            "Find out what the host does inside {where} without a launch. What happens once (the first call for a "
+            "shape, compiling, loading) belongs before the recording; what goes on: fewer and larger ops, a compiled "
+            "model, or a graph."
+        )
+    if top.kind == "frame":
+        return "Look at {where}: do its work on the GPU, in another thread or process, or once before the loop."
+    return (
+        "Find out what the host does in {where} between launches (a range around each part of it, or a recording with "
+        "stacks), and do that on the GPU, in another thread or process, or once before the loop."
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
@@ -46,10 +48,14 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         "It runs near what the GPU can do: only less work makes it faster (a smaller problem, a narrower type, another "
         "algorithm)."
         if near
-        else "Find out what limits it: ncu --set full -k {function} -c 5 PROGRAM.",
+        else "Find out what limits it: rocprof-compute profile -n why -k '{function}' -- PROGRAM."
+        if signals.is_amd
+        else "Find out what limits it: ncu --set full -k '{function}' -c 5 PROGRAM.",
         {
             "kernel": _cut(signals.profile.strings[int(names[first])]),
-            "function": signals.profile.strings[int(signals.profile.kernels.name[signals.kernel[chosen][0]])],
+            "function": _filter(
+                signals.profile.strings[int(signals.profile.kernels.name[signals.kernel[chosen][0]])], signals.is_amd
+            ),
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
             "computing_fraction": share,
@@ -62,6 +68,13 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
             "What limits the kernel is not recorded; hardware counters (--counters) would show it.",
         ),
     )  # fmt: skip
+
+
+def _filter(function: str, is_amd: bool) -> str:
+    """What a tool for counters selects a kernel by: a part of its name where that is longer than anybody reads."""
+    if len(function) <= _MOST_LETTERS:
+        return function
+    return function[:_MOST_LETTERS] if is_amd else f"regex:^{re.escape(function[:_MOST_LETTERS])}"
 
 
 def _cut(name: str) -> str:

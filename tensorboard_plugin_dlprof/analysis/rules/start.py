@@ -90,7 +90,9 @@ def _warm_up(signals: Signals) -> Finding | None:
         "{where} ({more_ns} more).",
         "Nothing, if the program runs for long; it happens once.",
         {
-            "which": "Iteration 0" if first == 1 else f"The first {first} iterations together",
+            "which": f"Iteration {diagnosis.candidate.values[0]}"
+            if first == 1
+            else f"The first {first} iterations together",
             "excess_ns": excess,
             "mean_ns": diagnosis.mean_wall_ns,
             "where": place_of(row),
@@ -164,8 +166,8 @@ def slow_iterations(signals: Signals) -> Finding | None:
         words + ": {where} takes {more_ns} more.",
         "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?",
         {
-            "first": slow[0],
-            "last": slow[-1],
+            "first": str(diagnosis.candidate.values[slow[0]]),
+            "last": str(diagnosis.candidate.values[slow[-1]]),
             "count": len(slow),
             "all": len(inside),
             "slow_ns": of_slow,

@@ -280,6 +280,9 @@ _WITHIN = 8
 
 _KINDS = {1: "to the GPU", 2: "to the host", 8: "within the GPU", 10: "between GPUs"}
 
+_MEMORY = {1: "pageable", 0: "pinned"}
+"""Of the host, as ``Copies.pageable`` has it."""
+
 
 def copies(signals: Signals) -> Finding | Lacks | None:
     """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
@@ -293,9 +296,13 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     told = np.full(len(found.rows), -1)
     if table.pageable is not None:
         told[:] = table.pageable[found.rows]
-    total = int(found.length_ns.sum())
-    pageable = 2 * int(found.length_ns[told == 1].sum()) > total
     moved = np.maximum(table.num_bytes[found.rows], 0)
+    kinds, kind = numbered((table.copy_kind[found.rows].astype(np.int64) & 31) << 2 | (told + 1))
+    largest = int(np.bincount(kind, weights=found.length_ns).argmax())
+    main = kind == largest
+    within, pageable = int(kinds[largest]) >> 2 == _WITHIN, int(kinds[largest]) & 3 == 2
+    main_bytes = int(moved[main].sum())
+    rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.chosen), 1)
     gain, cannot_tell = _gain(signals, found, told, moved)
     share = signals.share_of_iteration(found.exposed_ns)
@@ -313,7 +320,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         if pageable
         else "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
         "compiler that fuses copies into kernels."
-        if 2 * int(found.length_ns[table.copy_kind[found.rows] == _WITHIN].sum()) > total
+        if within
         else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
         "narrower type."
     )
@@ -322,17 +329,15 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.HIGH if pageable else Confidence.MEDIUM,
         "copies",
-        "Copies that no kernel hides take {time_ns} of each iteration ({share_fraction}): {moved_bytes} in {copies} "
-        "{copies:copy|copies}{through}, {rate} GB/s, most {where}.",
+        "Copies that no kernel hides take {time_ns} of each iteration ({share_fraction}): {copies} "
+        "{copies:copy|copies}, {where}{how_much}.",
         advice,
         {
             "time_ns": found.exposed_ns,
             "share_fraction": share,
-            "moved_bytes": int(moved.sum()) // iterations,
             "copies": max(round(len(found.rows) / iterations), 1),
-            "through": " from or to pageable memory" if pageable else "",
-            "rate": f"{int(moved.sum()) / max(total, 1):.1f}",
-            "where": (evidence[0].detail or evidence[0].key) if evidence else "",
+            "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
+            "how_much": f" ({size(main_bytes // iterations)}, {rate:.1f} GB/s)" if main_bytes else "",
         },
         evidence,
         gain,
@@ -347,6 +352,13 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         time_ns=found.exposed_ns,
         cannot_tell=cannot_tell,
     )
+
+
+def _direction(kind: int) -> str:
+    """``to the GPU from pinned memory``, of a number made of the kind of a copy and the host's memory."""
+    direction, memory = _KINDS.get(kind >> 2, "of unknown direction"), _MEMORY.get((kind & 3) - 1, "")
+    between = {1: " from ", 2: ": "}.get(kind >> 2, "")
+    return f"{direction}{between}{memory} memory" if memory and between else direction
 
 
 def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
@@ -385,7 +397,7 @@ def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence
         longest = found.rows[own[found.length_ns[own].argmax()]]
         op = profile.ops[int(keys[at]) >> 8]
         direction = _KINDS.get(int(table.copy_kind[longest]), "")
-        memory = {1: "pageable", 0: "pinned"}.get(int(told[own[0]]), "")
+        memory = _MEMORY.get(int(told[own[0]]), "")
         moved = int(np.maximum(table.num_bytes[found.rows[own]], 0).sum())
         call = profile.strings[int(table.name[longest])]
         associated = op.eligibility != Eligibility.UNASSOCIATED

@@ -104,7 +104,7 @@ class Tools:
     def diagnose(
         self,
         profile: ProfileName,
-        iterations: Annotated[str, "typical, all, or positions such as 2-5"] = "typical",
+        iterations: Annotated[str, "typical, all, or numbers such as 2-5"] = "typical",
         rows: Rows = DIAGNOSED_ROWS,
     ) -> dict[str, Any]:
         """Say why the GPU is idle and what to change first: parts of an iteration that add up, causes, findings with
@@ -112,7 +112,7 @@ class Tools:
         from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
         asked = self._opened(profile)
-        found = diagnose_source(asked.database, parsed(iterations), ImportOptions(), _nothing)
+        found = diagnose_source(asked.database, parsed(iterations), ImportOptions(), _nothing, by_number=True)
         words = command("diagnose", self._profiles.path(asked.profile), option("iterations", iterations))
         link = self._profiles.link(asked.profile, view="recommendations")
         return _told({**found, "source": asked.name}, rows, words, link)
