@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from benchmarks import clicking, serving
+from benchmarks import clicking, frames, serving
 from benchmarks.importing import measure_import
 from benchmarks.machine import machine
 from benchmarks.measuring import compile_modules
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
 
 def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run all benchmarks; their inputs and databases are kept in ``folder`` while they run."""
-    results: dict[str, Any] = {"machine": machine(), "imports": {}, "serving": {}, "clicking": {}}
+    results: dict[str, Any] = {"machine": machine(), "imports": {}, "serving": {}, "clicking": {}, "frames": {}}
     print(f"{'import':34}{'CPU s':>8}{'x floor':>9}{'2 workers':>11}{'s per GB':>10}{'peak MB':>9}{'bytes/kernel':>14}")
     for megabytes in options.sizes:
         plain = folder / f"trace_{megabytes}MB.json"
@@ -73,6 +73,12 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         name = f"{kernels:,} kernels"
         results["clicking"][name] = clicking.measure([database, database], options.rounds, options.pages)
         print(f"\n{name} in a browser", *clicking.lines(results["clicking"][name]), sep="\n")
+        database.unlink()
+    for kernels in options.frames:
+        database = folder / f"drawn_{kernels}.dlprof_dldb.sqlite"
+        serving.make(database, kernels, options.trace)
+        results["frames"][f"{kernels:,} kernels"] = found = frames.measure(database)
+        print(f"\n{kernels:,} kernels on the Timeline: {found}", flush=True)
         database.unlink()
     results["start"] = measure_start(options.rounds)
     print(f"\nstart: {results['start']}")
@@ -126,6 +132,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--clicks", type=_numbers, default=[], metavar="N,N", help="kernels of databases made to be clicked through"
+    )
+    parser.add_argument(
+        "--frames", type=_numbers, default=[], metavar="N,N", help="kernels of databases whose Timeline is drawn"
     )
     parser.add_argument(
         "--pages", type=_names, default=[], metavar="NAME,NAME", help="pages to click on, as in the menu (default: all)"

@@ -148,8 +148,9 @@ def _longest(tasks: Sequence[Mapping[str, Any]]) -> Held:
 
 
 @contextmanager
-def opened(address: str) -> Iterator[Callable[[str], Tab]]:
-    """A browser; opens an address of the tab in a window without any memory of an earlier one."""
+def opened(address: str, script: str = "") -> Iterator[Callable[[str], Tab]]:
+    """A browser; opens an address of the tab in a window without any memory of an earlier one, in whose frames
+    ``script`` runs first."""
     with sync_playwright() as playwright:
         found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
@@ -157,7 +158,7 @@ def opened(address: str) -> Iterator[Callable[[str], Tab]]:
         def open_tab(state: str) -> Tab:
             page = browser.new_page(viewport={"width": SIZE["width"], "height": SIZE["height"]})
             page.set_default_timeout(_PATIENCE_MS)
-            page.add_init_script(_WATCH)
+            page.add_init_script(_WATCH + script)
             page.goto(f"{address}#dlprof{state}")
             return Tab(browser, page)
 

@@ -35,7 +35,9 @@ _NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     """The answer of ``dlprof memory`` about each GPU; no devices where nothing was recorded."""
-    rows = connection.execute("SELECT device_id, headline, answer FROM memory_answers ORDER BY device_id").fetchall()
+    rows = connection.execute(
+        "SELECT device_id, headline, CAST(answer AS BLOB) FROM memory_answers ORDER BY device_id"
+    ).fetchall()
     with _damage(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
     return {
@@ -45,7 +47,7 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     }
 
 
-def _answer(text: str) -> dict[str, Any]:
+def _answer(text: bytes) -> dict[str, Any]:
     """A stored answer, with the numbers that others rely on checked."""
     found: dict[str, Any] = json.loads(text)
     for row in found["at_peak"]:

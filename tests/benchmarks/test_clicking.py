@@ -62,8 +62,8 @@ def test_a_page_is_clicked_through(tmp_path: Path) -> None:
     if not any(map(shutil.which, CHROMIUM_COMMANDS)):
         pytest.skip("Chromium is not installed; `make test` installs it where it may")
     results = tmp_path / "results.json"
-    options = ["--sizes", "", "--kernels", "", "--clicks", "4000", "--pages", "Graph", "--rounds", "1"]
-    folders = ["--folder", str(tmp_path / "work"), "--results", str(results)]
+    options = ["--sizes", "", "--kernels", "", "--clicks", "4000", "--pages", "Graph", "--frames", "4000"]
+    folders = ["--rounds", "1", "--folder", str(tmp_path / "work"), "--results", str(results)]
     # In a process of its own: the browser tests of this one may have a browser open already.
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks", *options, *folders], capture_output=True, text=True, check=False
@@ -77,3 +77,6 @@ def test_a_page_is_clicked_through(tmp_path: Path) -> None:
     assert clicks == set(found["longest_task_ms"]["Graph"])
     assert all(of["processor"] > 0 for of in found["longest_task_ms"]["Graph"].values())
     assert "first content" in done.stdout
+    (drawn,) = json.loads(results.read_text())["frames"].values()
+    assert drawn["first_s"] > 0
+    assert drawn["all_in_view"]["frame_ms_p95"] >= drawn["all_in_view"]["frame_ms_p50"] > 0

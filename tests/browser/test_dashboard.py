@@ -175,12 +175,15 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
     expect(bar.locator("a.segment")).to_have_count(len(large))
     for segment in bar.locator("a.segment").all():
         assert re.search(r"\d+ ns", tip_of(segment))
+    assert "timeline.gap" in str(bar.get_by_role("link", name="Data loader").get_attribute("href"))
     first = panel(page, "What to Change First").get_by_role("listitem").first
     assert plain(found["findings"][0]["title"])[:60] in plain(first.inner_text())
     for seen in (heading, bar, first, panel(page, "Iteration Summary").locator("svg").last):
         expect(seen).to_be_in_viewport(ratio=0.9)
-    first.get_by_role("link").first.click()
-    expect(page.get_by_role("link", name="Recommendations")).to_have_attribute("aria-current", "page")
+    assert "view=recommendations" in str(first.locator(".change-title").get_attribute("href"))
+    # The bar of what it gains leads to its longest moment.
+    panel(page, "What to Change First").locator(".whisker-link").first.click()
+    expect(page.get_by_label("Details")).to_contain_text(re.compile("Gap of|takes"))
 
 
 def test_a_bar_opens_its_iteration(page: Page, tensorboard: TensorBoard) -> None:

@@ -62,7 +62,10 @@ def asked(server: Server, database: Path, route: str) -> Any:
 
 
 def test_every_question_of_the_page(server: Server, database: Path) -> None:
-    """The peak, the curve, a moment, the blocks and the segments, from what the snapshot holds."""
+    """The peak, the curve, a moment, the blocks and the segments, from what the snapshot holds; of many iterations too,
+    whose answer is longer than any text that a page shows."""
+    with closing(sqlite3.connect(database)) as con, con:
+        con.execute("UPDATE memory_answers SET answer = json_set(answer, '$.iterations', hex(zeroblob(50000)))")
     peak = asked(server, database, "/memory?")["devices"]["0"]
     assert (peak["peak_bytes"], peak["peak_reserved_bytes"], peak["peak_of"]) == (12 * MB, 20 * MB, "requested")
     assert {row["category"]: row["bytes"] for row in peak["at_peak"]} == {"activation": 8 * MB, "gradient": 4 * MB}

@@ -1,5 +1,7 @@
 /** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
+import { evidenceLink } from "./timeline";
+import type { Changes } from "./url_state";
 
 export interface Moment {
   /** In ns since the start of the capture. */
@@ -29,3 +31,9 @@ export const momentsOf = (evidence: readonly DiagnosedEvidence[]): Moment[] =>
     .flatMap((row) => momentOf(row) ?? [])
     .sort((a, b) => b.to - b.from - (a.to - a.from))
     .slice(0, MOST);
+
+/** Where the timeline shows the longest of them, with what is there selected; null if none names a moment. */
+export function longestLink(evidence: readonly DiagnosedEvidence[]): Changes | null {
+  const [longest] = momentsOf(evidence);
+  return longest === undefined ? null : evidenceLink(longest.from, longest.to, longest.device);
+}

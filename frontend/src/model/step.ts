@@ -1,6 +1,8 @@
 /** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
 import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
-import { mainDevice, shownParts, type Share } from "./parts";
+import { longestLink } from "./moments";
+import { mainDevice, shownParts } from "./parts";
+import type { Changes } from "./url_state";
 
 /** A part of a bar in the words and colours of the screen. */
 export interface StepSegment {
@@ -10,7 +12,7 @@ export interface StepSegment {
   colour: string;
   dark: boolean;
   about: string;
-  to: Share["kind"]["to"] | null;
+  to: Changes | null;
 }
 
 export interface StepIteration {
@@ -66,6 +68,10 @@ export function segmentsOf(parts: Parts, wall: number, unit: string): StepSegmen
   ];
 }
 
+/** The longest moment that a finding about a part names. */
+const momentOfPart = ({ findings }: Diagnosis, part: string): Changes | null =>
+  longestLink(findings.filter((finding) => finding.part === part).flatMap(({ evidence }) => evidence));
+
 /** By the diagnosis: of the GPU that computes least. Null where no GPU did any work. */
 export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | null {
   const main = mainDevice(diagnosis);
@@ -75,7 +81,10 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
   const numbers = data.iterations.binned ? [] : data.iterations.rows.map(({ iteration }) => iteration);
   return {
     wall_ns: diagnosis.mean.wall_ns,
-    segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit),
+    segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit).map((segment) => ({
+      ...segment,
+      to: momentOfPart(diagnosis, segment.key) ?? segment.to,
+    })),
     iterations: diagnosis.iterations.map((each) => ({
       number: numbers.length === diagnosis.iterations.length ? (numbers[each.index] ?? each.index) : each.index,
       wall_ns: each.wall_ns,

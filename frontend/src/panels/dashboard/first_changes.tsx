@@ -8,6 +8,7 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatShare } from "../../format/share";
 import { gainTime, rangeText } from "../../model/findings";
+import { longestLink } from "../../model/moments";
 
 const SHOWN = 3;
 
@@ -75,7 +76,12 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
   return (
     <li>
       <span class="change-gain">
-        <WhiskerBar low={gain?.share_low ?? 0} high={gain?.share_high ?? 0} label={`Could gain: ${text}`} />
+        <WhiskerBar
+          low={gain?.share_low ?? 0}
+          high={gain?.share_high ?? 0}
+          label={`Could gain: ${text}`}
+          to={longestLink(evidence)}
+        />
         <small class="muted">
           <Sentence text={text} />
         </small>

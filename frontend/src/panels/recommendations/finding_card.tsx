@@ -11,7 +11,7 @@ import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
-import { momentOf, momentsOf } from "../../model/moments";
+import { longestLink, momentOf, momentsOf } from "../../model/moments";
 import { evidenceLink } from "../../model/timeline";
 import type { Changes } from "../../model/url_state";
 
@@ -37,7 +37,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   const moments = momentsOf(evidence);
   return (
     <article class={`panel finding finding-${severity}`} aria-label={name}>
-      <Gain gain={gain} />
+      <Gain gain={gain} to={longestLink(evidence)} />
       <div class="finding-text">
         <h2>
           <Sentence text={title} />
@@ -91,7 +91,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   );
 }
 
-function Gain({ gain }: Pick<DiagnosedFinding, "gain">) {
+function Gain({ gain, to }: Pick<DiagnosedFinding, "gain"> & { to: Changes | null }) {
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   if (gain === null || low === null || high === null)
@@ -108,6 +108,7 @@ function Gain({ gain }: Pick<DiagnosedFinding, "gain">) {
         low={gain.share_low ?? 0}
         high={gain.share_high ?? 0}
         label={`Could gain ${time}, ${share} of a step`}
+        to={to}
       />
       <strong>{time}</strong>
       <span class="muted">{share}</span>

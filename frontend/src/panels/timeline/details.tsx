@@ -1,4 +1,6 @@
 /** What is selected: a gap with its causes and what ended it, or an item with its call and op. */
+import type { ComponentChildren } from "preact";
+
 import { exactDuration, formatDuration } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
@@ -13,6 +15,9 @@ interface GapDetailsProps {
   origin: number;
   unit: string;
   onNext: () => void;
+  onItem: (id: number) => void;
+  /** The call that the host was in at a moment. */
+  onCall: (name: string, at: number) => void;
 }
 
 const since = (time: number, origin: number): string => formatDuration(time - origin);
@@ -50,10 +55,13 @@ export function causeSentence(gap: TimelineGap): string {
   }
 }
 
-export function GapDetails({ gap, origin, unit, onNext }: GapDetailsProps) {
+export function GapDetails({ gap, origin, unit, onNext, onItem, onCall }: GapDetailsProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
+  const blocking = gap.parts
+    .filter(({ part, call }) => part === "blocked" && call !== undefined)
+    .sort((a, b) => b.duration - a.duration)[0];
   const sums = new Map<string, number>();
   for (const part of gap.parts) sums.set(part.part ?? "", (sums.get(part.part ?? "") ?? 0) + part.duration);
   return (
@@ -75,11 +83,20 @@ export function GapDetails({ gap, origin, unit, onNext }: GapDetailsProps) {
             </div>
           ))}
         </dd>
+        {blocking !== undefined && (
+          <>
+            <dt>blocked in</dt>
+            <dd>
+              <ItemButton onClick={() => onCall(blocking.call ?? "", blocking.start)}>{blocking.call}</ItemButton>,{" "}
+              {formatDuration(blocking.duration)}
+            </dd>
+          </>
+        )}
         {ended !== null && (
           <>
             <dt>ended by</dt>
             <dd>
-              {shortName(ended.name)}
+              <ItemButton onClick={() => onItem(ended.id)}>{shortName(ended.name)}</ItemButton>
               <div class="muted">
                 {[
                   typeof ended.facts.bytes === "number" ? formatBytes(ended.facts.bytes) : "",
@@ -93,7 +110,8 @@ export function GapDetails({ gap, origin, unit, onNext }: GapDetailsProps) {
               <>
                 <dt>its call</dt>
                 <dd>
-                  {ended.call.name}, {formatDuration(ended.call.duration)}
+                  <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{ended.call.name}</ItemButton>,{" "}
+                  {formatDuration(ended.call.duration)}
                   <div class="muted">
                     {ended.call.start >= gap.start
                       ? `began ${formatDuration(ended.call.start - gap.start)} after the gap`
@@ -116,6 +134,15 @@ export function GapDetails({ gap, origin, unit, onNext }: GapDetailsProps) {
   );
 }
 
+/** Selects an item of the timeline. */
+function ItemButton({ onClick, children }: { onClick: () => void; children: ComponentChildren }) {
+  return (
+    <button type="button" class="link-button" onClick={onClick}>
+      {children}
+    </button>
+  );
+}
+
 /** The op that launched something, as a link to it. */
 function OpOf({ item }: { item: TimelineItem }) {
   const { op, op_id: id } = item.facts;
@@ -131,7 +158,13 @@ function OpOf({ item }: { item: TimelineItem }) {
 
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");
 
-export function ItemDetails({ item, origin }: { item: TimelineItem; origin: number }) {
+interface ItemDetailsProps {
+  item: TimelineItem;
+  origin: number;
+  onItem: (id: number) => void;
+}
+
+export function ItemDetails({ item, origin, onItem }: ItemDetailsProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
@@ -157,7 +190,7 @@ export function ItemDetails({ item, origin }: { item: TimelineItem; origin: numb
           <>
             <dt>its call</dt>
             <dd>
-              {call.name}, {formatDuration(call.duration)}
+              <ItemButton onClick={() => onItem(call.id)}>{call.name}</ItemButton>, {formatDuration(call.duration)}
               <div class="muted">
                 {item.starts_before_call === true
                   ? "The work begins before its call: the clocks of host and GPU differ."
@@ -180,7 +213,8 @@ export function ItemDetails({ item, origin }: { item: TimelineItem; origin: numb
             <dd>
               {item.works.map((work) => (
                 <div key={work.id}>
-                  {shortName(work.name)} {formatDuration(work.duration)}
+                  <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
+                  {formatDuration(work.duration)}
                 </div>
               ))}
             </dd>

@@ -43,6 +43,9 @@ import { Launches } from "./launches";
 import { Minimap } from "./minimap";
 import { WindowBar } from "./window_bar";
 
+/** Threads whose calls are searched for one that blocks. */
+const MOST_THREADS = 6;
+
 export function Timeline() {
   const { profile, round } = useScope();
   const query = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
@@ -159,6 +162,32 @@ function Page({ overview }: { overview: TimelineOverview }) {
         () => setSaid("The next gap could not be found."),
       );
   };
+  const reveal = (next: TimelineItem): void =>
+    select(
+      { item: next.id },
+      next.start >= view.from && next.start + next.duration <= view.to
+        ? null
+        : around(next.start, Math.max(next.duration, (view.to - view.from) / 10), whole),
+    );
+  const showItem = (id: number): void => {
+    fetchTimelineItem(profile, id, new AbortController().signal).then(reveal, () => setSaid("It could not be found."));
+  };
+  /** The call of this name at a moment, of the threads that launch most. */
+  const pickCall = (name: string, at: number): void => {
+    const threads = overview.tracks
+      .filter(({ kind }) => kind === "call")
+      .sort((a, b) => b.launches - a.launches)
+      .slice(0, MOST_THREADS);
+    const { signal } = new AbortController();
+    Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, signal))).then(
+      (found) => {
+        const next = found.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
+        if (next) reveal(next);
+        else setSaid(`${name} is not on the timeline.`);
+      },
+      () => setSaid(`${name} could not be found.`),
+    );
+  };
   const search = useRef<HTMLInputElement>(null);
   const find = (text: string): void => {
     if (text.trim() === "") return;
@@ -166,13 +195,7 @@ function Page({ overview }: { overview: TimelineOverview }) {
     fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
       (next) => {
         if (next === null) setSaid(`Nothing is called "${text}".`);
-        else
-          select(
-            { item: next.id },
-            next.start >= view.from && next.start + next.duration <= view.to
-              ? null
-              : around(next.start, Math.max(next.duration, (view.to - view.from) / 10), whole),
-          );
+        else reveal(next);
       },
       () => setSaid("The search failed."),
     );
@@ -318,10 +341,12 @@ function Page({ overview }: { overview: TimelineOverview }) {
                   origin={here === null ? whole.from : rest.from}
                   unit={matrixUnit}
                   onNext={() => nextGap(true)}
+                  onItem={showItem}
+                  onCall={pickCall}
                 />
               )}
               {dragged === null && item !== null && (
-                <ItemDetails item={item} origin={here === null ? whole.from : rest.from} />
+                <ItemDetails item={item} origin={here === null ? whole.from : rest.from} onItem={showItem} />
               )}
             </aside>
           )}
