@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
@@ -31,13 +31,16 @@ MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
 
 
+PeakUnit: TypeAlias = Literal["memory", "vector", "matrix"]
+OnMatrixUnit: TypeAlias = Literal["yes", "no", "unknown"]
+
+
 class Peak(TypedDict):
     """One published peak rate of one GPU."""
 
     device_id: int | None
     product: str
-    unit: str
-    """``vector``, ``matrix``, ``memory``."""
+    unit: PeakUnit
     precision: str
     per_second: float | int | None
     """Floating-point operations, or bytes for ``memory``."""
@@ -52,8 +55,7 @@ class PrecisionTime(TypedDict):
 
     precision: str
     """Empty if unknown; ``communication`` for collectives."""
-    matrix_unit: str
-    """``yes``, ``no``, ``unknown``."""
+    matrix_unit: OnMatrixUnit
     kernel_ns: int | None
     kernels: int | None
 
@@ -133,7 +135,7 @@ class EfficiencySummary(TypedDict):
     missing: list[Missing]
 
 
-_UNITS = {0: "no", 1: "yes", 2: "unknown"}
+_UNITS: dict[object, OnMatrixUnit] = {0: "no", 1: "yes", 2: "unknown"}
 
 
 def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummary:
@@ -195,7 +197,7 @@ def _peaks(connection: sqlite3.Connection, scope: Scope) -> list[Peak]:
     )
     return [
         Peak(
-            device_id=whole(row[0]), product=str(row[1]), unit=str(row[2]), precision=str(row[3]),
+            device_id=whole(row[0]), product=str(row[1]), unit=cast("PeakUnit", str(row[2])), precision=str(row[3]),
             per_second=number(row[4]), source=str(row[5]), used=(row[2], row[4]) in used,
         )
         for row in cursor.fetchmany(1_000)

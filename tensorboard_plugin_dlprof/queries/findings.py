@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import defaultdict
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -14,12 +14,16 @@ MAX_FINDINGS = 1_000
 MAX_EVIDENCE = 20
 
 
+Severity: TypeAlias = Literal["info", "advice", "warning"]
+Confidence: TypeAlias = Literal["low", "medium", "high"]
+
+
 class Evidence(TypedDict):
     """One row behind a finding."""
 
     kind: str
-    """``op`` (``key`` is its op id), ``kernel`` (short name), ``line``, ``function``, ``call``, ``iteration``,
-    ``device``."""
+    """What ``key`` is: ``op`` (its id), ``kernel`` (short name), ``line``, ``function``, ``call``, ``iteration``,
+    ``device``, or another word, which nothing opens."""
     key: str
     time_ns: int | None
     fraction: float | None
@@ -42,8 +46,8 @@ class Finding(TypedDict):
     """One piece of advice."""
 
     detector: str
-    severity: str
-    confidence: str
+    severity: Severity
+    confidence: Confidence
     area: str
     problem: str
     recommendation: str
@@ -139,8 +143,8 @@ def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | No
     return [
         Finding(
             detector=str(row[1]),
-            severity=str(row[2]),
-            confidence=str(row[3]),
+            severity=cast("Severity", str(row[2])),
+            confidence=cast("Confidence", str(row[3])),
             area=str(row[4]),
             problem=str(row[5]),
             recommendation=str(row[6]),

@@ -1,18 +1,12 @@
 /**
- * What the server sends, name for name as in `routes/http_api.md`: `*_ns` are whole nanoseconds, `*_bytes` bytes,
+ * What the server sends, name for name as in `routes/http_api.md` (what `responses.ts` holds is made of its declarations): `*_ns` are whole nanoseconds, `*_bytes` bytes,
  * `*_fraction` shares from 0 to 1; `null` is "unknown", never 0.
  */
+import type { Aggregation, Finding, Headline, KernelTime, TopOp } from "./responses";
+
+export type * from "./responses";
 
 export type ProfileState = "ready" | "not_imported" | "queued" | "importing" | "failed" | "metadata_only";
-
-export interface Headline {
-  gpu_names: string[];
-  wall_time_ns: number | null;
-  iterations: number | null;
-  average_iteration_ns: number | null;
-  gpu_utilization_fraction: number | null;
-  tensor_core_time_fraction: number | null;
-}
 
 export interface ImportProgress {
   stage: string;
@@ -63,16 +57,6 @@ export interface ProfilesResponse {
   version: string;
 }
 
-export interface Aggregation {
-  id: number;
-  iter_start: number | null;
-  iter_stop: number | null;
-  iterations: number | null;
-  key_node: string | null;
-  /** The key op, or what the iterations were found by; may be empty. */
-  label: string;
-}
-
 /**
  * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels whose Tensor Core use is unknown,
  * and CUDA graphs recorded as a whole; where it is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
@@ -84,13 +68,6 @@ export interface ResourceShare {
   resource: Resource;
   time_ns: number | null;
   fraction: number | null;
-}
-
-/** Sums of durations; `names` distinct kernel names, `launches` launches. */
-export interface KernelTime {
-  time_ns: number | null;
-  names: number | null;
-  launches: number | null;
 }
 
 export interface IterationRow {
@@ -108,18 +85,6 @@ export interface IterationRow {
 export interface IterationSource {
   kind: string;
   label: string;
-}
-
-export interface TopOp {
-  op_id: string;
-  name: string;
-  op_type: string | null;
-  direction: string | null;
-  gpu_time_ns: number;
-  gpu_time_fraction: number | null;
-  calls: number | null;
-  eligible: boolean | null;
-  using_tensor_cores: boolean | null;
 }
 
 export type Severity = "info" | "warning" | "error";
@@ -281,57 +246,6 @@ export interface TableRequest {
   links: Record<string, string>;
 }
 
-/** The tree of groups and ops by columns: every list has one item for each node. */
-export interface GroupNodes {
-  /** Position of the parent in these lists; -1 for a root. */
-  parent: number[];
-  name: string[];
-  /** `null` for a group. */
-  op_id: (string | null)[];
-  direction: string[];
-  level: number[];
-  /** Direct children in the profile; fewer may have been sent. */
-  children: number[];
-  /** Equal for nodes whose subtrees are alike but for numbers in names. */
-  structure: number[];
-  ops: (number | null)[];
-  calls: (number | null)[];
-  eligible_ops: (number | null)[];
-  using_ops: (number | null)[];
-  cpu_time_ns: (number | null)[];
-  gpu_time_ns: (number | null)[];
-  cpu_overhead_ns: (number | null)[];
-  gpu_idle_ns: (number | null)[];
-  kernel_time_ns: (number | null)[];
-  tensor_core_time_ns: (number | null)[];
-  /** Of kernels whose Tensor Core use is unknown. */
-  unknown_time_ns: number[];
-  /** Ops that are not known to use Tensor Cores but may. */
-  unknown_ops: number[];
-  /** Kernel time less the time at published rates, and kernel time bound by either; `null` where that is not known. */
-  gain_ns: (number | null)[];
-  compute_bound_ns: (number | null)[];
-  memory_bound_ns: (number | null)[];
-}
-
-/** One cause for which eligible ops do not use matrix units well; of each node the sums over the ops below it. */
-export interface CauseColumns {
-  cause: string;
-  label: string;
-  kernel_ns: number[];
-  ops: number[];
-}
-
-export interface GroupsResponse {
-  /** The path of the first node where a subtree was asked for, else empty. */
-  group: string;
-  nodes: GroupNodes;
-  /** `null` where nobody says. */
-  causes: CauseColumns[] | null;
-  total: number;
-  left_out: number;
-}
-
 /** One bar: an iteration, or the sums over `count` of them. */
 export interface IterationBar extends IterationRow {
   shortest_ns: number;
@@ -375,130 +289,9 @@ export interface Job {
   finished_at: number | null;
 }
 
-export type FindingSeverity = "info" | "advice" | "warning";
+export type FindingSeverity = Finding["severity"];
+/** Kinds of evidence that a page opens. */
 export type EvidenceKind = "op" | "kernel" | "line" | "function" | "call" | "iteration" | "device";
-
-/** What a finding rests on; `kind` says what `key` opens. */
-export interface Evidence {
-  kind: EvidenceKind;
-  key: string;
-  time_ns: number | null;
-  /** Of the time that the finding is about. */
-  fraction: number | null;
-  count: number | null;
-  detail: string;
-}
-
-/** What one iteration would become shorter by. */
-export interface Gain {
-  low_ns: number;
-  high_ns: number;
-  low_fraction: number | null;
-  high_fraction: number | null;
-  reasoning: string;
-}
-
-export interface Finding {
-  detector: string;
-  severity: FindingSeverity;
-  confidence: "low" | "medium" | "high";
-  area: string;
-  problem: string;
-  recommendation: string;
-  gain: Gain | null;
-  link: string;
-  evidence: Evidence[];
-}
-
-/** A rule that lacks data, and the recording option that would bring it. */
-export interface Undecided {
-  detector: string;
-  missing: string;
-  hint: string;
-}
-
-export interface FindingsResponse {
-  /** Whether our rules were asked; else the findings are what the database's own detectors say. */
-  judged: boolean;
-  /** Whether iterations are marked; else the one iteration is the whole capture. */
-  marked: boolean;
-  iteration_ns: number | null;
-  /** Overlapping gains are not added. */
-  total_low_ns: number | null;
-  total_high_ns: number | null;
-  findings: Finding[];
-  undecided: Undecided[];
-}
-
-/** A published rate of a GPU: operations, or bytes where `unit` is `memory`. `used`: an op is measured against it. */
-export interface Peak {
-  device_id: number | null;
-  product: string;
-  unit: "memory" | "vector" | "matrix";
-  precision: string;
-  per_second: number | null;
-  source: string;
-  used: boolean;
-}
-
-/** An op on the roofline. `intensity`: operations per byte. */
-export interface Dot {
-  op_id: string;
-  name: string;
-  family: string;
-  precision: string;
-  bound: string;
-  kernel_ns: number | null;
-  intensity: number | null;
-  flops_per_second: number | null;
-  peak_fraction: number | null;
-}
-
-/** Kernels that compute in one precision, on matrix units or not. */
-export interface PrecisionTime {
-  precision: string;
-  matrix_unit: "yes" | "no" | "unknown";
-  kernel_ns: number | null;
-  kernels: number | null;
-}
-
-export interface IterationRate {
-  iteration: number | null;
-  product_flops: number | null;
-  mfu_fraction: number | null;
-  measured_fraction: number | null;
-}
-
-/** Means, weighted by kernel time, over the ops for which each value is known. */
-export interface NetworkRates {
-  peak_fraction: number | null;
-  flops_per_second: number | null;
-  memory_fraction: number | null;
-  bytes_per_second: number | null;
-  occupancy_fraction: number | null;
-  achieved_fraction: number | null;
-}
-
-export interface EfficiencyResponse {
-  product_flops: number | null;
-  masked_flops: number | null;
-  flops_per_second: number | null;
-  mfu_fraction: number | null;
-  /** The share of the product kernels' time of which the shapes are known. */
-  measured_fraction: number | null;
-  hint: string;
-  network: NetworkRates;
-  peaks: Peak[];
-  precisions: PrecisionTime[];
-  causes: { cause: string; label: string; ops: number | null; kernel_ns: number | null }[];
-  /** Exclusive parts of the ops' kernel time: `matrix_unit`, causes, `memory`, `other`, `communication`, `unknown`. */
-  limits: { limit: string; kernel_ns: number }[];
-  dots: Dot[];
-  left_out_dots: number;
-  iterations: IterationRate[];
-  /** What is not known, and the recording option or file that would bring it. */
-  missing: { what: string; hint: string }[];
-}
 
 /** The exclusive parts of a step on one GPU, as `dlprof diagnose` tells them. */
 export type DiagnosedPart =

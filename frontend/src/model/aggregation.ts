@@ -9,7 +9,7 @@ export function aggregationLabel({ iter_start: start, iter_stop: stop, iteration
 
 /** How the iterations of an aggregation were found: its key node, or what else separates them; empty where nobody says. */
 export function iterationsBy({ key_node: node, label }: Aggregation): string {
-  if (node !== null && node !== "") return `key node ${node}`;
+  if (node !== "") return `key node ${node}`;
   return label;
 }
 

@@ -1,5 +1,5 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { Evidence, EvidenceKind, FindingSeverity, Gain } from "../api/types";
+import type { EvidenceKind, FindingSeverity, Gain } from "../api/types";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
@@ -59,7 +59,10 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
 };
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
-export function opening({ kind, key }: Pick<Evidence, "kind" | "key">, firstIteration: number | null): Changes | null {
+export function opening(
+  { kind, key }: { kind: EvidenceKind; key: string },
+  firstIteration: number | null,
+): Changes | null {
   switch (kind) {
     case "op":
       return showingOp("ops", key);

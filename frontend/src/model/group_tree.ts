@@ -281,7 +281,7 @@ export class Rows {
   #isRepeated(one: number, other: number): boolean {
     const { structure, ops } = this.tree.nodes;
     if (at(structure, one) === at(structure, other)) return true;
-    const [fewer, more] = [at(ops, one) ?? 0, at(ops, other) ?? 0].sort((a, b) => a - b) as [number, number];
+    const [fewer, more] = [at(ops, one), at(ops, other)].sort((a, b) => a - b) as [number, number];
     return more * NEARLY_ALIKE <= fewer;
   }
 

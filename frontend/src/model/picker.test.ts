@@ -94,10 +94,10 @@ it("labels ranks and aggregations", () => {
   expect(rankLabel(two)).toBe("rank 3 of 8");
   expect(rankLabel(one)).toBe("");
   expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 x H100, A100");
-  expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: null, label: "" })).toBe(
+  expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: "", label: "" })).toBe(
     "0 .. 9",
   );
-  expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: null, label: "" })).toBe(
+  expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: "", label: "" })).toBe(
     "all 1",
   );
   expect(chosenAggregation("2")).toBe(2);
@@ -128,7 +128,7 @@ it("tells apart the ways to find iterations that are of one kind", () => {
     { kind: "numbered_range", label: "epoch N", count: 4 },
     { kind: "whole_capture", label: "", count: 1 },
   ];
-  const shown = (label: string, keyNode: string | null = null) =>
+  const shown = (label: string, keyNode = "") =>
     currentKey({
       aggregation: 2,
       aggregations: [{ id: 2, iter_start: 0, iter_stop: 3, iterations: 4, key_node: keyNode, label }],

@@ -39,7 +39,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
   const time = (ms: number) => ({ time_ns: ms * 1e6, names: 1, launches: 1 });
   return {
     profile: { id: "id", run: "run", name: "trace.json", format: "pytorch" },
-    aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: null, label: "" }],
+    aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: "", label: "" }],
     aggregation: 1,
     domains: [],
     domain: null,

@@ -1,0 +1,104 @@
+"""Writes the frontend's types of what the server sends: ``python -m scripts.response_types``.
+
+Each response is declared once, in Python: as a ``TypedDict`` beside the question that it answers. A test compares
+``frontend/src/api/responses.ts`` with these declarations.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from itertools import pairwise
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from tensorboard_plugin_dlprof.queries import efficiency, findings, group_tree, headline, limited, ops, scope, summary
+
+TARGET: Final = Path(__file__).resolve().parent.parent / "frontend" / "src" / "api" / "responses.ts"
+
+RESPONSES: Final[dict[str, Any]] = {
+    "Headline": headline.Headline,
+    "Aggregation": scope.Aggregation,
+    "KernelTime": summary.KernelClassTime,
+    "TopOp": ops.TopOp,
+    "GroupNodes": group_tree.Nodes,
+    "CauseColumns": limited.CauseColumns,
+    "GroupsResponse": group_tree.GroupTree,
+    "FindingsResponse": findings.Findings,
+    "NetworkRates": efficiency.Network,
+    "EfficiencyResponse": efficiency.EfficiencySummary,
+}
+"""Declarations by their names in the frontend; what they contain keeps its own name."""
+
+_SIMPLE = {int: "number", float: "number", str: "string", bool: "boolean", NoneType: "null"}
+
+
+def typescript() -> str:
+    """The whole file."""
+    names: dict[Any, str] = {kind: name for name, kind in RESPONSES.items()}
+    texts: dict[str, str] = {}
+    waiting = list(RESPONSES.values())
+    while waiting:
+        kind = waiting.pop(0)
+        if names.setdefault(kind, kind.__name__) not in texts:
+            texts[names[kind]] = _interface(names[kind], kind, names, waiting)
+    head = "/** What the server sends. Made by `python -m scripts.response_types`; change the declarations there. */\n"
+    return head + "".join(f"\n{texts[name]}" for name in sorted(texts))
+
+
+def _interface(name: str, kind: Any, names: dict[Any, str], waiting: list[Any]) -> str:
+    lines = [*_comment(kind.__doc__, ""), f"export interface {name} {{"]
+    meanings = _meanings(kind)
+    for field, hint in get_type_hints(kind).items():
+        lines += [*_comment(meanings.get(field, ""), "  "), f"  {field}: {_type(hint, names, waiting)};"]
+    return "\n".join([*lines, "}", ""])
+
+
+def _type(hint: Any, names: dict[Any, str], waiting: list[Any]) -> str:
+    def nested(each: Any) -> str:
+        return _type(each, names, waiting)
+
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint in _SIMPLE:
+        return _SIMPLE[hint]
+    if is_typeddict(hint):
+        names.setdefault(hint, hint.__name__)
+        waiting.append(hint)
+        return names[hint]
+    if origin is Literal:
+        return " | ".join(f'"{word}"' for word in arguments)
+    if origin in (Union, UnionType):
+        return " | ".join(dict.fromkeys(map(nested, arguments)))
+    if origin is list:
+        inner = nested(arguments[0])
+        return f"({inner})[]" if " " in inner else f"{inner}[]"
+    if origin is dict:
+        return f"Record<string, {nested(arguments[1])}>"
+    raise TypeError(f"No type of TypeScript for {hint}.")
+
+
+def _meanings(kind: Any) -> dict[str, str]:
+    """The text below each field of a declaration."""
+    (declared,) = ast.parse(textwrap.dedent(inspect.getsource(kind))).body
+    assert isinstance(declared, ast.ClassDef)
+    return {
+        ast.unparse(field.target): str(after.value.value)
+        for field, after in pairwise(declared.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+    }
+
+
+def _comment(text: str | None, indent: str) -> list[str]:
+    if not text:
+        return []
+    text = text.replace("``", "`").replace("None", "`null`")
+    lines = textwrap.wrap(" ".join(text.split()), 116 - len(indent))
+    if len(lines) == 1:
+        return [f"{indent}/** {lines[0]} */"]
+    return [f"{indent}/**", *(f"{indent} * {line}" for line in lines), f"{indent} */"]
+
+
+if __name__ == "__main__":
+    TARGET.write_text(typescript(), encoding="utf-8")

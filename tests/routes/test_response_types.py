@@ -1,0 +1,23 @@
+"""What the server sends is declared once: the frontend's types are made of the declarations, and answers fit them."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from scripts.response_types import RESPONSES, TARGET, typescript
+from tests.routes.serving import Server
+
+
+def test_the_types_of_the_frontend_are_those_of_the_declarations() -> None:
+    """Whoever changes a declaration runs ``python -m scripts.response_types``."""
+    assert TARGET.read_text(encoding="utf-8") == typescript()
+
+
+@pytest.mark.parametrize("route", ["groups", "findings", "efficiency"])
+def test_answers_are_as_declared(server: Server, route: str) -> None:
+    """Every key is there and no other, with a value of its type."""
+    answer = server.get(f"/{route}?profile={server.profile('made.dlprof_dldb.sqlite')['id']}").json
+    declared = RESPONSES[f"{route.capitalize()}Response"]
+    msgspec.convert(answer, declared)
+    assert answer.keys() == declared.__annotations__.keys()
