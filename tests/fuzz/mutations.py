@@ -245,17 +245,22 @@ def _odd_pickled(path: Path, chance: random.Random) -> None:
             whole = _Unpickler(file).load()
     except Exception:  # noqa: BLE001  what other damage left
         return
-    places = list(_places(whole))
+    places = list(_places(whole)) if isinstance(whole, dict | list) else []
     for holder, key in chance.sample(places, min(len(places), chance.choice((1, 5, 50)))):
         holder[key] = chance.choice((*ODD_SQL, [], {}, [[]], {"a": 1}, 2**80, -(2**80), True, holder, whole))
     path.write_bytes(pickle.dumps(whole, 2))
 
 
-def _places(value: Any) -> Iterator[tuple[Any, Any]]:
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield value, key
-        yield from _places(inner)
+def _places(whole: Any) -> Iterator[tuple[Any, Any]]:
+    """Where the values of lists and dictionaries are, each of which is looked into once."""
+    waiting, met = [whole], {id(whole)}
+    while waiting:
+        holder = waiting.pop()
+        for key, value in list(holder.items() if isinstance(holder, dict) else enumerate(holder)):
+            yield holder, key
+            if isinstance(value, dict | list) and id(value) not in met:
+                met.add(id(value))
+                waiting.append(value)
 
 
 _BYTES = (_flip, _flip_at_the_start, _cut, _remove, _repeat, _overwrite)
