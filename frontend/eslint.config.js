@@ -19,10 +19,10 @@ export default tseslint.config(
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       // `() => void call()` is the idiom of event handlers.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreArrowShorthand: true }],
-      // Only `api/client.ts` talks to the server (see the override below), only `host/` touches the page around us.
+      // Only `api/request.ts` talks to the server (see the override below), only `host/` touches the page around us.
       "no-restricted-globals": [
         "error",
-        { name: "fetch", message: "Use api/client.ts." },
+        { name: "fetch", message: "Use api/request.ts." },
         { name: "parent", message: "Use host/tensorboard.ts." },
         { name: "top", message: "Use host/tensorboard.ts." },
       ],
@@ -33,7 +33,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ["src/api/client.ts", "src/host/tensorboard.ts"],
+    files: ["src/api/request.ts", "src/host/tensorboard.ts"],
     rules: { "no-restricted-globals": "off", "no-restricted-properties": "off" },
   },
 );

@@ -1,4 +1,4 @@
-"""A page of a table as plain data: rows, columns, how many there are, and their sums."""
+"""A page of a table as plain data: rows, columns, how many there are, their sums, and what all have in common."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import MutableMapping
 from functools import cache
 from typing import Any
 
+from tensorboard_plugin_dlprof.queries.constant import constant_columns
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
@@ -25,7 +26,7 @@ def page_of(
     request: Request,
     counts: MutableMapping[CountKey, int] | None = None,
 ) -> dict[str, Any]:
-    """One page with its columns and totals."""
+    """One page with its columns, totals, and the columns in which all rows are alike."""
     answer = page(connection, found, scope, request, counts)
     return {
         "table": found.name,
@@ -37,6 +38,7 @@ def page_of(
         "filtered": answer.filtered,
         "sort": answer.sort,
         "totals": totals(connection, found, scope, request),
+        "constant": constant_columns(connection, found, scope, request, answer.rows, answer.total),
     }
 
 

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
 from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.page_answer import page_of
 from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
@@ -198,3 +199,13 @@ def test_cells_of_a_hostile_database_are_fit_for_json(connection: sqlite3.Connec
     assert (first["time_ns"], first["stream"]) == (None, None)
     assert len(str(first["note"])) == 8_193
     assert (second["time_ns"], second["stream"], second["note"]) == (None, None, "5")
+
+
+@pytest.mark.parametrize(("limit", "search"), [(25, ""), (1, ""), (2, "sgemm")])
+def test_columns_in_which_all_rows_are_alike(connection: sqlite3.Connection, limit: int, search: str) -> None:
+    """Also those that are not on the page or do not pass; a value beside an unknown one is no constant."""
+    connection.execute("UPDATE launches SET note = NULL")
+    request = Request(links={"op": "A"}, limit=limit, search=search)
+    assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == ["note", "secret"]
+    connection.execute("UPDATE launches SET note = 'x' WHERE id = 2")
+    assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == []

@@ -1,4 +1,5 @@
-/** The only file that talks to the server. Addresses are relative to TensorBoard's `<base href="plugin/dlprof/">`. */
+/** Everything that is asked of the server: one function a question. */
+import { get, getBytes, post, request } from "./request";
 import type {
   AggregateRequest,
   CompareResponse,
@@ -6,7 +7,6 @@ import type {
   DashboardResponse,
   Diagnosis,
   EfficiencyResponse,
-  ErrorBody,
   FindingsResponse,
   GroupsResponse,
   IterationsResponse,
@@ -35,85 +35,6 @@ import type {
   TimelineWindow,
   View,
 } from "../model/timeline";
-
-/** Why the server did not answer as hoped: its own words, or that it could not be reached (`code` is `unreachable`). */
-export class ApiError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly hint: string,
-  ) {
-    super(message);
-    this.name = "ApiError";
-  }
-}
-
-function isErrorBody(body: unknown): body is ErrorBody {
-  if (typeof body !== "object" || body === null || !("error" in body)) return false;
-  const error = body.error;
-  return typeof error === "object" && error !== null && "message" in error;
-}
-
-type ReachListener = (reached: boolean) => void;
-const listeners = new Set<ReachListener>();
-
-/** Calls `listener` after each request: whether the server answered, be it with an error. Returns how to stop. */
-export function watchReach(listener: ReachListener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-const tellReach = (reached: boolean): void => {
-  for (const listener of listeners) listener(reached);
-};
-
-function unreachable(): ApiError {
-  tellReach(false);
-  return new ApiError(
-    "unreachable",
-    "The server does not answer.",
-    "Check that it is still running; this page tries again by itself.",
-  );
-}
-
-/** With these a proxy in front of the server says that it is not there. */
-const FROM_A_PROXY = [502, 503, 504];
-
-async function request(path: string, init: RequestInit): Promise<unknown> {
-  let response: Response;
-  try {
-    response = await fetch(path, { ...init, credentials: "same-origin" });
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    throw unreachable();
-  }
-  let body: unknown;
-  try {
-    body = await response.json();
-  } catch (error) {
-    if (init.signal?.aborted) throw error;
-    body = null;
-  }
-  const explained = isErrorBody(body) ? body.error : null;
-  if (explained === null && FROM_A_PROXY.includes(response.status)) throw unreachable();
-  tellReach(true);
-  if (response.ok && body !== null) return body;
-  if (explained !== null) throw new ApiError(explained.code, explained.message, explained.hint);
-  throw new ApiError(
-    "unexpected",
-    `The server answered with status ${response.status} and no explanation.`,
-    "TensorBoard's own output may say more.",
-  );
-}
-
-const get = (path: string, signal: AbortSignal): Promise<unknown> => request(path, { signal });
-
-const post = (path: string, body: object): Promise<unknown> =>
-  request(path, {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-DLProf": "1" },
-    body: JSON.stringify(body),
-  });
 
 /** What every question about a profile says: of which aggregation and NVTX domain. */
 export interface ProfileScope {
@@ -301,18 +222,7 @@ export const traceUrl = (profile: string, { from, to }: View): string =>
   `./trace?${new URLSearchParams({ profile, from: String(from), to: String(to) }).toString()}`;
 
 /** A window as trace events, for another viewer. */
-export async function fetchTrace(profile: string, view: View): Promise<ArrayBuffer> {
-  let response: Response;
-  try {
-    response = await fetch(traceUrl(profile, view), { credentials: "same-origin" });
-  } catch {
-    throw unreachable();
-  }
-  if (response.ok) return response.arrayBuffer();
-  const body: unknown = await response.json().catch(() => null);
-  if (isErrorBody(body)) throw new ApiError(body.error.code, body.error.message, body.error.hint);
-  throw new ApiError("unexpected", `The server answered with status ${response.status}.`, "");
-}
+export const fetchTrace = (profile: string, view: View): Promise<ArrayBuffer> => getBytes(traceUrl(profile, view));
 
 /** Rates with what the user says that an iteration works on; empty: what shapes tell. */
 export async function fetchThroughput(

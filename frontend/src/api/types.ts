@@ -230,6 +230,8 @@ export interface TableResponse {
   sort: string;
   /** Sums of the columns that can be summed, over all rows that pass search and filters. */
   totals: Record<string, number | null>;
+  /** The columns in which all rows are alike, those too that search and filters leave out. */
+  constant: string[];
 }
 
 /** What is asked of `./table`. `links` are the parameters of the table itself, such as `op`. */

@@ -2,7 +2,8 @@
 import type { FunctionComponent } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
-import { ApiError, fetchProfiles, watchReach } from "../api/client";
+import { fetchProfiles } from "../api/client";
+import { ApiError, watchReach } from "../api/request";
 import { allowReload, reloadOnce } from "../host/reload";
 import { ErrorBox, Loading } from "./message";
 

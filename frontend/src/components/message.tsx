@@ -1,7 +1,7 @@
 /** A message in place of content that is not there (yet): why, and what to do about it. */
 import type { ComponentChildren } from "preact";
 
-import type { ApiError } from "../api/client";
+import type { ApiError } from "../api/request";
 import { CopyButton } from "./copy_button";
 import { Icon, type IconName } from "./icon";
 

@@ -1,7 +1,8 @@
 /** Whether the server answers. Once it does not, it is asked again, ever less often, while someone is looking. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import { fetchProfiles, watchReach } from "../api/client";
+import { fetchProfiles } from "../api/client";
+import { watchReach } from "../api/request";
 import { isShown } from "../host/tensorboard";
 
 const FIRST_MS = 1000;

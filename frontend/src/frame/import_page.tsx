@@ -1,7 +1,8 @@
 /** The page shown in place of a view until its profile is imported. */
 import { useEffect, useState } from "preact/hooks";
 
-import { cancelImport, startImport, type ApiError } from "../api/client";
+import { cancelImport, startImport } from "../api/client";
+import { type ApiError } from "../api/request";
 import type { ProfileEntry } from "../api/types";
 import { ErrorBox, Message, Snippet } from "../components/message";
 import { Progress } from "../components/progress";

@@ -1,7 +1,7 @@
 /** A page for what went wrong: what it is, in the server's words and in ours, and what to do. */
 import type { ComponentChildren } from "preact";
 
-import type { ApiError } from "../api/client";
+import type { ApiError } from "../api/request";
 import { Sentence } from "../components/sentence";
 import { Message, Snippet } from "../components/message";
 import { ViewLink } from "../components/view_link";

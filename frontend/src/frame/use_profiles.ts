@@ -4,7 +4,8 @@
  */
 import { useCallback, useEffect, useState } from "preact/hooks";
 
-import { fetchProfiles, type ApiError } from "../api/client";
+import { fetchProfiles } from "../api/client";
+import { type ApiError } from "../api/request";
 import type { ProfilesResponse } from "../api/types";
 import { isShown } from "../host/tensorboard";
 import { asApiError } from "./use_query";

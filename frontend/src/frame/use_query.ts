@@ -1,7 +1,7 @@
 /** Loads what a component shows, drops answers that came too late, and keeps the last picture while the next one loads. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 
-import { ApiError } from "../api/client";
+import { ApiError } from "../api/request";
 
 export interface Query<T> {
   /** The last good answer; it may belong to an earlier key while `loading`. */

@@ -1,6 +1,7 @@
 /** The layout of the module graph as a tree from left to right: places of nodes and edges, and the kind of each node. */
 import { formatCount } from "../format/number";
-import { mayBeMoreOps, type Rows, type TreeRow } from "./group_tree";
+import type { Rows, TreeRow } from "./group_tree";
+import { mayBeMoreOps } from "./tree_values";
 
 export interface GraphNode {
   row: TreeRow;

@@ -1,20 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import { foldedName, splitNumber } from "./folding";
-import {
-  buildTree,
-  chainOf,
-  keep,
-  levels,
-  limitedNs,
-  mayBeMoreTime,
-  pathOf,
-  Rows,
-  sorted,
-  tensorCoreShare,
-  usingShare,
-  type RowOptions,
-} from "./group_tree";
+import { buildTree, keep, pathOf, Rows, type RowOptions } from "./group_tree";
+import { chainOf, levels, limitedNs, mayBeMoreTime, sorted, tensorCoreShare, usingShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";
 

@@ -6,26 +6,7 @@
  */
 import type { CauseColumns, GroupNodes } from "../api/types";
 import { foldedName, numberless } from "./folding";
-
-const MEASURES = [
-  "ops",
-  "calls",
-  "eligible_ops",
-  "using_ops",
-  "cpu_time_ns",
-  "gpu_time_ns",
-  "cpu_overhead_ns",
-  "gpu_idle_ns",
-  "kernel_time_ns",
-  "tensor_core_time_ns",
-  "unknown_time_ns",
-  "unknown_ops",
-  "gain_ns",
-  "compute_bound_ns",
-  "memory_bound_ns",
-] as const;
-
-export type Measure = (typeof MEASURES)[number];
+import { MEASURES, sorted, type Measure } from "./tree_values";
 
 export interface Tree {
   nodes: GroupNodes;
@@ -63,9 +44,6 @@ export interface TreeRow {
   missing: number;
   expandable: boolean;
 }
-
-/** Whether it is known what limits the ops of the tree, and what they could gain. */
-export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);
 
 export function buildTree(nodes: GroupNodes, group: string, causes: readonly CauseColumns[] = []): Tree {
   const below: number[][] = nodes.parent.map(() => []);
@@ -375,92 +353,3 @@ class Row implements TreeRow {
     return this.#causes;
   }
 }
-
-/**
- * Ops that use the matrix unit over the eligible ones; null where none is eligible. An op that uses it without being known as
- * eligible counts as eligible here, so that no share is above 1.
- */
-export function usingShare({ values, unknown }: TreeRow): number | null {
-  if (unknown.has("using_ops")) return null;
-  const eligible = Math.max(values.eligible_ops, values.using_ops);
-  return eligible > 0 ? values.using_ops / eligible : null;
-}
-
-/** What is known of a row; null where nothing is. */
-export const knownOf = ({ values, unknown }: TreeRow, measure: Measure): number | null =>
-  unknown.has(measure) ? null : values[measure];
-
-/** Whether more ops below may use the matrix unit than are known to: how many do is the least. */
-export const mayBeMoreOps = ({ values }: TreeRow): boolean => values.unknown_ops > 0;
-
-/** Whether more time below may be in kernels that use the matrix unit than is known to be: that is the least. */
-export const mayBeMoreTime = ({ values }: TreeRow): boolean => values.unknown_ops > 0 || values.unknown_time_ns > 0;
-
-/** Time in Tensor Core kernels over the time of all kernels; null where there are none, or nothing is known of them. */
-export const tensorCoreShare = ({ values, unknown }: TreeRow): number | null =>
-  values.kernel_time_ns > 0 && !unknown.has("tensor_core_time_ns")
-    ? values.tensor_core_time_ns / values.kernel_time_ns
-    : null;
-
-/** Kernel time of the eligible ops below that do not use matrix units well. */
-export const limitedNs = ({ causes }: TreeRow): number => causes.reduce((sum, { kernelNs }) => sum + kernelNs, 0);
-
-const natural = new Intl.Collator("en", { numeric: true });
-
-export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow[] {
-  if (sort === "") return rows;
-  const descending = sort.startsWith("-");
-  const key = descending ? sort.slice(1) : sort;
-  const sign = descending ? -1 : 1;
-  if (key === "name") return [...rows].sort((a, b) => sign * natural.compare(a.name, b.name));
-  const measure = MEASURES.find((known) => known === key);
-  const value = (row: TreeRow): number =>
-    measure !== undefined
-      ? row.values[measure]
-      : key === "share"
-        ? (usingShare(row) ?? -1)
-        : key === "limited"
-          ? limitedNs(row)
-          : key === "gpu_share"
-            ? row.values.gpu_time_ns
-            : key === "bound"
-              ? row.values.compute_bound_ns - row.values.memory_bound_ns
-              : 0;
-  return [...rows].sort((a, b) => sign * (value(a) - value(b)) || natural.compare(a.name, b.name));
-}
-
-/** The chain of rows from the root down to this one. */
-export function chainOf(row: TreeRow | null): TreeRow[] {
-  const chain: TreeRow[] = [];
-  for (let up = row; up !== null; up = up.parent) chain.unshift(up);
-  return chain;
-}
-
-/** With fewer rows of the model than this, a picture says nothing. */
-const TOO_FEW = 4;
-
-/**
- * The number of levels that rows can be opened to, and the most that fill about one screen; more where these would show next to
- * nothing of the model, as a single group with hundreds of ops in it does.
- */
-export function levels(rows: Rows, screen: number): { deepest: number; fitting: number } {
-  let shown = rows.roots;
-  let count = shown.length;
-  let ofModel = shown.filter(({ isOp }) => !isOp).length;
-  let deepest = 1;
-  let fitting = 1;
-  for (;;) {
-    shown = shown.flatMap((row) => (row.expandable ? rows.below(row) : []));
-    if (shown.length === 0) return { deepest, fitting };
-    deepest += 1;
-    count += shown.length;
-    if (count <= screen || ofModel < TOO_FEW) fitting = deepest;
-    ofModel += shown.length;
-  }
-}
-
-/** Why there is no row at all. */
-export const nothingShown = (filter: string): string =>
-  filter === ""
-    ? "This profile has no ops: record the host too, with ProfilerActivity.CPU (PyTorch), or with -t nvtx and emit_nvtx() (Nsight Systems)."
-    : "No path matches the filter.";

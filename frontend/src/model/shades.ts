@@ -2,7 +2,8 @@
  * What the boxes of the model are coloured by: each question has a few steps that differ in lightness, so that they can be told
  * apart without any colour vision.
  */
-import { mayBeMoreOps, tensorCoreShare, type TreeRow } from "./group_tree";
+import type { TreeRow } from "./group_tree";
+import { mayBeMoreOps, tensorCoreShare } from "./tree_values";
 import type { Colours } from "./resources";
 
 /** Fill and text of each step; text on it has a contrast of at least 4.5 to 1. */

@@ -121,6 +121,20 @@ export function byDefault(
   }));
 }
 
+/** What tells rows apart stays, even where it does so only together with its tooltip. */
+const NAMES = new Set(["path", "kernel_name"]);
+
+/** Those of the columns that say the same in every row, except the key and those in use: one line says it as well. */
+export const foldable = (
+  columns: readonly Column[],
+  { constant, key }: { constant: readonly string[]; key: string },
+  needed: readonly string[],
+): Column[] =>
+  columns.filter(
+    (column) =>
+      constant.includes(column.key) && column.key !== key && !NAMES.has(column.type) && !needed.includes(column.key),
+  );
+
 /** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */
 export const forgotten = (name: string): Record<string, null> => ({ [`${name}.page`]: null, [`${name}.row`]: null });
 

@@ -1,5 +1,6 @@
 /** The layout of the treemap: squares as far as can be, area is the measure, a child lies within its parent. */
-import type { Measure, Rows, TreeRow } from "./group_tree";
+import type { Rows, TreeRow } from "./group_tree";
+import type { Measure } from "./tree_values";
 
 export interface TreemapBox {
   row: TreeRow;

@@ -91,7 +91,8 @@ class Column(Struct):
 
 
 class Page(Struct):
-    """A page of a table. ``rows`` have the keys of ``columns``; ``totals`` are of all rows that pass."""
+    """A page of a table. ``rows`` have the keys of ``columns``; ``totals`` are of all rows that pass, ``constant``
+    the columns in which all rows of the table are alike."""
 
     table: str
     columns: list[Column]
@@ -102,6 +103,7 @@ class Page(Struct):
     filtered: int
     sort: str
     totals: dict[str, Cell]
+    constant: list[str]
 
 
 class OpSum(Struct, rename={"name": "Name", "gpu_ns": "GPU Time (ns)", "cpu_ns": "CPU Time (ns)", "ops": "# Ops"}):

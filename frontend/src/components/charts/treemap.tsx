@@ -1,9 +1,9 @@
 /** The model as areas: size is GPU time, or CPU time where there is none; colour is what the user asks. */
+import type { Measure } from "../../model/tree_values";
 import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import type { Measure } from "../../model/group_tree";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";

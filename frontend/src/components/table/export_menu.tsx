@@ -1,7 +1,8 @@
 /** The whole filtered table as a file, in the clipboard, or on paper; the server makes the files. */
 import { useState } from "preact/hooks";
 
-import { ApiError, exportUrl, fetchExport } from "../../api/client";
+import { exportUrl, fetchExport } from "../../api/client";
+import { ApiError } from "../../api/request";
 import type { Column, TableRequest } from "../../api/types";
 import { formatCount, formatCounted } from "../../format/number";
 import { useScope } from "../../frame/scope";

@@ -1,7 +1,7 @@
 /** Loads the tracks around a window: the window and half of it on each side; what was loaded last is drawn until more comes. */
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import type { ApiError } from "../../api/client";
+import type { ApiError } from "../../api/request";
 import { fetchTimelineWindow } from "../../api/client";
 import { asApiError } from "../../frame/use_query";
 import type { TimelineWindow, View } from "../../model/timeline";

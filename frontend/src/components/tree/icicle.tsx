@@ -5,6 +5,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { causesTip } from "../../model/causes";
+import type { TreeRow } from "../../model/group_tree";
 import {
   chainOf,
   limitedNs,
@@ -12,8 +13,7 @@ import {
   mayBeMoreTime,
   tensorCoreShare,
   type Measure,
-  type TreeRow,
-} from "../../model/group_tree";
+} from "../../model/tree_values";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
 import { useKept } from "../use_kept";

@@ -7,7 +7,8 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
-import { buildTree, keep, levels, Rows, type TreeRow } from "../../model/group_tree";
+import { buildTree, keep, Rows, type TreeRow } from "../../model/group_tree";
+import { levels } from "../../model/tree_values";
 import { pathMatcher } from "../../model/path_filter";
 import { shortHash } from "../../model/short_hash";
 

@@ -9,7 +9,7 @@ import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
-import { chainOf, nothingShown, type Measure } from "../../model/group_tree";
+import { chainOf, nothingShown, type Measure } from "../../model/tree_values";
 import {
   fitted,
   graphNeighbour,

@@ -18,7 +18,8 @@ import { Duration } from "../../components/value";
 import { navigate, useUrl } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { causeAbout } from "../../model/causes";
-import { chainOf, isRated, pathOf, type TreeRow } from "../../model/group_tree";
+import { pathOf, type TreeRow } from "../../model/group_tree";
+import { chainOf, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 

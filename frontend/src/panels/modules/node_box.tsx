@@ -1,7 +1,7 @@
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
-import { knownOf } from "../../model/group_tree";
+import { knownOf } from "../../model/tree_values";
 
 /** Stripes for those that could but do not: colour is never the only sign. */
 export function NodePatterns() {

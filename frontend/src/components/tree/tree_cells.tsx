@@ -1,0 +1,153 @@
+/** What stands in the cells of the tree. */
+import { formatCount } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../../format/time";
+import { causesTip } from "../../model/causes";
+import { arrowOf, directionOf, signedDuration, type Change } from "../../model/comparison";
+import { splitNumber } from "../../model/folding";
+import type { TreeRow } from "../../model/group_tree";
+import { limitedNs, mayBeMoreOps, usingShare } from "../../model/tree_values";
+import { boundOf } from "../../model/shades";
+import { Icon } from "../icon";
+import { isTime, type TreeColumn } from "./tree_columns";
+
+export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean; onToggle: () => void }) {
+  const { expandable, members } = row;
+  return (
+    <span class="tree-name" style={{ paddingLeft: `${(row.depth - 1) * 16}px` }}>
+      {expandable ? (
+        <button
+          type="button"
+          tabIndex={-1}
+          class="tree-toggle"
+          aria-label={open ? `Collapse ${row.name}` : `Expand ${row.name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onToggle();
+          }}
+        >
+          <Icon name={open ? "down" : "right"} />
+        </button>
+      ) : (
+        <span class="tree-toggle" aria-hidden="true" />
+      )}
+      <span class={row.isOp ? "tree-label tree-op" : "tree-label"} data-tip={row.key}>
+        <Label name={row.name} />
+      </span>
+      {members.length > 1 && (
+        <span class="fold-count" data-tip={`${formatCount(members.length)} alike, added up`}>
+          ×{formatCount(members.length)}
+        </span>
+      )}
+      {row.missing > 0 && (
+        <span
+          class="fold-count"
+          data-tip="Too many to show at once. Show this group alone, or see the table of its ops below."
+        >
+          {formatCount(row.missing)} more
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** A name that is cut keeps its number. */
+function Label({ name }: { name: string }) {
+  const { head, number } = splitNumber(name);
+  return (
+    <>
+      <span class="tree-head">{head}</span>
+      {number}
+    </>
+  );
+}
+
+/** How much of its cell the bar behind a value fills, from 0 to 1. */
+export function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
+  if (column === "share") return usingShare(row) ?? 0;
+  if (column === "gpu_share") return Math.min(shareOf(row.values.gpu_time_ns, total) ?? 0, 1);
+  return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
+}
+
+interface ValueCellProps {
+  row: TreeRow;
+  column: TreeColumn["key"];
+  label: string;
+  matrixUnit: string;
+  unit: TimeUnit | undefined;
+  total: number;
+  change: Change | null;
+}
+
+export function ValueCell({ row, column, label, matrixUnit, unit, total, change }: ValueCellProps) {
+  if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} />;
+  if (column === "share") {
+    const share = usingShare(row);
+    if (share === null) return <span class="unknown">–</span>;
+    const of = `${mayBeMoreOps(row) ? "At least " : ""}${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
+    return (
+      <span class="number" data-tip={of}>
+        {mayBeMoreOps(row) && share < 1 && "≥ "}
+        {formatShare(share)}
+      </span>
+    );
+  }
+  if (column === "gpu_share") {
+    const of = `${readableAndExact(row.values.gpu_time_ns)} of ${readableAndExact(total)}`;
+    return (
+      <span class="number" data-tip={of}>
+        {formatShare(shareOf(row.values.gpu_time_ns, total))}
+      </span>
+    );
+  }
+  if (column === "change") return <ChangeCell change={change} />;
+  if (column === "bound") return boundOf(row) === "" ? <span class="unknown">–</span> : <span>{boundOf(row)}</span>;
+  if (column === "name") return null;
+  if (row.unknown.has(column)) return <span class="unknown">–</span>;
+  const value = row.values[column];
+  if (unit === undefined)
+    return (
+      <span class={value === 0 ? "number muted" : "number"}>
+        {column === "using_ops" && mayBeMoreOps(row) && "≥ "}
+        {formatCount(value)}
+      </span>
+    );
+  const ofAll = shareOf(value, total);
+  const parent = row.parent?.values[column];
+  const ofParent = parent === undefined ? null : shareOf(value, parent);
+  return (
+    <span
+      class="number"
+      data-tip={`${label}: ${readableAndExact(value)}\n${formatShare(ofAll)} of the whole${ofParent === null ? "" : `, ${formatShare(ofParent)} of the level above`}`}
+    >
+      {inUnit(value, unit)}
+    </span>
+  );
+}
+
+/** The change from the baseline, in words too. */
+function ChangeCell({ change }: { change: Change | null }) {
+  if (change === null) return <span class="unknown">–</span>;
+  const ns = change.b_ns - change.a_ns;
+  return (
+    <span
+      class={`number change-${directionOf(ns)}`}
+      data-tip={`${formatDuration(change.a_ns)} → ${formatDuration(change.b_ns)}`}
+    >
+      {arrowOf(ns)} {signedDuration(ns)}
+    </span>
+  );
+}
+
+/** The main cause and its time; all causes on hover. */
+function CauseCell({ row, matrixUnit }: { row: TreeRow; matrixUnit: string }) {
+  const [main] = row.causes;
+  if (main === undefined) return <span class="unknown">–</span>;
+  return (
+    <span class="cause-cell" data-tip={causesTip(row.causes, limitedNs(row), matrixUnit)}>
+      <span class="cause-label">{main.label}</span>
+      {row.causes.length > 1 && <span class="fold-count">+{row.causes.length - 1}</span>}
+      <span class="number">{formatDuration(main.kernelNs)}</span>
+    </span>
+  );
+}

@@ -1,0 +1,135 @@
+/** The columns of the tree: what they say, how wide they are, which of them fit. */
+import type { Measure } from "../../model/tree_values";
+import { fitting } from "../../model/column_fit";
+
+export interface TreeColumn {
+  key: "name" | "share" | "limited" | "gpu_share" | "bound" | "change" | Measure;
+  label: string;
+  about: string;
+  /** Where the page is too narrow for all, a higher one is left out first. */
+  tier?: number;
+}
+
+/** Without GPU work in the recording it is not known which ops use the units, and how long they take on a GPU. */
+export const columnsFor = (
+  unit: string,
+  core: string,
+  has: { limited: boolean; onGpu: boolean; rated: boolean; change: boolean },
+): TreeColumn[] => {
+  const { limited, onGpu, rated } = has;
+  const always = (column: TreeColumn): TreeColumn[] => [column];
+  const withGpu = (column: TreeColumn): TreeColumn[] => (onGpu ? [column] : []);
+  return [
+    ...always({
+      key: "name",
+      label: "Module",
+      about: "Levels of the model: modules and name scopes, their ops at the end.",
+    }),
+    ...withGpu({ key: "gpu_share", label: "Share", about: "GPU time over that of the whole model." }),
+    ...withGpu({
+      key: "gpu_time_ns",
+      label: "GPU Time",
+      about: "Time in which kernels, copies and sets of the ops were running.",
+    }),
+    ...(has.change
+      ? ([
+          {
+            key: "change",
+            label: "Change",
+            about: "Kernel time of an iteration less that of the baseline A, of modules that both have.",
+          },
+        ] as const)
+      : []),
+    ...(rated
+      ? ([
+          {
+            key: "gain_ns",
+            label: "Could Gain",
+            about: "Kernel time less the time that it would take at the GPU's published rates.",
+          },
+          { key: "bound", label: "Bound by", about: "What limits most of the kernel time: compute or memory." },
+        ] as const)
+      : []),
+    ...withGpu({
+      key: "share",
+      label: "Share of Eligible",
+      about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
+    }),
+    ...(limited
+      ? ([
+          {
+            key: "limited",
+            label: "Limited by",
+            about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
+          },
+        ] as const)
+      : []),
+    ...always({ key: "calls", label: "Calls", about: "Calls of the ops below.", tier: 1 }),
+    ...always({
+      key: "eligible_ops",
+      label: `${core} Eligible`,
+      about: `Ops below that could use ${unit}s.`,
+      tier: onGpu ? 1 : 0,
+    }),
+    ...withGpu({
+      key: "using_ops",
+      label: `Using ${core}`,
+      about: `Ops below of which at least one kernel uses ${unit}s.`,
+      tier: 1,
+    }),
+    ...always({
+      key: "cpu_time_ns",
+      label: "CPU Time",
+      about: "Time that the calls took on the CPU.",
+      tier: onGpu ? 2 : 0,
+    }),
+    ...always({
+      key: "cpu_overhead_ns",
+      label: "CPU Overhead",
+      about: "CPU time of the calls without the time in CUDA calls.",
+      tier: 2,
+    }),
+    ...withGpu({
+      key: "gpu_idle_ns",
+      label: "GPU Idle",
+      about: "Time within the calls' work on the GPU in which none of it was running.",
+      tier: 2,
+    }),
+  ];
+};
+
+export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("_ns");
+
+/** In CSS pixels; names take what is left, and need at least this, or all that a very narrow page has beside the time. */
+const OWN_WIDTH: Readonly<Record<string, number>> = {
+  name: 200,
+  share: 86,
+  limited: 160,
+  gpu_share: 78,
+  bound: 86,
+  change: 96,
+};
+const TIME_WIDTH = 104;
+export function widthOf(key: TreeColumn["key"], available: number): number {
+  const width = OWN_WIDTH[key] ?? (isTime(key) ? TIME_WIDTH : 72);
+  return key === "name" ? Math.min(width, available - TIME_WIDTH) : width;
+}
+
+/** What the tree is read for stays however narrow the page is, and so does what it is sorted by. */
+export function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
+  const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
+  const shown = fitting(
+    columns.map(({ key, tier = 0 }) => {
+      const width = widthOf(key, available);
+      return { key, least: width, whole: width, ideal: width, grows: key === "name", kept: kept.has(key), tier };
+    }),
+    available,
+  );
+  return columns.filter(({ key }) => shown.has(key));
+}
+
+export function nextSort(current: string, key: string): string {
+  if (current === `-${key}`) return key;
+  if (current === key) return `-${key}`;
+  return key === "name" || key === "bound" ? key : `-${key}`;
+}
