@@ -74,11 +74,11 @@ def _median(held: Sequence[Held]) -> dict[str, float]:
 def add_aggregation(database: Path) -> None:
     """Add an aggregation over the first half of the iterations, so that there is another to choose."""
     from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+    from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
 
     with closing(open_database(database)) as con:
         iterations = [row[0] for row in con.execute("SELECT iter_value FROM iteration_aggregation_list ORDER BY 1")]
-    choice = Choice(None, iterations[len(iterations) // 2], None, None)
+    choice = Selection(None, None, iterations[len(iterations) // 2])
     aggregate_database(database, database, choice, lambda _stage, _fraction: None)
 
 

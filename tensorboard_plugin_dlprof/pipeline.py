@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.aggregation import Selection as Selection
+from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.aggregation.selection import fitting
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
@@ -311,22 +312,8 @@ def _of_any_database(database: Path, progress: Progress) -> Profile:
     return profile
 
 
-class Choice(msgspec.Struct, frozen=True):
-    """The options of one aggregation; ``None`` means the default."""
-
-    iter_start: int | None = None
-    iter_stop: int | None = None
-    """First and last iteration, inclusive."""
-    key_op: str | None = None
-    """Name or id of the op that ends each iteration."""
-    candidate: str | None = None
-    """Label or source of one of the profile's ``IterationCandidate``."""
-    typical: bool = False
-    """Whether to aggregate the typical iterations, unless a first or last one is given."""
-
-
 class Aggregated(msgspec.Struct, frozen=True):
-    """The aggregation that fulfils a ``Choice``."""
+    """The aggregation that fulfils a ``Selection``."""
 
     aggregation: int
     """``aggregations.id`` in the database."""
@@ -396,30 +383,29 @@ def in_our_schema(database: Path, target: Path, progress: Progress) -> Path:
 
 
 @limited
-def aggregate_database(database: Path, target: Path, choice: Choice, progress: Progress) -> Aggregated:
+def aggregate_database(database: Path, target: Path, selection: Selection, progress: Progress) -> Aggregated:
     """Copy a database with one more aggregation, and put the copy in place atomically.
 
     Args:
         database: The database to copy, ours or NVIDIA's.
         target: Where the copy goes; if this is ``database``, the copy replaces it. Nothing is written if the database
             has the same aggregation already.
-        choice: The iterations to aggregate.
+        selection: The iterations to aggregate.
         progress: Called with the stage and the fraction done, 0 to 1.
 
     Raises:
-        BadRequest: The choice does not fit the profile.
+        BadRequest: The selection does not fit the profile.
         ProfileError: The database cannot be read, or the copy cannot be written.
     """
     if is_foreign(database):
         with TemporaryDirectory(prefix=".dlprof-", dir=target.parent, ignore_cleanup_errors=True) as folder:
             imported = Path(folder, database.name)
             import_dlprof_database(database, imported, progress)
-            return aggregate_database(imported, target, choice, progress)
+            return aggregate_database(imported, target, selection, progress)
     progress("Reading the database", 0.0)
     with closing(open_database(database)) as connection:
         profile = read_profile(connection)
         progress("Aggregating", 0.3)
-        selection = Selection(choice.key_op, choice.iter_start, choice.iter_stop, choice.candidate, choice.typical)
         aggregation = aggregate(profile, selection)
         same = same_aggregation(connection, aggregation)
         if same is not None:

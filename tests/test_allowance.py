@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.errors import ProfileError, UnsafeFile
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.imports.traces import write_trace
 
 ENDLESS = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
@@ -128,7 +128,7 @@ def test_imports_checks_and_aggregations_end(tmp_path: Path, monkeypatch: pytest
     import_source(write_trace(tmp_path / "good.json"), good, ImportOptions(), nothing)
     monkeypatch.setattr(allowance, "LEAST_SECONDS", 0.001)
     with pytest.raises(UnsafeFile, match=r"good\.dlprof_dldb\.sqlite takes more than"):
-        aggregate_database(good, tmp_path / "more.dlprof_dldb.sqlite", Choice(0, 1), nothing)
+        aggregate_database(good, tmp_path / "more.dlprof_dldb.sqlite", Selection(None, 0, 1), nothing)
     for path in (source, good):
         report = check_file(path, nothing)
         assert not report.passed

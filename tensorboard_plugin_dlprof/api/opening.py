@@ -10,8 +10,8 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.database.connection import is_foreign
-from tensorboard_plugin_dlprof.database.currency import database_at_hand
 from tensorboard_plugin_dlprof.database.naming import database_name, is_candidate_name, is_database_name
+from tensorboard_plugin_dlprof.database.up_to_date import database_at_hand
 from tensorboard_plugin_dlprof.errors import (
     BadRequest,
     NotFound,

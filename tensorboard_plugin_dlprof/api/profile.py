@@ -338,14 +338,14 @@ class Profile:
         Raises:
             BadRequest: The choice does not fit the profile.
         """
-        from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+        from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
 
         self._require_open()
         with ExitStack() as cleanup:
             folder = cleanup.enter_context(temporary_folder())
             target = Path(folder, "dlprof_dldb.sqlite")
-            choice = Choice(iter_start, iter_stop, key_op)
-            made = aggregate_database(self._database, target, choice, lambda _stage, _fraction: None)
+            selection = Selection(key_op, iter_start, iter_stop)
+            made = aggregate_database(self._database, target, selection, lambda _stage, _fraction: None)
             return Profile(target if made.is_new else self._database, made.aggregation, cleanup.pop_all(), self._name)
 
     def write_reports(

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Aggregate, and print the path of the database with the id of the aggregation."""
     from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
     from tensorboard_plugin_dlprof.importers import is_source
-    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+    from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
 
     typical, start, stop = aggregated(arguments)
     for option, file in (("--kernel-rules", arguments.kernel_rules), ("--counters", arguments.counters)):
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     progress = ProgressBar(arguments.database.name)
     try:
         result = aggregate_database(
-            arguments.database, target, Choice(start, stop, arguments.key_op, arguments.candidate, typical), progress
+            arguments.database, target, Selection(arguments.key_op, start, stop, arguments.candidate, typical), progress
         )
     finally:
         progress.clear()

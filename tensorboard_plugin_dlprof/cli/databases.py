@@ -17,7 +17,7 @@ def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself if it is a database of ours, else a current database beside it, else a temporary import."""
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.database.connection import is_foreign
-    from tensorboard_plugin_dlprof.database.currency import database_at_hand
+    from tensorboard_plugin_dlprof.database.up_to_date import database_at_hand
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source, in_our_schema
 
     database = database_at_hand(profile)

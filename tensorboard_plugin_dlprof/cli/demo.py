@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Import the samples and serve them until Ctrl-C."""
     from tensorboard_plugin_dlprof import samples
-    from tensorboard_plugin_dlprof.database.currency import is_current
+    from tensorboard_plugin_dlprof.database.up_to_date import is_current
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 

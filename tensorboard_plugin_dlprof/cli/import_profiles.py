@@ -32,7 +32,7 @@ from tensorboard_plugin_dlprof.opening.outputs import make_folder
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.database.choices import Choices
+    from tensorboard_plugin_dlprof.database.user_settings import UserSettings
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
 _MOST_WORKERS = 1_024
@@ -248,7 +248,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
 
     older = None
     if job.database.exists() and not job.force:
-        older = _kept_choices(job, options)
+        older = _kept_settings(job, options)
         if older is None:
             _announce(job.database, scalars, alone)
             tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
@@ -277,19 +277,19 @@ def _announce(database: Path, scalars: bool, alone: bool) -> None:
     announce(database, scalars, alone)
 
 
-def _kept_choices(job: Job, options: ImportOptions) -> Choices | None:
-    """The choices to repeat if an older version made the database; None if the database is up to date.
+def _kept_settings(job: Job, options: ImportOptions) -> UserSettings | None:
+    """The settings to repeat if an older version made the database; None if the database is up to date.
 
     Raises:
         OutputExists: the database may only be replaced with --force.
     """
-    from tensorboard_plugin_dlprof.cli.renewing import choices_to_keep
-    from tensorboard_plugin_dlprof.database.currency import Standing, standing
+    from tensorboard_plugin_dlprof.cli.renewing import settings_to_keep
+    from tensorboard_plugin_dlprof.database.up_to_date import Standing, standing
 
     found = Standing.OTHER if _chosen(options) else standing(job.database, job.source)
     if found is Standing.OTHER:
         raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
-    return choices_to_keep(job.database) if found is Standing.OLDER else None
+    return settings_to_keep(job.database) if found is Standing.OLDER else None
 
 
 def _chosen(options: ImportOptions) -> bool:

@@ -1,4 +1,4 @@
-"""Replaces a database of an older version of this package by a new import that repeats the user's choices."""
+"""Replaces a database of an older version of this package by a new import that repeats the user's settings."""
 
 from __future__ import annotations
 
@@ -11,48 +11,49 @@ from tensorboard_plugin_dlprof.errors import OutputExists, ProfileError
 from tensorboard_plugin_dlprof.importers.importer import Progress
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.database.choices import AggregationChoice, Choices
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+    from tensorboard_plugin_dlprof.database.user_settings import UserSettings
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection
 
 
-def choices_to_keep(database: Path) -> Choices:
-    """The choices to repeat.
+def settings_to_keep(database: Path) -> UserSettings:
+    """The settings to repeat.
 
     Raises:
         OutputExists: the import had kernel rules or counters, which are not in the database and must be given again.
         UnfitDatabase: the database cannot be read.
     """
-    from tensorboard_plugin_dlprof.database.choices import choices_in
+    from tensorboard_plugin_dlprof.database.user_settings import read_user_settings
 
-    choices = choices_in(database)
-    for option, was_given in (("--kernel-rules", choices.has_user_rules), ("--counters", choices.has_counters)):
+    settings = read_user_settings(database)
+    for option, was_given in (("--kernel-rules", settings.has_user_rules), ("--counters", settings.has_counters)):
         if was_given:
             raise OutputExists(
                 f"{database} was made by an older version, with {option}; "
                 f"give --force and {option} FILE to make it again, or --force alone to do without."
             )
-    return choices
+    return settings
 
 
-def renew(source: Path, database: Path, choices: Choices, options: ImportOptions, progress: Progress) -> list[str]:
+def renew(
+    source: Path, database: Path, settings: UserSettings, options: ImportOptions, progress: Progress
+) -> list[str]:
     """Replace the database; returns warnings about what was skipped, is missing or can no longer be chosen.
 
     Raises:
         ProfileError: with the sentence to show; the database is then unchanged.
     """
-    from tensorboard_plugin_dlprof.database.choices import AggregationChoice
-    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database, import_source
+    from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database, import_source
 
-    first, *others = choices.aggregations or [AggregationChoice()]
+    first, *others = settings.aggregations or [Selection()]
     options = msgspec.structs.replace(
         options,
         key_op=first.key_op,
         iter_start=first.iter_start,
         iter_stop=first.iter_stop,
-        profile_name=choices.profile_name,
-        original_command=choices.original_command,
-        samples_per_iteration=options.samples_per_iteration or choices.samples_per_iteration,
-        tokens_per_iteration=options.tokens_per_iteration or choices.tokens_per_iteration,
+        profile_name=settings.profile_name,
+        original_command=settings.original_command,
+        samples_per_iteration=options.samples_per_iteration or settings.samples_per_iteration,
+        tokens_per_iteration=options.tokens_per_iteration or settings.tokens_per_iteration,
         lenient=True,
     )
     warnings = import_source(source, database, options, progress).warnings
@@ -61,7 +62,7 @@ def renew(source: Path, database: Path, choices: Choices, options: ImportOptions
             aggregate_database(
                 database,
                 database,
-                Choice(choice.iter_start, choice.iter_stop, choice.key_op, choice.candidate),
+                choice,
                 progress,
             )
         except ProfileError as error:
@@ -69,7 +70,7 @@ def renew(source: Path, database: Path, choices: Choices, options: ImportOptions
     return warnings
 
 
-def _named(choice: AggregationChoice) -> str:
+def _named(choice: Selection) -> str:
     by = choice.key_op or choice.candidate
     which = "all iterations" if choice.iter_start is None else f"iterations {choice.iter_start} to {choice.iter_stop}"
     return f"{which} by {by}" if by else which

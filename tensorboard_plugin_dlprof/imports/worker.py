@@ -100,10 +100,10 @@ def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 
 def _aggregate(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+    from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
 
-    choice = Choice(job["iter_start"], job["iter_stop"], job["key_op"], job["candidate"])
-    result = aggregate_database(_source(job), Path(job["database"]), choice, progress)
+    selection = Selection(job["key_op"], job["iter_start"], job["iter_stop"], job["candidate"])
+    result = aggregate_database(_source(job), Path(job["database"]), selection, progress)
     return {"aggregation": result.aggregation, "is_new": result.is_new}
 
 

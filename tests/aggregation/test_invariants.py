@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.writer import write_database
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, aggregate_database, import_source
 from tensorboard_plugin_dlprof.pipeline import _results as results_of
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
@@ -133,7 +133,7 @@ def test_a_broken_rule_of_an_added_aggregation_is_kept_and_shown(tmp_path: Path)
     assert not any("do not agree" in note["message"] for note in _notes(database))
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE op_calls SET duration_ns = -5")
-    aggregate_database(database, database, Choice(1, 2), lambda _what, _fraction: None)
+    aggregate_database(database, database, Selection(None, 1, 2), lambda _what, _fraction: None)
     first = _notes(database)[0]
     assert first["severity"] == "warning"
     assert NEGATIVE in first["message"]

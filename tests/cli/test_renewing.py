@@ -10,7 +10,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.database.currency import is_current
+from tensorboard_plugin_dlprof.database.up_to_date import is_current
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION
 from tensorboard_plugin_dlprof.queries.scope import aggregations
 from tests.cli.traces import number_ranges, write_trace

@@ -13,7 +13,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, TABLE_SCRIPTS, statements
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.database.views import read_only
 from tests.shared_data import REPOSITORY, shared_data
 
@@ -32,7 +32,7 @@ def con(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
         import_source(source, path, ImportOptions(), _silent)
         with closing(read_only(path)) as made:
             (first,) = made.execute("SELECT iter_start FROM model_summary").fetchone()
-        aggregate_database(path, path, Choice(first, first), _silent)
+        aggregate_database(path, path, Selection(None, first, first), _silent)
     with closing(read_only(path)) as con:
         yield con
 

@@ -12,7 +12,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.database.views import read_only
 from tests.imports.traces import write_trace
 
@@ -36,7 +36,7 @@ def test_a_copy_holds_the_rows_and_no_code_of_the_file(database: Path, tmp_path:
             "CREATE TRIGGER t AFTER INSERT ON aggregations BEGIN DELETE FROM dictionary; END"
         )
     for source in (database, strange):
-        assert aggregate_database(source, copy, Choice(iter_start=3, iter_stop=7), _silent).aggregation == 2
+        assert aggregate_database(source, copy, Selection(iter_start=3, iter_stop=7), _silent).aggregation == 2
         with closing(read_only(database)) as before, closing(read_only(copy)) as after:
             made = "SELECT type, name, sql FROM sqlite_master ORDER BY 1, 2"
             assert after.execute(made).fetchall() == before.execute(made).fetchall()

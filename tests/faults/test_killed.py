@@ -135,9 +135,9 @@ def test_an_import_goes_on_where_the_end_of_its_terminal_is_ignored() -> None:
 _AGGREGATE = """
 import sys
 from pathlib import Path
-from tensorboard_plugin_dlprof.pipeline import Choice, aggregate_database
+from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
 first, last = int(sys.argv[2]), int(sys.argv[3])
-aggregate_database(Path(sys.argv[1]), Path(sys.argv[1]), Choice(first, last), lambda *_: None)
+aggregate_database(Path(sys.argv[1]), Path(sys.argv[1]), Selection(None, first, last), lambda *_: None)
 """
 
 

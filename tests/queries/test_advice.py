@@ -12,7 +12,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.findings import findings
@@ -34,7 +34,7 @@ def resnet_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("advice") / "resnet.dlprof_dldb.sqlite"
     source = next((shared_data() / "torch/v100_resnet50_memory").iterdir())
     import_source(source, path, ImportOptions(), _ignore)
-    aggregate_database(path, path, Choice(iter_start=8, iter_stop=10), _ignore)
+    aggregate_database(path, path, Selection(iter_start=8, iter_stop=10), _ignore)
     return path
 
 

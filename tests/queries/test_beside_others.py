@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.pipeline import (
-    Choice,
     ImportOptions,
+    Selection,
     aggregate_database,
     import_source,
 )
@@ -54,7 +54,7 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         often = server.ask("/table", 1, table="ops", sort="-calls")["rows"][0]["op_id"]
     chosen = {"key_op": often, "iter_start": 1, "iter_stop": 2}
     import_source(source, second, ImportOptions(**chosen), ignore)
-    assert aggregate_database(first, both, Choice(**chosen), ignore).aggregation == 2
+    assert aggregate_database(first, both, Selection(**chosen), ignore).aggregation == 2
     if request.param == "as DLProf's":
         for database in (first, both, second):
             drop_extensions(database)

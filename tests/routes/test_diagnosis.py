@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof import samples
-from tensorboard_plugin_dlprof.pipeline import Choice, ImportOptions, aggregate_database, diagnose_source, import_source
+from tensorboard_plugin_dlprof.pipeline import (
+    ImportOptions,
+    Selection,
+    aggregate_database,
+    diagnose_source,
+    import_source,
+)
 from tests.routes.serving import Server
 
 
@@ -23,7 +29,7 @@ def test_it_is_of_the_typical_iterations_or_of_those_that_were_chosen(logdir: Pa
     source = next(samples.DATA.rglob("generated-resnet50-amp.pt.trace.json.gz"))
     whole, added = logdir / "run" / "whole.dlprof_dldb.sqlite", logdir / "run" / "amp.dlprof_dldb.sqlite"
     import_source(source, whole, ImportOptions(), nothing)
-    number = aggregate_database(whole, added, Choice(2, 3, None), nothing).aggregation
+    number = aggregate_database(whole, added, Selection(None, 2, 3), nothing).aggregation
     profile = server.profile(added.name)["id"]
     typical = server.get(f"/diagnosis?profile={profile}").json
     assert {**typical, "source": source.name} == diagnose_source(source, "typical", ImportOptions(), nothing)

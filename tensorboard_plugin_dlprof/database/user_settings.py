@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from tensorboard_plugin_dlprof.aggregation import Selection
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline, real_tables
 
@@ -13,25 +14,12 @@ _MOST_AGGREGATIONS = 1_000
 _SECONDS = 20.0
 
 
-class AggregationChoice(msgspec.Struct, frozen=True):
-    """The iterations of one aggregation; ``None`` stands for the default."""
-
-    iter_start: int | None = None
-    """Number of the first aggregated iteration."""
-    iter_stop: int | None = None
-    """Number of the last, inclusive."""
-    key_op: str | None = None
-    """Name or id of the op whose calls end the iterations."""
-    candidate: str | None = None
-    """Label or source of the candidate that defines the iterations, where there is no key op and it is stored."""
-
-
-class Choices(msgspec.Struct, frozen=True):
+class UserSettings(msgspec.Struct, frozen=True):
     """Everything that importing the source again with default options would lose."""
 
     profile_name: str
     original_command: str
-    aggregations: list[AggregationChoice]
+    aggregations: list[Selection]
     """Ordered by id: the aggregation made by the import, then those added later."""
     has_user_rules: bool
     """Whether a rule of the user's classified at least one kernel."""
@@ -42,8 +30,8 @@ class Choices(msgspec.Struct, frozen=True):
     """What the user said that an iteration works on."""
 
 
-def choices_in(database: Path) -> Choices:
-    """The choices stored in one of our databases.
+def read_user_settings(database: Path) -> UserSettings:
+    """What is stored in one of our databases.
 
     Raises:
         UnfitDatabase: the database cannot be read.
@@ -55,7 +43,7 @@ def choices_in(database: Path) -> Choices:
         given = "SELECT samples_per_iteration, tokens_per_iteration FROM main.throughput_source"
         row = connection.execute(given).fetchone() if "throughput_source" in tables else None
         samples, tokens = (each if isinstance(each, int) and each > 0 else None for each in row or (None, None))
-        return Choices(
+        return UserSettings(
             profile_name=str(name or ""),
             original_command=str(command or ""),
             aggregations=_aggregations(connection, tables),
@@ -66,7 +54,7 @@ def choices_in(database: Path) -> Choices:
         )
 
 
-def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[AggregationChoice]:
+def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[Selection]:
     found_by: dict[int, str] = {}
     if "ext_aggregations" in tables:
         rows = connection.execute("SELECT aggr_id, candidate_label, candidate_source FROM main.ext_aggregations")
@@ -79,10 +67,10 @@ def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> li
         "ORDER BY summary.aggr_id"
     )
     return [
-        AggregationChoice(
+        Selection(
+            key_op or None,
             None if is_all else start,
             None if is_all else stop,
-            key_op or None,
             None if key_op else found_by.get(number) or None,
         )
         for number, start, stop, is_all, key_op in rows.fetchmany(_MOST_AGGREGATIONS)
