@@ -167,11 +167,13 @@ def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s, graph: Int64s) 
     counted = kernel[eligible[kernels.op[kernel]]] if len(kernel) else kernel
     duration = (kernels.gpu_stop - kernels.gpu_start)[counted]
     unit = kernels.matrix_unit[counted]
+    # What multiplies on matrix units could, even if no op is known to have launched it: as the table of ops has it.
+    could = nodes.eligible | nodes.using_tensor_cores
     return Efficiency(
-        eligible_ops=int(nodes.eligible.sum()),
-        eligible_ops_using=int((nodes.eligible & nodes.using_tensor_cores).sum()),
+        eligible_ops=int(could.sum()),
+        eligible_ops_using=int(nodes.using_tensor_cores.sum()),
         eligible_ops_unknown=int((nodes.eligible & ~nodes.using_tensor_cores & may_use[nodes.op]).sum()),
-        eligible_op_ns=int(nodes.times.gpu.sum[nodes.eligible].sum()),
+        eligible_op_ns=int(nodes.times.gpu.sum[could].sum()),
         kernel_ns=int(duration.sum()),
         tensor_core_ns=int(duration[unit == MatrixUnit.YES].sum()),
         unknown_ns=int(duration[unit == MatrixUnit.UNKNOWN].sum()),

@@ -27,6 +27,10 @@ MOVED: Final = 0.8
 LAUNCH_NS: Final = 2_000
 """No kernel takes less."""
 
+CAST: Final = 1.5
+"""Bytes that autocast moves to halve the width of a product's operands (it reads all and writes half), of those that
+the product moves now. A model that holds the narrow type itself moves none: it is the good case."""
+
 MOST_TIMES_FASTER: Final = (3.0, 8.0)
 """Without shapes, products become at least and at most this many times as fast where the rates would allow more: then
 the memory is the limit."""
@@ -69,14 +73,16 @@ def narrower(signals: Signals, chosen: Bools, precision: str, byte_factor: float
     whole = np.bincount(kernels.op[signals.kernel[signals.products]], signals.duration[signals.products],
                         len(signals.profile.ops))[ops.op[row]]  # fmt: skip
     part = time / np.maximum(whole, time) * ops.kernel_ns[row] / np.maximum(ops.measured_ns[row], 1)
-    flops, moved = ops.product_flops[row] * part, np.maximum(ops.min_bytes[row], 0) * part * byte_factor
+    flops, moved = ops.product_flops[row] * part, np.maximum(ops.min_bytes[row], 0) * part
+    per_byte = 1e9 / (peaks.bytes_per_second * MOVED)
+    casts = (moved * CAST * per_byte + LAUNCH_NS * count if byte_factor < 1 else 0, 0)
     known = (row >= 0) & (ops.product_flops[row] > 0) & (ops.measured_ns[row] > 0)
     times_faster = then / now[unit]
     if np.isnan(times_faster[~known]).any():
         return None
     after = []
-    for reached, most in zip(REACHED, MOST_TIMES_FASTER, strict=True):
-        modelled = np.maximum(flops / (then * reached), moved / (peaks.bytes_per_second * MOVED)) * 1e9
+    for reached, most, cast in zip(REACHED, MOST_TIMES_FASTER, casts, strict=True):
+        modelled = np.maximum(flops / (then * reached) * 1e9, moved * byte_factor * per_byte) + cast
         told = np.where(known, modelled, time / np.clip(times_faster * reached, 1.0, most))
         after.append(np.maximum(told, LAUNCH_NS * count))
     low, high = (float(np.maximum(time - each, 0).sum()) for each in after)

@@ -35,7 +35,7 @@ they include ``unknown_kernel``."""
 
 
 class ModelSummary(TypedDict):
-    """Numbers of ops. Kernels outside ops count in ``ops`` and ``gpu_time_ns``, but never as eligible."""
+    """Numbers of ops as their table has them: kernels outside ops count, as eligible where they use matrix units."""
 
     ops: int | None
     eligible_ops: int | None
@@ -124,7 +124,6 @@ def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
     """Numbers of ops, and their GPU time."""
     row = _row(connection, scope, "view_op_summary")
     stored = _stored(connection, scope)
-    # As for Tensor Core efficiency. 1.8's table cannot leave out kernels outside ops that use Tensor Cores.
     eligible_ops, eligible_ns = stored["eligible_ops"], stored["eligible_op_ns"]
     using_ops, unknown_ops = stored["eligible_ops_using"], stored["eligible_ops_unknown"]
     if connection.execute(f"SELECT {NO_GPU_WORK}").fetchone()[0]:

@@ -123,6 +123,13 @@ def _ops(said: Said) -> Iterator[Disagreement]:
     leaves = {node["op_id"]: node for node in said.nodes if node["op_id"] is not None}
     words = {"yes": True, "no": False, None: None}
     top: dict[str, Any] = {op["op_id"]: op for op in top_ops(said.connection, said.scope)}
+    judged = {"eligible": True, "not eligible": False, "unknown": None}
+    for row in said.tables["efficiency"]:
+        yield (
+            f"{row['op_id']} eligible in the efficiencies",
+            said.ops[row["op_id"]]["eligible"],
+            judged[row["eligibility"]],
+        )
     yield "ops of table and report", set(said.ops), set(report)
     yield "ops of table and tree", set(said.ops), set(leaves)
     for place, (op, row) in enumerate(said.ops.items()):
@@ -215,9 +222,7 @@ def _model(said: Said) -> Iterator[Disagreement]:
     yield "GPU time of the model", model["gpu_time_ns"], _sum(ops, "gpu_time_ns")
     yield "eligible ops of the report", whole["Num TC Eligible Ops"], eligible
     yield "ops using Tensor Cores of the report", whole["Num Ops Using TC"], using
-    # Kernels that no op is known to have launched are no ops of the model.
-    known = [row for row in ops if not row["name"].startswith("unassociated")]
-    told = [row["using_tensor_cores"] for row in known if row["eligible"]]
+    told = [row["using_tensor_cores"] for row in ops if row["eligible"]]
     if told:
         yield "eligible ops of the model", model["eligible_ops"], len(told)
         yield "eligible ops using", model["eligible_ops_using_tensor_cores"], _least(told)

@@ -99,8 +99,7 @@ def test_mixed_precision_gained_what_was_predicted() -> None:
     assert saved is not None
     assert saved.modelled
     achieved = int(spent[0].time(spent[0].products)) - int(spent[1].time(spent[1].products))
-    assert saved.low_ns == pytest.approx(achieved, rel=0.15)
-    assert saved.low_ns < saved.high_ns < 1.2 * achieved
+    assert 0.93 * achieved < saved.low_ns < achieved < saved.high_ns < 1.2 * achieved
 
 
 def test_compiling_gained_what_was_predicted() -> None:

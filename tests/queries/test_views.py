@@ -73,11 +73,11 @@ def test_op_types(asked: Asked) -> None:
 
 
 def test_the_model_line_counts_the_ops_of_the_op_table(asked: Asked) -> None:
-    """Eligible and using ops are those of the table of ops; kernels outside ops are eligible for nothing."""
+    """Eligible and using ops are those of the table of ops, with kernels outside of ops."""
     model = summary.model_summary(asked.connection, asked.scope)
     [(eligible, using, time_ns, total_ns)] = asked.theirs(
-        "SELECT total(tc_eligible), total(tc_eligible AND using_tc), total(gpu_time * tc_eligible), total(gpu_time) "
-        "FROM view_op_nodes"
+        "SELECT total(tc_eligible OR using_tc), total(using_tc), total(gpu_time * (tc_eligible OR using_tc)), "
+        "total(gpu_time) FROM view_op_nodes"
     )
     assert (model["eligible_ops"], model["eligible_ops_using_tensor_cores"]) == (eligible, using)
     expected = None if not total_ns else pytest.approx(float(time_ns or 0) / float(total_ns))

@@ -251,7 +251,8 @@ def _claimed(saved: Saving | None) -> dict[Pool, tuple[float, float]] | None:
 def _how(saved: Saving | None, rate: str) -> str:
     if saved is not None and saved.modelled:
         return (
-            f"Each multiplication from its FLOPs and bytes: 35 to 75 % of the GPU's {rate} rate, 80 % of the memory's."
+            f"Each multiplication from its FLOPs and bytes: 35 to 75 % of the GPU's {rate} rate, 80 % of the memory's"
+            + ("; at least what is left after casting what it reads." if rate == "16-bit" else ".")
         )
     return (
         f"The GPU's {rate} rate over that of the unit used now, of which kernels reach 35 to 75 %; without shapes, at "

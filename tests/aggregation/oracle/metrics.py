@@ -161,19 +161,19 @@ def categories(instances: Rows) -> list[tuple[int, ...]]:
 
 
 def efficiency(instances: Rows) -> tuple[int, ...]:
-    """Of eligible ops: how many use Tensor Cores, and how much of their time."""
+    """Of ops that could use Tensor Cores: how many do, and how much of the time of the eligible ones."""
     nodes = [op_node(op, mine) for op, mine in by_op(instances)]
     kernels = [kernel for instance in instances if instance["op"]["eligible"] for kernel in instance["kernels"]]
     return (
-        sum(node[5] for node in nodes),
-        sum(node[5] and node[6] for node in nodes),
+        sum(node[5] or node[6] for node in nodes),
+        sum(node[6] for node in nodes),
         sum(
             node[5]
             and not node[6]
             and any(i["graphs"] or any(k["unit"] == UNKNOWN for k in i["kernels"]) for i in mine)
             for (_, mine), node in zip(by_op(instances), nodes, strict=True)
         ),
-        sum(node[0][1][3] for node in nodes if node[5]),
+        sum(node[0][1][3] for node in nodes if node[5] or node[6]),
         sum(length(kernel["gpu"]) for kernel in kernels),
         sum(length(kernel["gpu"]) for kernel in kernels if kernel["unit"] == YES),
         sum(length(kernel["gpu"]) for kernel in kernels if kernel["unit"] == UNKNOWN),
