@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
 from tensorboard_plugin_dlprof.ranks.cells import MEASURES, cells_of, fraction, iteration_rows, packed, positions
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe, measure_residual
+from tensorboard_plugin_dlprof.ranks.evidence import evidence
 from tensorboard_plugin_dlprof.ranks.findings import findings_of
 from tensorboard_plugin_dlprof.ranks.matching import match
 from tensorboard_plugin_dlprof.ranks.member_rows import group_rows, rank_rows
@@ -108,6 +109,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     delays = own_delays(job, sequences, times)
     cells = cells_of(job, exposed)
     position = positions(job, sequences, delays, cells)
+    judged = evidence(job, matches, times, delays, position, cells)
     has_waits = any(each.used.any() for each in sequences)
     own = cells.measures["own_delay"]
     if has_waits:
@@ -119,10 +121,10 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     duration = cells.measures["duration"]
     facts = Facts(
         job=job,
-        sequences=sequences,
-        times=times,
-        delays=delays,
-        iteration=position,
+        sequences=judged.sequences,
+        times=judged.times,
+        delays=judged.delays,
+        iteration=judged.iteration,
         iterations=len(cells.numbers),
         median_iteration_ns=int(np.median(duration[duration >= 0])) if (duration >= 0).any() else 0,
         wait_fraction=fraction(cells, "exposed_wait") if has_waits else None,

@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows
-from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.alignment import by_ids, by_order
+from tensorboard_plugin_dlprof.ranks.division import Gathered, GroupKey, OfMember, divided
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 
 Flags: TypeAlias = npt.NDArray[np.bool_]
@@ -29,21 +29,6 @@ SYNCHRONISING = (
     Collective.BARRIER,
 )
 """No rank can end before all have begun."""
-
-_FEWEST, _MOST = 4, 512
-"""Ranks on one stream that may be divided into groups."""
-
-_AGREED_NS = 5_000
-"""Ends of one group are no farther apart in nine of ten operations."""
-
-_CLEARLY = 2.0
-"""How many times as far as within groups ends are apart between them, in nine of ten operations."""
-
-_RESOLUTION_NS = 500.0
-"""Ends that are closer agree."""
-
-GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
-"""Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
 
 
 class Operations(msgspec.Struct):
@@ -79,6 +64,8 @@ class Operations(msgspec.Struct):
     """Operations of which waiting is known."""
     spread_ns: int = -1
     """Median spread of the aligned ends; -1 if unknown."""
+    lacks_members: bool = False
+    """Whether ranks of the group are missing, so that it is unknown who arrived last and how long the transfer was."""
 
     @property
     def synchronises(self) -> Flags:
@@ -103,13 +90,12 @@ class Unmatched(msgspec.Struct):
     """Groups that could not be matched, and why."""
 
 
-_Gathered: TypeAlias = "dict[tuple[GroupKey, tuple[int, ...] | None], list[_Of]]"
-
-
 class Matches(msgspec.Struct):
     """What was matched, and what was not."""
 
     sequences: list[Operations]
+    partial: list[Operations]
+    """Groups that lack ranks: they enter no sum, but tell when those present were released at the earliest."""
     left_out: Unmatched
     how: str
     """By what operations were matched."""
@@ -123,20 +109,13 @@ def is_synchronising(kind: Int64s) -> Flags:
     return found
 
 
-class _Of(msgspec.Struct):
-    """One member's rows of one group or pair."""
-
-    place: int
-    rows: Int64s
-
-
 def match(job: Job) -> Matches:
     """Match the collectives of a job's ranks."""
     members = job.members
     tables = [member.tables.communication for member in members]
     has_groups = any((table.group >= 0).any() for table in tables)
     left_out = Unmatched()
-    gathered: _Gathered = defaultdict(list)
+    gathered: Gathered = defaultdict(list)
     descriptions: dict[GroupKey, str] = {}
     for place, (member, table) in enumerate(zip(members, tables, strict=True)):
         if has_groups:
@@ -150,110 +129,39 @@ def match(job: Job) -> Matches:
             streams = np.unique(table.stream).tolist()
             for position, stream in enumerate(streams):
                 key = (f"stream {position}", "", job.world_size)
-                gathered[key, None].append(_Of(place, np.flatnonzero(table.stream == stream)))
+                gathered[key, None].append(OfMember(place, np.flatnonzero(table.stream == stream)))
     if not has_groups:
-        gathered = _divided(gathered, members)
+        gathered = divided(gathered, members, job.world_size)
     place_of_rank = {member.rank: place for place, member in enumerate(members)}
-    sequences = []
+    sequences, partial = [], []
     for (key, pair), of_members in gathered.items():
         wanted = _wanted(key, pair)
         kernels = sum(len(each.rows) for each in of_members)
-        if len(wanted) == 1 or key[2] == 1:
+        if key[2] == 1 or (len(wanted) == 1 and (pair or key[2] < 1)):
             continue
         if pair == _UNKNOWN and key[2] > 2:
             left_out.not_paired += kernels
             continue
-        missing = [rank for rank in wanted if rank not in place_of_rank]
-        if missing or len(of_members) < max(2, len(wanted)) or (not wanted and 0 < key[2] != len(of_members)):
-            if missing or not _all_present(key, job):
-                left_out.missing_ranks += kernels
-                left_out.of_groups.setdefault(key, "ranks of it are missing")
-            else:
-                left_out.incomplete += max(len(each.rows) for each in of_members)
-            continue
         known = has_groups or isinstance(key[1], tuple)
+        size = max(2, len(wanted)) if pair or key[2] <= 0 else key[2]
+        if any(rank not in place_of_rank for rank in wanted) or len(of_members) != max(size, len(wanted)):
+            if _all_present(key, job):
+                left_out.incomplete += max(len(each.rows) for each in of_members)
+                continue
+            left_out.missing_ranks += kernels
+            left_out.of_groups.setdefault(key, "ranks of it are missing")
+            found = _sequence(key, "", pair, known, has_groups, of_members, members, Unmatched())
+            if found is not None:
+                found.lacks_members = True
+                partial.append(found)
+            continue
         found = _sequence(key, descriptions.get(key, ""), pair, known, has_groups, of_members, members, left_out)
         if found is not None:
             sequences.append(found)
-    return Matches(sequences, left_out, _how(tables, has_groups))
+    return Matches(sequences, partial, left_out, _how(tables, has_groups))
 
 
 _UNKNOWN = (-1, -1)
-
-
-def _divided(gathered: _Gathered, members: Sequence[Member]) -> _Gathered:
-    """Streams of several groups, divided into those whose ends agree: nobody else leaves at the same moments.
-
-    Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
-    stays whole if all ends agree, or if the ranks do not fall into groups of one size.
-    """
-    found: _Gathered = defaultdict(list)
-    sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
-    for (key, pair), of_members in gathered.items():
-        if (key, pair) in sends and len(sends) < len(gathered):
-            pair = ()  # stages of a pipeline: nobody's partner is its peer
-        clusters = _clusters(of_members, members)
-        for cluster in clusters or [list(range(len(of_members)))]:
-            some = [of_members[place] for place in cluster]
-            if clusters:
-                ranks = tuple(members[each.place].rank for each in some)
-                is_pair = (key, pair) in sends or pair is not None
-                found[(key[0], ranks, len(ranks)), ranks if is_pair and len(ranks) == 2 else pair] = some
-            else:
-                found[key, pair] = some
-    return found
-
-
-def _only_sends(of_members: Sequence[_Of], members: Sequence[Member]) -> bool:
-    tables = [(members[each.place].tables.communication, each.rows) for each in of_members]
-    return all((table.kind[rows] == Collective.SEND_RECV).all() for table, rows in tables)
-
-
-def _clusters(of_members: Sequence[_Of], members: Sequence[Member]) -> list[list[int]]:
-    """Disjoint groups of one size whose ends clearly agree better than with others; none if there are no such."""
-    count = len(of_members)
-    if not _FEWEST <= count <= _MOST or len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
-        return []
-    ends = np.stack(
-        [
-            members[each.place].tables.communication.end_ns[each.rows] + members[each.place].base_ns
-            for each in of_members
-        ]
-    )
-    apart = np.zeros((count, count))
-    hosts = np.array([members[each.place].host for each in of_members])
-    for row in range(count):
-        offset = _without_drift(ends - ends[row], ends[row])
-        middle = np.median(offset, axis=1, keepdims=True)
-        apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1)
-        if hosts[row]:
-            told = np.maximum(np.abs(np.median(ends - ends[row], axis=1)) - thresholds.SAME_HOST_NS, 0)
-            apart[row] += np.where(hosts == hosts[row], told, 0)
-    if apart.max() <= _AGREED_NS:
-        return []
-    best: list[list[int]] = []
-    clearest = _CLEARLY
-    for size in range(2, count // 2 + 1):
-        groups = {tuple(sorted(row)) for row in np.argsort(apart, axis=1, kind="stable")[:, :size].tolist()}
-        if count % size or len(groups) * size != count or len(set().union(*groups)) != count:
-            continue
-        inside = np.zeros((count, count), np.bool_)
-        for group in groups:
-            inside[np.ix_(group, group)] = True
-        clear = float(apart[~inside].min()) / max(float(apart[inside].max()), _RESOLUTION_NS)
-        if clear >= clearest:
-            best, clearest = [list(group) for group in sorted(groups)], clear
-    return best
-
-
-def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
-    """Differences of times without the line through them, if they are many enough for one."""
-    if apart.shape[1] < thresholds.DRIFT_SAMPLES:
-        return apart.astype(np.float64)
-    x = (time - time[0]).astype(np.float64)
-    x -= x.mean()
-    slope = (apart - apart.mean(1, keepdims=True)) @ x / max(float(x @ x), 1.0)
-    return np.asarray(apart - slope[:, None] * x)
 
 
 def _key(group: ProcessGroup) -> GroupKey:
@@ -261,7 +169,7 @@ def _key(group: ProcessGroup) -> GroupKey:
 
 
 def _gather(
-    gathered: dict[tuple[GroupKey, tuple[int, ...] | None], list[_Of]],
+    gathered: dict[tuple[GroupKey, tuple[int, ...] | None], list[OfMember]],
     key: GroupKey,
     place: int,
     table: CommunicationRows,
@@ -270,14 +178,14 @@ def _gather(
     """Add one member's rows of a group, those between two ranks apart by pair."""
     pairs = table.kind[rows] == Collective.SEND_RECV
     if not pairs.all():
-        gathered[key, None].append(_Of(place, rows[~pairs]))
+        gathered[key, None].append(OfMember(place, rows[~pairs]))
     rows = rows[pairs]
     codes = (table.source[rows] << 32) + table.destination[rows]
     for code in np.unique(codes).tolist():
         some = rows[codes == code]
         source, destination = int(table.source[some[0]]), int(table.destination[some[0]])
         pair = (source, destination) if source >= 0 and destination >= 0 else _UNKNOWN
-        gathered[key, pair].append(_Of(place, some))
+        gathered[key, pair].append(OfMember(place, some))
 
 
 def _wanted(key: GroupKey, pair: tuple[int, ...] | None) -> Sequence[int]:
@@ -290,7 +198,7 @@ def _wanted(key: GroupKey, pair: tuple[int, ...] | None) -> Sequence[int]:
 
 
 def _all_present(key: GroupKey, job: Job) -> bool:
-    if isinstance(key[1], tuple) and key[1]:
+    if isinstance(key[1], tuple) and key[1] and key[2] <= len(key[1]):
         return {member.rank for member in job.members}.issuperset(key[1])
     return len(job.members) == job.world_size
 
@@ -311,7 +219,7 @@ def _sequence(
     pair: tuple[int, ...] | None,
     grouped: bool,
     has_groups: bool,
-    of_members: Sequence[_Of],
+    of_members: Sequence[OfMember],
     members: Sequence[Member],
     left_out: Unmatched,
 ) -> Operations | None:

@@ -71,15 +71,25 @@ class _Own(msgspec.Struct):
     """What was computed in the operation that released, before the release."""
 
 
-def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Delays:
-    """The own delays of a job's ranks."""
+def own_delays(
+    job: Job, sequences: Sequence[Operations], times: Sequence[Times], places: Sequence[int] | None = None
+) -> Delays:
+    """The own delays of a job's ranks.
+
+    Args:
+        job: the ranks.
+        sequences: their operations.
+        times: likewise.
+        places: a number for each of ``sequences``; only those with equal numbers do the same.
+    """
+    places = places or [0] * len(sequences)
     owns = _own_times(job, sequences, times)
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     found = [_no_delays()]
     operations = compared = 0
     for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
-        if own is None:
+        if own is None or len(each.members) < 2:
             continue
         columns = np.arange(len(each.kind))
         late = of.last
@@ -90,6 +100,8 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
             peers[:] = False
         alone = ~peers.any(0)
         asked = each.used & (spent >= 0)
+        if each.lacks_members:
+            asked &= ~alone
         with_peers = np.flatnonzero(asked & ~alone)
         operations += int(np.count_nonzero(asked))
         compared += len(with_peers)
@@ -115,8 +127,8 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
         roles = no_roles
         if (asked & alone).any():
             # Most jobs need none, and those of thousands of ranks have millions of own times.
-            siblings = siblings or _Siblings(sequences, owns)
-            roles = _roles(each, own)
+            siblings = siblings or _Siblings(sequences, owns, places)
+            roles = _roles(each, own, places[number])
         for column in np.flatnonzero(asked & alone).tolist():
             row = int(late[column])
             told = siblings.compare(each, own, row, column, int(roles[row, column])) if siblings else None
@@ -139,6 +151,74 @@ def own_delays(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
         )
     joined = {name: np.concatenate([getattr(each, name) for each in found]) for name in _COLUMNS}
     return Delays(**joined, asked=operations, compared=compared)
+
+
+def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> tuple[Delays, Int64s]:
+    """Delays of whole iterations: for ranks that have no peers at their operations, as the stages of one pipeline.
+
+    The own times of an iteration are added up, and compared with those of ranks that ran the same kernels in it.
+
+    Returns:
+        One row per rank and iteration, whose sequence and column mean nothing, and the number of its iteration.
+    """
+    gathered = []
+    for each, own in zip(sequences, _own_times(job, sequences, times), strict=True):
+        if own is None or each.lacks_members:
+            continue
+        for row, place in enumerate(each.members.tolist()):
+            iteration = job.members[place].tables.communication.iteration[each.rows[row]]
+            columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
+            told = np.stack([iteration, *(values[row] for values in columns)])[:, each.used & (iteration >= 0)]
+            gathered.append(np.concatenate([np.full((1, told.shape[1]), place), told]))
+    if not gathered:
+        return _no_delays(), np.zeros(0, np.int64)
+    rows = np.concatenate(gathered, axis=1)
+    cells, cell = np.unique(rows[:2], axis=1, return_inverse=True)
+    cell = cell.reshape(-1)
+    sums = np.zeros((len(rows) - 2, cells.shape[1]), np.int64)
+    np.add.at(sums.T, cell, rows[2:].T)
+    known = np.ones(cells.shape[1], np.bool_)
+    known[cell[rows[2] < 0]] = False  # what precedes the first operation of a capture is unknown
+    spent, ahead, kernels, work, kernel_ns, *parts = sums
+    work &= 0xFFFF_FFFF
+    asked = np.flatnonzero(known)
+    alike = np.stack([cells[1, asked], kernels[asked], work[asked]])
+    group = np.unique(alike, axis=1, return_inverse=True)[1].reshape(-1)
+    names = (spent, spent + ahead, kernel_ns, *parts)
+    own_of = np.stack([values[asked] for values in names])
+    peers_of, has_peers = np.zeros_like(own_of), np.zeros(len(asked), np.bool_)
+    for chosen in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]):
+        if len(chosen) > 1:
+            has_peers[chosen] = True
+            for line, values in enumerate(own_of):
+                peers_of[line, chosen] = _median_of_others(values[chosen])
+    more = own_of - peers_of
+    late = np.flatnonzero(has_peers & (more[0] > 0))
+    nothing = np.full(len(late), -1, np.int64)
+    delays = Delays(
+        sequence=nothing,
+        column=nothing,
+        member=cells[0, asked[late]],
+        own_delay_ns=more[0, late],
+        fresh_ns=np.clip(more[1, late], 0, more[0, late]),
+        excess_ns=more[3:, late].T,
+        same_kernels=np.ones(len(late), np.bool_),
+        kernel_ns=own_of[2, late],
+        peer_kernel_ns=peers_of[2, late],
+        asked=len(asked),
+        compared=int(np.count_nonzero(has_peers)),
+    )
+    return delays, cells[1, asked[late]]
+
+
+def _median_of_others(values: Int64s) -> Int64s:
+    """For each of two and more values, the median of the others, rounded down."""
+    order = np.argsort(values, kind="stable")
+    ordered, place = values[order], np.arange(len(values))
+    low, high = (len(values) - 2) // 2, (len(values) - 1) // 2
+    found = np.empty(len(values), np.int64)
+    found[order] = (ordered[low + (place <= low)] + ordered[high + (place <= high)]) // 2
+    return found
 
 
 def _twice_median(values: Int64s, chosen: Flags) -> Int64s:
@@ -244,14 +324,14 @@ def _fill(
 class _Siblings:
     """The ranks in the same place of sibling groups: peers of those that have none in their own group."""
 
-    def __init__(self, sequences: Sequence[Operations], owns: Sequence[_Own | None]) -> None:
+    def __init__(self, sequences: Sequence[Operations], owns: Sequence[_Own | None], places: Sequence[int]) -> None:
         gathered: list[tuple[Int64s, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(7 + len(PARTS)))]
-        for each, own in zip(sequences, owns, strict=True):
-            if own is not None:
+        for each, own, place in zip(sequences, owns, places, strict=True):
+            if own is not None and not each.lacks_members:
                 row, column = np.nonzero(own.spent_ns >= 0)
                 columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
                 told = (values[row, column] for values in columns)
-                gathered.append((_roles(each, own)[row, column], each.members[row], *told))
+                gathered.append((_roles(each, own, place)[row, column], each.members[row], *told))
         columns_of = [np.concatenate(column) for column in zip(*gathered, strict=True)]
         order = np.argsort(columns_of[0], kind="stable")
         self._role, self._member, self._spent, self._ahead, *rest = (column[order] for column in columns_of)
@@ -287,11 +367,11 @@ def _twice_middle(values: Int64s) -> int:
     return int(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
 
 
-def _roles(each: Operations, own: _Own) -> Int64s:
+def _roles(each: Operations, own: _Own, place: int) -> Int64s:
     """A number for the role of each member in each operation: equal numbers mean the same place of sibling groups."""
     mixed = np.zeros(own.spent_ns.shape, np.uint64)
     rows = np.arange(len(each.members))[:, None]
-    of_all = np.array([len(each.members), zlib.crc32(each.stream.encode())])[:, None, None]
+    of_all = np.array([len(each.members), zlib.crc32(each.stream.encode()), place])[:, None, None]
     for value in (each.kind, each.in_bytes, each.number, own.before, rows, *of_all):
         mixed = (mixed ^ value.astype(np.uint64)) * np.uint64(0x9E37_79B9_7F4A_7C15)
         mixed ^= mixed >> np.uint64(29)

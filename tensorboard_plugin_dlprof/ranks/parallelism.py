@@ -10,7 +10,8 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective
-from tensorboard_plugin_dlprof.ranks.matching import GroupKey, Matches, Operations
+from tensorboard_plugin_dlprof.ranks.division import GroupKey
+from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 
 _WORDS = (

@@ -73,7 +73,7 @@ class Facts(msgspec.Struct, frozen=True):
 
 def judge(facts: Facts) -> Verdict:
     """The verdict on a job."""
-    if not any(each.used.any() for each in facts.sequences):
+    if not any(each.used.any() and len(each.members) > 1 for each in facts.sequences):
         return Verdict(_nothing_matched(facts), [], judged=False)
     return _slow_link(facts) or _slow_ranks(facts) or Verdict(_nobody(facts), [])
 
@@ -101,7 +101,9 @@ def _nobody(facts: Facts) -> str:
         leaders = _leaders(facts)
         if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:
             return f"Imbalance moves between ranks, and no rank leads: {wait}."
-    return f"No rank stands out: {wait}." if wait else "No rank stands out."
+    # A slow link is one that is slower than others.
+    links = "" if _compared(facts) else " Links cannot be judged, as no two groups of ranks do the same."
+    return f"No rank stands out: {wait}.{links}" if wait else f"No rank stands out.{links}"
 
 
 def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
@@ -265,7 +267,8 @@ def _compared(facts: Facts) -> list[_Compared]:
         medians = np.array([median for _, median, _ in found])
         for row, (number, median, count) in enumerate(found):
             others = float(np.median(np.delete(medians, row)))
-            if others > 0:
+            # Where ranks are missing, the shortest duration may have some of the wait for them in it.
+            if others > 0 and not facts.sequences[number].lacks_members:
                 members = facts.sequences[number].members.tolist()
                 compared.append(_Compared(number, members, median / others, median - others, count))
     return compared
@@ -322,11 +325,12 @@ def _sibling_groups(facts: Facts) -> list[list[tuple[int, float, int]]]:
     """Groups that do the same, by kind and size: place, median transfer and number of operations of each."""
     by_class: dict[tuple[int, int, str], list[tuple[int, float, int]]] = defaultdict(list)
     for number, (each, of) in enumerate(zip(facts.sequences, facts.times, strict=True)):
-        if not each.grouped:
+        if not each.grouped or len(each.members) < 2:
             continue
         codes = each.kind << 56 | (each.in_bytes + 1)
+        size = 2 if each.pair else max(each.key[2], len(each.members))
         for code in np.unique(codes[each.used]).tolist():
             chosen: npt.NDArray[np.bool_] = each.used & (codes == code)
             transfer = of.transfer_ns[chosen]
-            by_class[code, len(each.members), each.stream].append((number, float(np.median(transfer)), len(transfer)))
+            by_class[code, size, each.stream].append((number, float(np.median(transfer)), len(transfer)))
     return [found for found in by_class.values() if len(found) > 1]

@@ -48,7 +48,7 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
 
 def test_nobody_is_named_where_nobody_costs_time(tmp_path: Path) -> None:
     """Noise of two per cent delays every rank now and then."""
-    verdict = answer(made_in(imported(tmp_path, Plan(straggler=None))))["verdict"]
+    verdict = answer(made_in(imported(tmp_path, Plan(straggler=None, iterations=2))))["verdict"]
     assert verdict["judged"]
     assert verdict["rank"] is None
     assert verdict["cause"] is None
@@ -56,7 +56,7 @@ def test_nobody_is_named_where_nobody_costs_time(tmp_path: Path) -> None:
 
 def test_the_same_kernels_that_take_longer_are_told_from_more_work(tmp_path: Path) -> None:
     """A slow GPU is another matter than more tokens."""
-    assert answer(made_in(imported(tmp_path / "slow", Plan())))["verdict"]["detail"] == "slow GPU"
+    assert answer(made_in(imported(tmp_path / "slow", Plan(iterations=2))))["verdict"]["detail"] == "slow GPU"
 
     def larger(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
         for event in trace["traceEvents"]:
@@ -64,7 +64,7 @@ def test_the_same_kernels_that_take_longer_are_told_from_more_work(tmp_path: Pat
                 event["args"]["grid"] = [264, 1, 1]
         return trace
 
-    assert answer(made_in(imported(tmp_path / "more", Plan(), larger)))["verdict"]["detail"] == "more work"
+    assert answer(made_in(imported(tmp_path / "more", Plan(iterations=2), larger)))["verdict"]["detail"] == "more work"
 
 
 def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_ranks_that_joined_late_are_matched_by_number_or_by_pattern(tmp_path: Pa
         return late(rank, trace)
 
     for name, edit in (("numbers", late), ("pattern", late_without_numbers)):
-        found = answer(made_in(imported(tmp_path / name, Plan(), edit)))
+        found = answer(made_in(imported(tmp_path / name, Plan(iterations=2), edit)))
         assert (found["verdict"]["rank"], found["left_out"]["incomplete"]) == (5, 3), name
 
 
@@ -131,12 +131,64 @@ def test_missing_ranks_leave_out_only_their_groups(tmp_path: Path) -> None:
     assert found["missing"] == {"ranks": [3], "count": 1}
     assert made.ranks == 7
     assert found["left_out"]["missing_ranks"] > 0
+    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (
+        5,
+        "compute",
+    )  # its data-parallel group lacks rank 3
     assert {
         row["believed"] for row in rows(made, "SELECT believed FROM job_groups WHERE ranks IN ('2,3', '1-7/2')")
     } == {0}
     assert {
         row["believed"] for row in rows(made, "SELECT believed FROM job_groups WHERE ranks IN ('4,5', '0-6/2')")
     } == {1}
+
+
+@pytest.mark.parametrize("straggler", [2, None])
+def test_ranks_present_are_judged_where_others_are_missing(straggler: int | None, tmp_path: Path) -> None:
+    """Also without process groups: those whose ends agree belong together, but for the missing one."""
+    folder = imported(tmp_path, Plan(straggler=straggler, cause="host", groups=False, data=3, iterations=3))
+    for path in folder.rglob("*rank4.*"):
+        path.unlink()
+    assert answer(made_in(folder))["verdict"]["rank"] == straggler
+
+
+@pytest.mark.parametrize(("stages", "slow", "cause"), [(3, 1, "compute"), (4, 3, "host"), (3, None, None)])
+def test_stages_of_one_pipeline_are_compared_by_what_they_do(
+    stages: int, slow: int | None, cause: str | None, tmp_path: Path
+) -> None:
+    """Without process groups, who ends with whom tells the pairs; without peers, whole iterations are compared."""
+    free, events = [0.0] * stages, [list[dict[str, Any]]() for _ in range(stages)]
+
+    def run(rank: int, name: str, stream: int, start: float, end: float) -> None:
+        args = {"device": rank, "stream": stream, "correlation": len(events[rank]) + 1, "grid": [132, 1, 1]}
+        span = {"ph": "X", "pid": rank, "tid": stream, "ts": round(start), "dur": round(end) - round(start)}
+        events[rank].append({**span, "cat": "kernel", "name": name, "args": args})
+        free[rank] = round(end)
+
+    for step in range(4):
+        begun = list(free)
+        for rank in range(stages):
+            late = 700 if rank == slow else 0
+            start = free[rank] + (late if cause == "host" else 0)
+            run(rank, "gemm_kernel", 7, start, start + 1_500 + 13 * (rank + step) + (late if cause == "compute" else 0))
+            if rank + 1 < stages:
+                end = max(free[rank : rank + 2]) + 100
+                for each in (rank, rank + 1):
+                    run(each, "ncclDevKernel_SendRecv", 24, free[each] + 2, end)
+        for rank in range(stages):
+            span = {"ph": "X", "pid": 99, "tid": 99, "ts": begun[rank], "dur": free[rank] - begun[rank]}
+            events[rank].append({**span, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "args": {}})
+    for rank in range(stages):
+        info = {"backend": "nccl", "rank": rank, "world_size": stages}
+        path = tmp_path / "host0" / f"rank{rank}.pt.trace.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"schemaVersion": 1, "distributedInfo": info, "traceEvents": events[rank]}))
+        target = path.with_name(f"rank{rank}.dlprof_rank.sqlite")
+        import_ranks_of(path, target, ImportOptions(), lambda _stage, _fraction: None)
+    found = answer(made_in(tmp_path))
+    assert found["verdict"]["judged"]
+    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (slow, cause), found["verdict"]["sentence"]
+    assert found["left_out"]["incomplete"] == 0
 
 
 def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
@@ -232,7 +284,7 @@ def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
         ]
         return trace
 
-    made = made_in(imported(tmp_path, Plan(), renamed))
+    made = made_in(imported(tmp_path, Plan(iterations=2), renamed))
     found = answer(made)
     assert found["world_size"] == 8
     assert found["verdict"]["rank"] == 5
@@ -242,7 +294,7 @@ def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
 
 def test_bandwidth_counts_what_each_link_carries(tmp_path: Path) -> None:
     """As nccl-tests do; nothing is said of contradicting sizes."""
-    made = made_in(imported(tmp_path, Plan(straggler=None)))
+    made = made_in(imported(tmp_path, Plan(straggler=None, iterations=2)))
     stats = {row["kind"]: row for row in rows(made, "SELECT * FROM job_collective_stats")}
     gather, reduce = stats["all_gather"], stats["all_reduce"]
     assert gather["bytes"] == 4 * 2 * (8 << 20)

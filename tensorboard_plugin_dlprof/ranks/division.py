@@ -1,0 +1,236 @@
+"""Which ranks on one stream belong together, where the source has no groups: those whose operations end together.
+
+Nobody else leaves at the same moments. Ranks of other hosts have other clocks, so ends are compared less an offset.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective
+from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.members import Member
+
+_MOST = 512
+"""Ranks on one stream that may be divided into groups."""
+
+_MOST_PAIRED, _MOST_SENDS = 64, 1_024
+"""Ranks on one stream, and operations of each, that may be divided into pairs."""
+
+_AGREED_NS = 5_000
+"""Ends of one group are no farther apart in nine of ten operations."""
+
+_CLEARLY = 2.0
+"""How many times as far as within groups ends are apart between them, in nine of ten operations."""
+
+_RESOLUTION_NS = 500.0
+"""Ends that are closer agree."""
+
+_PAIRED = 0.9
+"""Fraction of sends and receives whose partner must be found, else nothing is said of any."""
+
+GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
+"""Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
+
+
+class OfMember(msgspec.Struct):
+    """One member's rows of one group or pair."""
+
+    place: int
+    rows: Int64s
+
+
+Gathered: TypeAlias = "dict[tuple[GroupKey, tuple[int, ...] | None], list[OfMember]]"
+
+
+def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> Gathered:
+    """Streams of several groups, divided into those whose ends agree.
+
+    Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
+    stays whole if all ends agree, or if the ranks do not fall into groups of one size, but for those that are missing.
+    """
+    found: Gathered = defaultdict(list)
+    lacking = max(world_size - len(members), 0)
+    sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
+    together: set[tuple[int, int]] = set()
+    for key, pair in sorted(gathered, key=lambda each: each in sends):
+        of_members = gathered[key, pair]
+        is_sends = (key, pair) in sends
+        if is_sends and len(sends) < len(gathered):
+            pair = ()  # stages of a pipeline: nobody's partner is its peer
+        agree, clusters = _clusters(of_members, members, lacking)
+        size = max(map(len, clusters), default=0)
+        if is_sends and not agree and size != 2:
+            pairs = _pairs(of_members, members, together, lacking)
+            for one, other in pairs:
+                two = members[one.place].rank, members[other.place].rank
+                found[(key[0], two, 2), two] = [one, other]
+            if pairs:
+                continue
+        for cluster in clusters:
+            some = [of_members[place] for place in cluster]
+            ranks = tuple(members[each.place].rank for each in some)
+            is_pair = is_sends or pair is not None
+            found[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
+            together.update(
+                itertools.permutations([each.place for each in some], 2) if len(some) <= _MOST_PAIRED else ()
+            )
+        if not clusters:
+            found[key, pair] = of_members
+    return found
+
+
+def _only_sends(of_members: Sequence[OfMember], members: Sequence[Member]) -> bool:
+    tables = [(members[each.place].tables.communication, each.rows) for each in of_members]
+    return all((table.kind[rows] == Collective.SEND_RECV).all() for table, rows in tables)
+
+
+def _ends(each: OfMember, members: Sequence[Member]) -> Int64s:
+    ends: Int64s = members[each.place].tables.communication.end_ns[each.rows] + members[each.place].base_ns
+    return ends
+
+
+def _clusters(of_members: Sequence[OfMember], members: Sequence[Member], lacking: int) -> tuple[bool, list[list[int]]]:
+    """Whether all ends agree; and disjoint groups whose ends clearly agree better than with others, if there are such.
+
+    All have one size, but for as many as ranks are ``lacking``.
+    """
+    count = len(of_members)
+    if not 4 - lacking <= count <= _MOST or count < 2:
+        return False, []
+    if len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
+        return False, []
+    ends = np.stack([_ends(each, members) for each in of_members])
+    apart = np.zeros((count, count))
+    hosts = np.array([members[each.place].host for each in of_members])
+    for row in range(count):
+        offset = _without_drift(ends - ends[row], ends[row])
+        middle = np.median(offset, axis=1, keepdims=True)
+        apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1)
+        if hosts[row]:
+            told = np.maximum(np.abs(np.median(ends - ends[row], axis=1)) - thresholds.SAME_HOST_NS, 0)
+            apart[row] += np.where(hosts == hosts[row], told, 0)
+    if apart.max() <= _AGREED_NS:
+        return True, []
+    best: list[list[int]] = []
+    clearest = _CLEARLY
+    for groups in _levels(np.maximum(apart, apart.T)):
+        sizes = [len(group) for group in groups]
+        if max(sizes) < 2 or sum(max(sizes) - size for size in sizes) > lacking:
+            continue
+        inside = np.zeros((count, count), np.bool_)
+        for group in groups:
+            inside[np.ix_(group, group)] = True
+        clear = float(apart[~inside].min()) / max(float(apart[inside].max()), _RESOLUTION_NS)
+        if clear >= clearest:
+            best, clearest = groups, clear
+    return False, best
+
+
+def _levels(apart: npt.NDArray[np.float64]) -> list[list[list[int]]]:
+    """All ways to divide rows so that those of different groups are farther apart than the links within groups."""
+    group = {row: [row] for row in range(len(apart))}
+    joined = np.array(list(group))
+    near, link = apart[0].copy(), np.zeros(len(apart), np.int64)
+    left = np.ones(len(apart), np.bool_)
+    left[0] = False
+    edges = []
+    for _ in range(len(apart) - 1):  # Prim's tree: the shortest links that connect all
+        row = int(np.where(left, near, np.inf).argmin())
+        edges.append((float(near[row]), row, int(link[row])))
+        left[row] = False
+        closer = apart[row] < near
+        near[closer], link[closer] = apart[row][closer], row
+    found = []
+    for _, one, other in sorted(edges)[:-1]:
+        kept, gone = int(joined[one]), int(joined[other])
+        joined[joined == gone] = kept
+        group[kept] += group.pop(gone)
+        found.append(sorted(sorted(rows) for rows in group.values()))
+    return found
+
+
+def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
+    """Differences of times without the line through them, if they are many enough for one."""
+    if apart.shape[1] < thresholds.DRIFT_SAMPLES:
+        return apart.astype(np.float64)
+    x = (time - time[0]).astype(np.float64)
+    x -= x.mean()
+    slope = (apart - apart.mean(1, keepdims=True)) @ x / max(float(x @ x), 1.0)
+    return np.asarray(apart - slope[:, None] * x)
+
+
+def _pairs(
+    of_members: Sequence[OfMember], members: Sequence[Member], together: set[tuple[int, int]], lacking: int
+) -> list[tuple[OfMember, OfMember]]:
+    """Sends and receives of a pipeline of several stages, divided by who ends with whom; none if that is not clear.
+
+    A rank exchanges with the stage before and the one after it, so its operations are those of several pairs. Stages
+    are equally far apart in ranks, and ranks that are ``together`` in a group of another stream belong to one stage.
+    """
+    if not 3 - lacking <= len(of_members) <= _MOST_PAIRED or max(len(each.rows) for each in of_members) > _MOST_SENDS:
+        return []
+    ends = [_ends(each, members) for each in of_members]
+    place_of = {members[each.place].rank: place for place, each in enumerate(of_members)}
+    best: list[tuple[OfMember, OfMember]] = []
+    most = 0
+    for distance in range(1, max(place_of) - min(place_of) + 1):
+        free = [np.ones(len(each), np.bool_) for each in ends]
+        found = []
+        candidates = []
+        for rank, one in place_of.items():
+            other = place_of.get(rank + distance)
+            if other is not None and (of_members[one].place, of_members[other].place) not in together:
+                host = members[of_members[one].place].host
+                has_one_clock = host != "" and host == members[of_members[other].place].host
+                candidates.append((not has_one_clock, one, other))
+        for has_offset, one, other in sorted(candidates):
+            rows, others = np.flatnonzero(free[one]), np.flatnonzero(free[other])
+            first, second = ends[one][rows], ends[other][others]
+            mine, theirs = _coincide(first, second - (_offset(first, second) if has_offset else 0))
+            if not len(mine) or 2 * len(mine) < min(len(ends[one]), len(ends[other])):
+                continue
+            free[one][rows[mine]] = free[other][others[theirs]] = False
+            chosen = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))
+            first_of, second_of = (OfMember(each.place, each.rows[some]) for each, some in chosen)
+            found.append((first_of, second_of))
+        paired = sum(2 * len(each.rows) for each, _ in found)
+        if paired > most:
+            best, most = found, paired
+    return best if lacking or most >= _PAIRED * sum(map(len, ends)) else []
+
+
+def _offset(one: Int64s, other: Int64s) -> int:
+    """The clock offset at which most ends coincide."""
+    if not len(one) or not len(other):
+        return 0
+    apart = np.sort((other[:, None] - one[None, :]).reshape(-1))
+    last = np.searchsorted(apart, apart + _AGREED_NS, side="right")
+    begin = int((last - np.arange(len(apart))).argmax())
+    return int(np.median(apart[begin : last[begin]]))
+
+
+def _coincide(one: Int64s, other: Int64s) -> tuple[Int64s, Int64s]:
+    """Places of ascending times that are the nearest of each other, and agree."""
+    if not len(one) or not len(other):
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing
+
+    def nearest(times: Int64s, wanted: Int64s) -> Int64s:
+        after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
+        after = np.minimum(after, len(times) - 1)
+        before = np.maximum(after - 1, 0)
+        return np.where(np.abs(times[before] - wanted) <= np.abs(times[after] - wanted), before, after)
+
+    at = nearest(other, one)
+    mutual = (nearest(one, other)[at] == np.arange(len(one))) & (np.abs(other[at] - one) <= _AGREED_NS)
+    mine = np.flatnonzero(mutual)
+    return mine, at[mine]
