@@ -1,9 +1,8 @@
 /** The tracks of the timeline on a canvas, with their names beside it. Wheel, touch and mouse move the window; a click selects. */
-import { useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { ThemeContext } from "../../frame/theme";
 import { partKinds } from "../../model/parts";
 import {
   itemAt,
@@ -16,7 +15,8 @@ import {
   type View,
 } from "../../model/timeline";
 import { useWidth } from "../use_width";
-import { AXIS_HEIGHT, draw, paletteOf, shortName, Strips, type Scene } from "./drawing";
+import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
+import { useColours } from "./use_colours";
 
 interface TracksProps {
   overview: TimelineOverview;
@@ -50,33 +50,21 @@ interface Hover {
 
 export function Tracks(props: TracksProps) {
   const { overview, answer, rows, view, whole, origin, marked, lines, dragged } = props;
-  const theme = useContext(ThemeContext);
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const strips = useRef(new Strips());
   const [hover, setHover] = useState<Hover | null>(null);
-  const [themed, setThemed] = useState(0);
   const [ratio, setRatio] = useState(() => window.devicePixelRatio || 1);
   const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
   const { onWidth } = props;
   useLayoutEffect(() => onWidth?.(width), [width, onWidth]);
   useEffect(() => {
-    // The page sets its colours after the theme; paper has those of the light one.
-    const observer = new MutationObserver(() => setThemed((count) => count + 1));
-    observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
     const onResize = (): void => setRatio(window.devicePixelRatio || 1);
     window.addEventListener("resize", onResize);
-    return () => {
-      observer.disconnect();
-      window.removeEventListener("resize", onResize);
-    };
+    return () => window.removeEventListener("resize", onResize);
   }, []);
-  const palette = useMemo(() => {
-    const parts = new Map(partKinds(matrixUnit).map(({ key, colour }) => [key as string, colour]));
-    return paletteOf(overview, parts, document.documentElement);
-    // eslint-disable-next-line react-hooks/exhaustive-deps -- the colours are read from the page's styles, which the theme changes
-  }, [overview, theme, themed, matrixUnit]);
+  const palette = useColours(overview);
   const causes = useMemo(() => {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
     return (overview.classes.device ?? []).map((name) => (labels.get(name) ?? name).toLowerCase());
@@ -173,11 +161,14 @@ export function Tracks(props: TracksProps) {
     if (pressed.pans) props.onView?.(panned(pressed.view, whole, (pressed.x - at.x) / width));
     else props.onDrag?.({ from: timeAt(Math.min(pressed.x, at.x)), to: timeAt(Math.max(pressed.x, at.x)) });
   };
-  const onPointerUp = (event: PointerEvent): void => {
+  const onPointerCancel = (event: PointerEvent): void => {
     pointers.current.delete(event.pointerId);
     if (pointers.current.size < 2) pinch.current = null;
-    const pressed = press.current;
     press.current = null;
+  };
+  const onPointerUp = (event: PointerEvent): void => {
+    const pressed = press.current;
+    onPointerCancel(event);
     if (pressed === null || pressed.moved) return;
     const { x, y } = place(event);
     const found = hit(x, y);
@@ -251,7 +242,7 @@ export function Tracks(props: TracksProps) {
           onPointerDown={onPointerDown}
           onPointerMove={onPointerMove}
           onPointerUp={onPointerUp}
-          onPointerCancel={onPointerUp}
+          onPointerCancel={onPointerCancel}
           onPointerLeave={() => setHover(null)}
         />
         {hover !== null && (

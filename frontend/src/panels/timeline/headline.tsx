@@ -63,14 +63,14 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
         ) : (
           <>
             {who} waits{" "}
-            <strong>
+            <strong class="nowrap">
               {formatDuration(idle)} ({formatShare(idle / wall)})
             </strong>{" "}
             of the {formatDuration(wall)} {where}:{" "}
             {causes.slice(0, 2).map(({ label, ns }, at) => (
               <>
                 {at > 0 && ", "}
-                <strong>{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
+                <strong class="nowrap">{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
               </>
             ))}
             {gaps !== null && op !== null && (
@@ -127,9 +127,10 @@ export function Sums({ parts, unit, range, onShow }: SumsProps) {
 export function Legend({ unit, parts }: { unit: string; parts: Record<string, number> }) {
   return (
     <ul class="legend timeline-legend">
-      {idleOf(parts, unit).map(({ label, colour }) => (
-        <li key={label}>
-          <span class="swatch" style={{ background: colour }} /> {label}
+      {idleOf(parts, unit).map(({ label, colour, ns }) => (
+        <li key={label} data-tip={exactDuration(ns)}>
+          <span class="swatch" style={{ background: colour }} /> {label}{" "}
+          <span class="muted number">{formatDuration(ns)}</span>
         </li>
       ))}
     </ul>

@@ -1,12 +1,11 @@
 /** The whole capture with the window on it: what the first GPU does, its idle time below, and where iterations begin. */
-import { useContext, useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
-import { paletteOf, Strips } from "../../components/timeline/drawing";
+import { Strips } from "../../components/timeline/drawing";
+import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
-import { ThemeContext } from "../../frame/theme";
-import { partKinds } from "../../model/parts";
 import { within, type TimelineOverview, type View } from "../../model/timeline";
 
 interface MinimapProps {
@@ -20,8 +19,8 @@ const HEIGHT = 44;
 const MOST_TICKS = 200;
 
 export function Minimap({ overview, view, whole, onView }: MinimapProps) {
-  const { profile, round, matrixUnit } = useScope();
-  const theme = useContext(ThemeContext);
+  const { profile, round } = useScope();
+  const palette = useColours(overview);
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const strips = useRef(new Strips());
@@ -33,8 +32,6 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
     const timer = requestAnimationFrame(() => {
       const context = canvas.current?.getContext("2d");
       if (!context || canvas.current === null) return;
-      const parts = new Map(partKinds(matrixUnit).map(({ key, colour }) => [key as string, colour]));
-      const palette = paletteOf(overview, parts, document.documentElement);
       const ratio = window.devicePixelRatio || 1;
       canvas.current.width = Math.round(width * ratio);
       canvas.current.height = Math.round(HEIGHT * ratio);
@@ -70,7 +67,7 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
       }
     });
     return () => cancelAnimationFrame(timer);
-  }, [answer, width, theme, whole, overview, matrixUnit, first]);
+  }, [answer, width, palette, whole, overview, first]);
   const brush = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const span = Math.max(whole.to - whole.from, 1);

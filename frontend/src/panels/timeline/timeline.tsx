@@ -98,10 +98,7 @@ function Page({ overview }: { overview: TimelineOverview }) {
 
   const folded = [...folds].join();
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(","))), [overview, folded]);
-  const tracks = useMemo(
-    () => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))].slice(0, 64),
-    [rows],
-  );
+  const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
 
   const chosen = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
