@@ -81,7 +81,9 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
                 ) from None
             raise _damaged(path) from None
         except MemoryError:
-            raise UnsafeFile(f"{shown(path)} asks for more memory than an import may use; it is damaged.") from None
+            raise UnsafeFile(
+                f"{shown(path)} asks for more memory than it may use: it is damaged, or there is too little memory."
+            ) from None
         except (EOFError, ValueError, IndexError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise _damaged(path) from None
     if not isinstance(content, dict) or not isinstance(content.get("segments"), list):

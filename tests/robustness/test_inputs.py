@@ -156,6 +156,7 @@ DATABASES: dict[str, tuple[str, ...]] = {
     "huge durations": ("UPDATE kernels SET duration_ns = 9223372036854775807",),
     "texts in number columns": ("UPDATE kernels SET start_ns = 'abc', duration_ns = '9e9x'",),
     "bytes in number columns": ("UPDATE kernels SET start_ns = x'00ff', duration_ns = zeroblob(100)",),
+    "texts in the times of iterations": ("UPDATE ext_iterations SET start_ns = 'abc', stop_ns = x'00ff'",),
     "infinite times": ("UPDATE kernels SET start_ns = -9e999, duration_ns = 9e999",),
     "ids at the end of numbers": ("UPDATE read_only_ops SET id = id + 9223372036854775000",),
     "names of bytes": ("UPDATE dictionary SET string = x'ff00fe80' || id",),
