@@ -8,6 +8,7 @@ import {
   labelsOf,
   largestOf,
   linesOf,
+  membersCsv,
   partsOf,
   scaleOf,
   sortedRows,
@@ -89,4 +90,12 @@ test("where a host or a stage begins it is named, and ranks where there is room"
       3,
     ).map(({ place }) => place),
   ).toEqual([0, 3, 6]);
+});
+
+test("an operation as CSV has a line for each rank", () => {
+  const members = [
+    { rank: 0, start_ns: 5, wait_ns: 20 },
+    { rank: 3, start_ns: 25, wait_ns: 0 },
+  ];
+  expect(membersCsv({ members, transfer_ns: 7 })).toBe("rank,start_ns,wait_ns,transfer_ns\r\n0,5,20,7\r\n3,25,0,7\r\n");
 });

@@ -1,5 +1,5 @@
 /** What the page of a job draws: the order of its rows, cells and their shades, parts of each rank's time. */
-import type { JobCells, RankJob } from "../api/types";
+import type { JobCells, JobCollectiveDetail, RankJob } from "../api/types";
 
 export const MEASURES = [
   ["own_delay", "Own delay", "Time that the rank itself took longer than its peers, whatever its neighbours cost it."],
@@ -203,3 +203,15 @@ export function leftOut({ left_out: counts }: Pick<RankJob, "left_out">): { text
     .filter(([, count]) => count > 0)
     .map(([name, count]) => ({ text: LEFT_OUT[name] ?? name, count }));
 }
+
+/** An operation as CSV: a line for each rank, times in ns, starts on the common clock. */
+export const membersCsv = ({
+  members,
+  transfer_ns: transfer,
+}: Pick<JobCollectiveDetail, "members" | "transfer_ns">): string =>
+  [
+    "rank,start_ns,wait_ns,transfer_ns",
+    ...members.map((one) => [one.rank, one.start_ns, one.wait_ns, transfer].join(",")),
+  ]
+    .map((line) => `${line}\r\n`)
+    .join("");

@@ -189,7 +189,7 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     store = ColumnStore(options.memory_bytes, options.folder)
     store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
     return Capture(
-        info=_info(strings, space, session, path, work, host, ops, modules),
+        info=_info(strings, space, session, _rank(path, options.rank_expression), work, host, ops, modules),
         strings=strings,
         threads=host.threads,
         devices=[_device(plane) for plane in _one_each(gpus)],
@@ -275,14 +275,14 @@ def _info(
     strings: Strings,
     space: Space,
     session: dict[str, Value],
-    path: Path,
+    rank_and_size: tuple[int, int],
     work: Work,
     host: Host,
     ops: list[GraphOp | None],
     modules: Modules,
 ) -> CaptureInfo:
     started = session.get("profile_start_time", -1)
-    rank, world_size = _rank(path)
+    rank, world_size = rank_and_size
     recorded = {
         "ops": any(op is not None for op in ops),
         "shapes": any(op is not None and op.shapes for op in ops),
@@ -304,9 +304,9 @@ def _info(
     )
 
 
-def _rank(path: Path) -> tuple[int, int]:
+def _rank(path: Path, expression: str) -> tuple[int, int]:
     """Rank and number of ranks of the process: each host of a session writes a file into one folder; -1 if unknown."""
-    rank = rank_from_name(path)
+    rank = rank_from_name(path, expression)
     if rank < 0 and path.parts[-4:-2] == _FOLDERS:
         names = sorted(each.name for each in path.parent.iterdir() if _HOST_FILE.search(each.name))
         if path.name in names and len(names) > 1:

@@ -319,3 +319,6 @@ def test_hosts_of_one_session_are_ranks(tmp_path: Path) -> None:
         found.append(capture_of(folder, *two_gpus(), name=name).info)
     found.append(capture_of(folder, *two_gpus(), name="vm-b.xplane.pb").info)
     assert [(each.rank, each.world_size) for each in found] == [(-1, -1), (0, 2), (1, 2)]
+    options = ReadOptions(rank_expression=r"2026_11_(\d+)/vm")
+    told = XPlaneImporter().read(folder / "vm-b.xplane.pb", options, lambda what, fraction: None).info
+    assert told.rank == 23

@@ -10,6 +10,8 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { save } from "../../host/picture";
+import { membersCsv } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
@@ -135,7 +137,8 @@ function Members({ job, id }: { job: RankJob; id: number }) {
   const query = useQuery(`${profile} ${round} ${id}`, (signal) => fetchJobCollective(profile, id, signal));
   if (query.error !== null && !query.loading) return <ErrorBox error={query.error} retry={query.reload} />;
   if (query.data === null) return <Loading what="the operation" />;
-  const { members, transfer_ns: transfer, skew_ns: skew } = query.data;
+  const operation = query.data;
+  const { members, transfer_ns: transfer, skew_ns: skew } = operation;
   const whole = Math.max(skew + transfer, 1);
   const rows = members.length > MOST_MEMBERS ? [...members].sort((a, b) => a.wait_ns - b.wait_ns) : members;
   return (
@@ -160,7 +163,16 @@ function Members({ job, id }: { job: RankJob; id: number }) {
       </ul>
       <p class="muted note-below">
         {job.clocks.sentence}{" "}
-        {rows.length > MOST_MEMBERS && `${MOST_MEMBERS} of ${rows.length} ranks, the latest first.`}
+        {rows.length > MOST_MEMBERS && `${MOST_MEMBERS} of ${rows.length} ranks, the latest first. `}
+        <button
+          type="button"
+          class="link-button"
+          onClick={() =>
+            save(new Blob([membersCsv(operation)], { type: "text/csv" }), `${job.job} operation ${id}.csv`)
+          }
+        >
+          Download CSV
+        </button>
       </p>
     </>
   );
