@@ -42,7 +42,7 @@ EFFICIENCY = Table(
         Column(
             "gain_ns", "Could Gain", "duration_ns",
             "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and TF32 "
-            "products, at the 16-bit rates.",
+            "matrix multiplications, at the 16-bit rates.",
             "rate.measured_ns - rate.best_ns", _RATE, nullable=True,
         ),
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", "rate.kernel_ns",
@@ -63,15 +63,16 @@ EFFICIENCY = Table(
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
                ELIGIBILITY, _RATE, tier=1),
         Column("matrix_unit", "Mostly on TC", "boolean",
-               "Whether most of its product kernels' time is on Tensor Cores.",
+               "Whether most time of its kernels that multiply matrices is on Tensor Cores.",
                "CASE rate.matrix_unit WHEN 1 THEN 1 WHEN 0 THEN 0 END", _RATE, nullable=True),
         CAUSE,
         msgspec.structs.replace(DIMENSION, tier=1),
         Column("size", "Size", "text",
-               "Lengths of the op's largest product: M, N and K; channels, filter and pictures; heads and sequences.",
+               "Lengths of its largest matrix multiplication: M, N and K; channels, filter and pictures; heads and "
+               "sequences.",
                "nullif(rate.size, '')", _RATE, nullable=True, tier=1),
-        Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it is a "
-               "product.", "rate.flops", _RATE, nullable=True),
+        Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it "
+               "multiplies matrices.", "rate.flops", _RATE, nullable=True),
         Column("min_bytes", "Minimum Bytes", "bytes",
                "Bytes moved if every input is read once and every output is written once.", "rate.min_bytes", _RATE,
                nullable=True),

@@ -50,7 +50,7 @@ CLASS_COLUMNS = MappingProxyType(
             ("family", "Kind", "What the kernel computes, by its name."),
             ("library", "Library", "Who wrote the kernel, by its name."),
             ("precision", "Math", "Precision of its math, by its name."),
-            ("accumulator", "Accumulator", "Type in which the kernel adds up its products, by its name."),
+            ("accumulator", "Accumulator", "Type in which the kernel adds up what it multiplies, by its name."),
             ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
             ("rule", "Rule", "Rule that classified the kernel by its name, or the counter that proved it."),
         )

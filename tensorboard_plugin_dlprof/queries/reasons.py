@@ -60,7 +60,7 @@ _OP_REASONS = (
         "padded_shape",
         "Padded Shape",
         "text",
-        "Lengths of the op's largest product, each padded to what the data type needs.",
+        "Lengths of the op's largest matrix multiplication, each padded to what the data type needs.",
         "rate.padded_shape",
         _RATE,
         nullable=True,

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import framework, gpu_names, matrix_unit
 
 IS_PRODUCT = f"family IN ({', '.join(map(repr, PRODUCT_FAMILIES))})"
-"""SQL condition that most of an op's work is matrix products, convolutions or attention."""
+"""SQL condition that most of an op's work is matrix multiplications, convolutions or attention."""
 
 NEARLY_ALL = 0.995
 """Share of the time of products; the rest does not change the numbers on the page."""
@@ -70,8 +70,8 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
 
 
 _WORK = {
-    False: "FLOPs of matrix products, convolutions and attention",
-    True: "FLOPs of some matrix products, convolutions or attention",
+    False: "FLOPs of matrix multiplications, convolutions and attention",
+    True: "FLOPs of some matrix multiplications, convolutions or attention",
 }
 
 

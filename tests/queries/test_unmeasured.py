@@ -23,7 +23,7 @@ def _missing(source: Path, folder: Path) -> dict[str, str]:
         return {each["what"]: each["hint"] for each in missing(connection, find_scope(connection))}
 
 
-PEAKS, FLOPS = "What the GPU could do", "FLOPs of matrix products, convolutions and attention"
+PEAKS, FLOPS = "What the GPU could do", "FLOPs of matrix multiplications, convolutions and attention"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ export function problemOf(code: string, name: string): Problem | null {
     case "too_old":
       return {
         title: `${name} was written by a DLProf that is too old`,
-        meaning: "Databases of DLProf 1.3 to 1.8 open here. Older ones lack tables that every view needs.",
+        meaning: "Databases of DLProf 1.3 to 1.8 open here. Older ones lack tables that every page needs.",
         steps: [
           "Run DLProf 1.3 or newer on the same Nsight Systems report.",
           "Or export the report with nsys export --type sqlite and open that file: it is imported as it is.",

@@ -67,7 +67,7 @@ export function Tracks(props: TracksProps) {
   const palette = useColours(overview);
   const causes = useMemo(() => {
     const labels = new Map(partKinds(matrixUnit).map(({ key, label }) => [key as string, label]));
-    return (overview.classes.device ?? []).map((name) => (labels.get(name) ?? name).toLowerCase());
+    return (overview.classes.device ?? []).map((name) => labels.get(name) ?? name);
   }, [overview, matrixUnit]);
   useLayoutEffect(() => {
     const element = canvas.current;

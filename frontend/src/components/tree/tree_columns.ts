@@ -115,13 +115,17 @@ export function widthOf(key: TreeColumn["key"], available: number): number {
   return key === "name" ? Math.min(width, available - TIME_WIDTH) : width;
 }
 
+/** Names take so much before columns of higher tiers get any. */
+const WHOLE_NAME = 340;
+
 /** What the tree is read for stays however narrow the page is, and so does what it is sorted by. */
 export function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
   const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
   const shown = fitting(
     columns.map(({ key, tier = 0 }) => {
       const width = widthOf(key, available);
-      return { key, least: width, whole: width, ideal: width, grows: key === "name", kept: kept.has(key), tier };
+      const whole = key === "name" ? Math.max(width, WHOLE_NAME) : width;
+      return { key, least: width, whole, ideal: whole, grows: key === "name", kept: kept.has(key), tier };
     }),
     available,
   );

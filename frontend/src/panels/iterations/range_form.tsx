@@ -180,7 +180,7 @@ function Confirm({ choice, iterations, onClose, onConfirm }: ConfirmProps) {
         </div>
       </dl>
       <p class="muted">
-        This can take a while. It runs beside the server: every view stays usable, and the aggregation that is shown
+        This can take a while. It runs beside the server: every page stays usable, and the aggregation that is shown
         stays as it is. The result is a new entry of the menu Iterations.
       </p>
       <div class="dialog-buttons">

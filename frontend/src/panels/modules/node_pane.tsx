@@ -173,8 +173,8 @@ function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framewor
   if (kind === "not_eligible")
     return (
       <p class="muted">
-        Nothing here multiplies matrices in a way that {unit}s could do: no convolution, linear layer, matrix product or
-        recurrent cell with known data types.
+        Nothing here multiplies matrices in a way that {unit}s could do: no convolution, linear layer, matrix
+        multiplication or recurrent cell with known data types.
       </p>
     );
   if (kind === "using" && row.values.using_ops === row.values.eligible_ops)
