@@ -5,6 +5,9 @@ from __future__ import annotations
 MISSING_FRACTION = 0.05
 """Share of the time in which launched work waited and nothing is recorded as running, from which work is missing."""
 
+FIRST_KERNEL_NS = 1_000_000
+"""So long may the first recorded kernel take to begin without anything before it: its code is put on the GPU."""
+
 MUCH_MISSING_FRACTION = 0.2
 """From this share on, everything else that is said is only a part of the truth."""
 

@@ -193,3 +193,14 @@ def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:
         ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.0 GB/s)."
     )
     assert found["typical"]["said"] == "Iterations 550 to 553, of 4 recorded."
+
+
+@pytest.mark.parametrize(("width", "told"), [(4, True), (8, False)])
+def test_a_tensile_kernel_that_loads_less_than_16_bytes_at_a_time(width: int, told: bool, tmp_path: Path) -> None:
+    """It was chosen because a length does not fit."""
+    kernel = f"Cijk_Ailk_Bljk_BBS_BH_MT256x112x64_MI16x16x16x1_SN_GLVWA{width}_GLVWB{width}_ISA942"
+    product = event("cpu_op", "aten::mm", GAP[0] - 10, 1_000)
+    product["args"] |= {"Input Dims": [[4097, 4097]] * 2, "Input type": ["c10::BFloat16"] * 2}
+    found = said(steps([product, *launch(7, GAP[0], GAP[0] + 10, LONG, kernel=kernel)]), tmp_path)
+    titles = [each["title"] for each in found["findings"] if each["rule"] == "shape_detector"]
+    assert [("Matrix Cores" in title, "4,097" in title) for title in titles] == [(True, True)] * told

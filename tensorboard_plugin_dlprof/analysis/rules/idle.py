@@ -69,7 +69,8 @@ def _missing_before(signals: Signals) -> Finding | None:
     """The first recorded work had been launched long before it ran."""
     for device, lead in signals.lead_in.items():
         queued, wall = lead["queued_ns"], lead["wall_ns"]
-        if queued < thresholds.MISSING_FRACTION * (wall + signals.diagnosis.mean_wall_ns):
+        least = thresholds.MISSING_FRACTION * (wall + signals.diagnosis.mean_wall_ns)
+        if queued < max(least, thresholds.FIRST_KERNEL_NS):
             continue
         found = next(each for each in signals.diagnosis.devices if str(each.device) == device)
         first = int(found.launches.started_ns.min())

@@ -105,11 +105,12 @@ def _is_near_peak(signals: Signals, rows: Int64s) -> Bools:
 _NEAR_PEAK = 0.6
 """Share of the 16-bit peak from which padding is not advised: well-shaped products reach 60 to 75 %."""
 
-_ALIGN = Expression(r"align(?:1|2|4)(?!\d)")
+_ALIGN = Expression(r"align(?:1|2|4)(?!\d)|_GLVW[AB](?:1|2|4)(?!\d)")
 
 
 def _unaligned(signals: Signals) -> set[int]:
-    """Rows of the ops with kernels for unaligned operands (cuBLAS, CUTLASS: ``..._tn_align2``)."""
+    """Rows of the ops with kernels for unaligned operands (CUTLASS: ``..._tn_align2``; Tensile: ``GLVWA2``, elements of
+    one load)."""
     kernels, texts = signals.profile.kernels, signals.profile.strings
     rows = signals.kernel
     names = [name for name in distinct_values(kernels.long_name[rows]).tolist() if _ALIGN.search(texts[name])]
