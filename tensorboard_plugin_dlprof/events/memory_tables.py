@@ -31,9 +31,11 @@ class Phase(enum.IntEnum):
 
 CATEGORIES = (
     *("optimizer state", "optimizer temporary", "gradient", "backward temporary", "activation", "forward temporary"),
-    *("activation or output", "unknown", "held before the recording"),
+    *("activation or output", "parameter", "input", "temporary", "autograd detail", "taken from the driver"),
+    *("unknown", "held before the recording"),
 )
-"""What memory holds, by the phases in which it was allocated and freed."""
+"""What memory holds, by the phases in which it was allocated and freed; of memory timelines as PyTorch says; of Nsight
+Systems taken from the driver."""
 
 HELD_BEFORE = len(CATEGORIES) - 1
 UNKNOWN = CATEGORIES.index("unknown")
@@ -43,7 +45,7 @@ class Blocks(msgspec.Struct):
     """Blocks that were allocated in the recording: one row each, by allocation."""
 
     allocated: _Int64s
-    """Number of the event."""
+    """Number of the event; -1 if it was before the first."""
     freed: _Int64s
     """Number of the event; ``STAYS`` if it was not freed."""
     num_bytes: _Int64s
@@ -69,7 +71,7 @@ class History(msgspec.Struct):
 
     device: int
     measure: str
-    """``allocated``, or ``requested`` where the source tells only that."""
+    """``allocated``, ``requested`` where the source tells only that, or ``driver``: taken from the driver."""
     relative: bool
     """Whether values count from the start of the recording, because no total was recorded."""
     time_ns: _Int64s

@@ -47,7 +47,14 @@ def _xplane() -> Importer:
     return XPlaneImporter()
 
 
-_SIGNS = ((MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
+@functools.cache
+def _memory_timeline() -> Importer:
+    from tensorboard_plugin_dlprof.importers.memory_timeline import MemoryTimelineImporter
+
+    return MemoryTimelineImporter()
+
+
+_SIGNS = ((b"[[", _memory_timeline), (MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
 """How files of some formats begin."""
 
 
@@ -56,9 +63,10 @@ def importers(head: bytes = b"") -> Iterator[Importer]:
 
     Each module is loaded only when its importer is requested, since listing profiles needs none of them.
     """
-    every = (_kineto, _nsight, _xplane, _snapshot)
-    is_json = head.lstrip()[:1] in (b"{", b"[")  # though it may begin with the sign of XPlane, a line break
-    first = next((importer for sign, importer in _SIGNS if head.startswith(sign) and not is_json), _kineto)
+    every = (_kineto, _nsight, _xplane, _snapshot, _memory_timeline)
+    first = next((importer for sign, importer in _SIGNS if head.startswith(sign)), _kineto)
+    if first is _xplane and head.lstrip()[:1] in (b"{", b"["):
+        first = _kineto  # which may begin with the sign of XPlane, a line break
     yield from (importer() for importer in (first, *(other for other in every if other is not first)))
 
 

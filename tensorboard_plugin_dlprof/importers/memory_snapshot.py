@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.events.memory_tables import History
 from tensorboard_plugin_dlprof.events.tables import (
     Capture,
     CaptureInfo,
@@ -43,32 +44,37 @@ class MemorySnapshotImporter:
         """
         progress("Reading the snapshot", 0.0)
         histories = read_snapshot(path, options.memory_bytes)
-        starts = [int(history.time_ns[0]) for history in histories if len(history.time_ns)]
-        base_ns = min(starts, default=0)
-        for history in histories:
-            history.time_ns = history.time_ns - base_ns
-        ends = [int(history.time_ns[-1]) for history in histories if len(history.time_ns)]
-        return Capture(
-            info=CaptureInfo(
-                source_format=self.name,
-                base_time_ns=base_ns,
-                end_ns=max(ends, default=0),
-                utc_start_ns=base_ns if base_ns > 0 else -1,
-                framework="PyTorch",
-                rank=rank_from_name(path, options.rank_expression),
-                recorded=frozenset({"memory"}),
-            ),
-            strings=Strings(),
-            threads=[],
-            devices=[Device(history.device) for history in histories],
-            ranges=_no_rows(Ranges),
-            calls=no_calls(),
-            work=_no_work(),
-            syncs=_no_rows(Syncs),
-            memory=_no_memory(),
-            forward_links=_no_rows(ForwardLinks),
-            memory_histories=histories,
-        )
+        return memory_capture(self.name, rank_from_name(path, options.rank_expression), histories)
+
+
+def memory_capture(source_format: str, rank: int, histories: list[History]) -> Capture:
+    """A capture of memory alone, whose times count from its first event."""
+    starts = [int(history.time_ns[0]) for history in histories if len(history.time_ns)]
+    base_ns = min(starts, default=0)
+    for history in histories:
+        history.time_ns = history.time_ns - base_ns
+    ends = [int(history.time_ns[-1]) for history in histories if len(history.time_ns)]
+    return Capture(
+        info=CaptureInfo(
+            source_format=source_format,
+            base_time_ns=base_ns,
+            end_ns=max(ends, default=0),
+            utc_start_ns=base_ns if base_ns > 0 else -1,
+            framework="PyTorch",
+            rank=rank,
+            recorded=frozenset({"memory"}),
+        ),
+        strings=Strings(),
+        threads=[],
+        devices=[Device(history.device) for history in histories],
+        ranges=_no_rows(Ranges),
+        calls=no_calls(),
+        work=_no_work(),
+        syncs=_no_rows(Syncs),
+        memory=_no_memory(),
+        forward_links=_no_rows(ForwardLinks),
+        memory_histories=histories,
+    )
 
 
 def _no_memory() -> MemoryEvents:

@@ -141,7 +141,7 @@ def _text(head: bytes) -> str:
     if _EXECUTION_TRACE.match(text):
         return f"is an execution trace of PyTorch, which holds no GPU work; {_EXPORT_A_TRACE}"
     if _MEMORY_TIMELINE.match(text):
-        return f"is a memory timeline of PyTorch, which holds no GPU work; {_EXPORT_A_TRACE}"
+        return "is a memory timeline of PyTorch, already summed; export it as NAME.raw.json.gz"
     if text[:1] == b"{" and any(event in text for event in _NSIGHT_EVENTS):
         return "is a JSON export of Nsight Systems; export its report with `nsys export --type sqlite`"
     for mark, what in _OTHER_JSON:

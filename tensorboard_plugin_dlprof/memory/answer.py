@@ -56,13 +56,14 @@ def headline(profile: Profile) -> str:
     of = ""
     if history.capacity_bytes:
         of = f" of {size(history.capacity_bytes)} ({percentage(peak.in_use_bytes / history.capacity_bytes)})"
+    taken = " taken from the driver" if history.measure == "driver" else ""
     relative = " more than at the start of the recording" if history.relative else ""
     reserved = ""
     if (history.reserved_bytes >= 0).all():
         most = int(history.reserved_bytes.max())
         cached = most - int(history.in_use_bytes[int(history.reserved_bytes.argmax())])
         reserved = f" Reserved {size(most)}: {size(max(cached, 0))} of it cached, not in use."
-    return f"Peak {size(peak.in_use_bytes)}{of}{relative} on GPU {history.device}: {consists}.{reserved}"
+    return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative} on GPU {history.device}: {consists}.{reserved}"
 
 
 def _device(profile: Profile, history: History, candidate: IterationCandidate, at_ns: int | None) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
     leak = find_leak(ends if marked else ends[:0], history.capacity_bytes)
     return {
         "peak_bytes": peak.in_use_bytes,
-        "peak_of": history.measure,
+        "peak_of": "requested" if history.measure == "requested" else "allocated",
         "relative": history.relative,
         "peak_ns": peak.time_ns,
         "peak_event": peak.state - 1 if peak.state else None,

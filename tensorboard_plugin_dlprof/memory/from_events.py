@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Phase
 from tensorboard_plugin_dlprof.events.tables import MemoryEvents
 from tensorboard_plugin_dlprof.memory.pairing import category_of, pair
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -25,8 +25,10 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     rows = np.flatnonzero(memory.device == device)
     rows = rows[np.argsort(memory.time_ns[rows], kind="stable")]
     change, total = memory.num_bytes[rows], memory.allocated_bytes[rows]
-    relative = bool((total < 0).any())
-    in_use = np.append(0, np.cumsum(change)) if relative else np.append(total[0] - change[0], total)
+    driver = memory.of_driver
+    relative = bool((total < 0).any()) and not driver
+    # Of the driver no totals are recorded, but mostly everything from the start of the program.
+    in_use = np.append(0, np.cumsum(change)) if relative or driver else np.append(total[0] - change[0], total)
     reserved = memory.reserved_bytes[rows]
     address = memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64)
     pairs = pair(address, change)
@@ -42,18 +44,22 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     freed = np.where(freed == Phase.UNKNOWN, phase[known[np.where(stays, 0, pairs.freed)]], freed)
     backward = bool((phase == Phase.BACKWARD).any())
     held = np.append(reserved[:1], reserved) if len(reserved) else np.full(1, -1, np.int64)
+    relative |= driver and len(pairs.freed_unseen) > 0
+    category = category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward)
+    if driver:
+        category = np.full(len(category), CATEGORIES.index("taken from the driver"), np.int8)
     return History(
         device=device,
-        measure="allocated",
+        measure="driver" if driver else "allocated",
         relative=relative,
         time_ns=memory.time_ns[rows],
         in_use_bytes=in_use,
-        reserved_bytes=held if not relative else np.full(len(in_use), -1, np.int64),
+        reserved_bytes=held if not relative and not driver else np.full(len(in_use), -1, np.int64),
         blocks=Blocks(
             pairs.allocated,
             pairs.freed,
             pairs.num_bytes,
-            category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward),
+            category,
             owner[op[pairs.allocated] + 1].astype(np.int32),
         ),
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],

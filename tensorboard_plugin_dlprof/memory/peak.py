@@ -38,7 +38,7 @@ def peak_of(history: History, first: int = 0, last: int | None = None) -> Peak:
 
     Where the source wrote totals, one of them is the peak: what was held before the first event only follows from it.
     """
-    is_written = history.measure == "allocated" and not history.relative
+    is_written = history.measure == "allocated" and int(history.reserved_bytes[0]) >= 0
     first = max(first, 1) if is_written and len(history.in_use_bytes[:last]) > 1 else first
     states = history.in_use_bytes[first:last]
     state = first + int(states.argmax())

@@ -128,7 +128,7 @@ def open_blocks_of(con: Any, facts: Facts, state: int) -> Blocks:
     """
     device = facts.device
     (since,) = con.execute(
-        "SELECT coalesce(max(state), 0) FROM memory_open WHERE device_id = ? AND state <= ?", (device, state)
+        "SELECT coalesce(max(state), -1) FROM memory_open WHERE device_id = ? AND state <= ?", (device, state)
     ).fetchone()
     rows = con.execute("SELECT part, first FROM memory_blocks WHERE device_id = ? ORDER BY part", (device,)).fetchall()
     first = [begin for _, begin in rows]

@@ -138,9 +138,9 @@ def block_rows(history: History) -> list[dict[str, Any]]:
                 "size_bytes": num_bytes,
                 "category": CATEGORIES[category],
                 "owner": history.owners[owner],
-                "allocated_event": allocated,
+                "allocated_event": allocated if allocated >= 0 else None,
                 "freed_event": freed if is_freed else None,
-                "allocated_ns": int(history.time_ns[allocated]) if timed else None,
+                "allocated_ns": int(history.time_ns[allocated]) if timed and allocated >= 0 else None,
                 "freed_ns": int(history.time_ns[freed]) if timed and is_freed else None,
             }
         )

@@ -92,8 +92,6 @@ def test_a_trace_is_known_by_its_content(tmp_path: Path, content: bytes, name: s
         (b'"ID","Process ID","Kernel Name"\n"0","1","k"\n', "gemm.csv", "--counters"),
         (b'{"TraceProcessEvent":{"startNs":"1"}}\n{"CudaEvent":{}}\n', "report.json", "nsys export --type sqlite"),
         (b"[[1795298936749247, 1795298936749333], [[0, 1]]]", "memory.json", "memory timeline"),
-        (b"[[1795298936749247818, 2, 864, 0], [17952989367", "memory.raw.json.gz", "memory timeline"),
-        (b"[[-1, 1, 37888, 7], [-1, 1, 512, 7]]", "memory.raw.json", "memory timeline"),
         (b'{"rocprofiler-sdk-tool":[{"metadata":{"node":{"id":0', "7_results.json", "rocprofv3"),
         (b'{"$schema":"https://www.speedscope.app/file-format-schema.json"', "profile.json", "speedscope"),
         (checkpoint(), "model.pt", "torch.save"),

@@ -30,6 +30,7 @@ from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight.info import TargetInfo, read_info
+from tensorboard_plugin_dlprof.importers.nsight.memory import read_memory
 from tensorboard_plugin_dlprof.importers.nsight.nccl import read_nccl
 from tensorboard_plugin_dlprof.importers.nsight.ranges import RangeReader
 from tensorboard_plugin_dlprof.importers.nsight.samples import read_tensor_samples
@@ -90,19 +91,21 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     work, syncs = work_reader.read(), work_reader.read_syncs()
     nccl = read_nccl(export, strings, threads, calls, work)
     samples = read_tensor_samples(export)
+    memory = read_memory(export, devices, calls, tally)
     base_ns = _rebase(info, ranges, calls, os_calls, work, syncs)
     samples.time_ns -= base_ns
+    memory.time_ns = memory.time_ns - base_ns
     end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), info.session_ns)
     return Capture(
-        info=_capture_info(info, base_ns, end_ns, _recorded(export, ranges, work)),
+        info=_capture_info(info, base_ns, end_ns, _recorded(export, ranges, work, memory)),
         strings=strings,
         threads=threads.table(export, range_reader.thread_names),
-        devices=devices.table(work.device),
+        devices=devices.table(np.append(work.device, memory.device).astype(np.int32)),
         ranges=ranges,
         calls=calls,
         work=work,
         syncs=syncs,
-        memory=_no_memory_events(),
+        memory=memory,
         forward_links=_no_forward_links(),
         os_calls=os_calls,
         tensor_samples=samples,
@@ -145,7 +148,7 @@ def _close_open_ranges(ranges: Ranges, last_ns: int, session_ns: int) -> int:
     return end_ns
 
 
-def _recorded(export: Export, ranges: Ranges, work: DeviceWork) -> frozenset[str]:
+def _recorded(export: Export, ranges: Ranges, work: DeviceWork, memory: MemoryEvents) -> frozenset[str]:
     kinds = set(distinct_values(ranges.kind).tolist())
     found = {
         "ops": bool(kinds & {RangeKind.OP, RangeKind.DLPROF_OP}),
@@ -156,6 +159,7 @@ def _recorded(export: Export, ranges: Ranges, work: DeviceWork) -> frozenset[str
         "nvtx": bool(len(ranges.start_ns)),
         "io": export.has("OSRT_API"),
         "syncs": export.has("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"),
+        "memory": len(memory.time_ns) > 0,
         "graphs": bool((work.kind == WorkKind.GRAPH).any()),
     }
     return frozenset(name for name, is_recorded in found.items() if is_recorded)
@@ -178,14 +182,6 @@ def _capture_info(info: TargetInfo, base_ns: int, end_ns: int, recorded: frozens
         rank=info.rank,
         world_size=info.world_size,
         recorded=recorded,
-    )
-
-
-def _no_memory_events() -> MemoryEvents:
-    """No events: Nsight Systems records allocations of the driver, not those of the framework's allocator."""
-    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return MemoryEvents(
-        time_ns=long, thread=short, device=short, num_bytes=long, allocated_bytes=long, reserved_bytes=long
     )
 
 

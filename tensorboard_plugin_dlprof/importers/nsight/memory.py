@@ -1,0 +1,73 @@
+"""Reads what an Nsight Systems export tells of memory: allocations of the driver (``--cuda-memory-usage=true``).
+
+PyTorch's caching allocator takes segments from the driver, so that one of these events is not a tensor.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import are_among
+from tensorboard_plugin_dlprof.events.tables import Calls, MemoryEvents
+from tensorboard_plugin_dlprof.importers.nsight.columns import Batches
+from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK
+
+_TABLE = "CUDA_GPU_MEMORY_USAGE_EVENTS"
+_ALLOCATION, _DEALLOCATION = 0, 1
+_ON_DEVICE = (2, 3, 5)
+"""Kinds of memory that is on the GPU: device, array, device static. Host and managed memory are elsewhere."""
+
+_DEVICE = 2
+_MOST_BYTES = 1 << 50
+_LATEST_NS = 1 << 62
+
+
+def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) -> MemoryEvents:
+    """The allocations and frees of GPU memory; none if they were not recorded, or an older export lacks a column."""
+    batches = Batches(export.store)
+    table = export.table(_TABLE)
+    needed = ("start", "deviceId", "address", "bytes", "memoryOperationType")
+    if table is not None and all(export.has_column(table, column) for column in needed):
+        wanted = [Column("start", NO_TIME), Column("globalPid", 0), Column("deviceId"), Column("address")]
+        wanted += [Column("bytes"), Column("memKind", _DEVICE), Column("memoryOperationType"), Column("correlationId")]
+        for batch in export.batches(table, wanted, doing="reading memory events"):
+            start, global_pid, device, address, num_bytes, kind, operation, correlation = batch.integers
+            on_device = are_among(kind, _ON_DEVICE)
+            usable = (np.abs(start) < _LATEST_NS) & (num_bytes >= 0) & (num_bytes < _MOST_BYTES) & (device >= 0)
+            usable &= (operation == _ALLOCATION) | (operation == _DEALLOCATION)
+            tally.add("memory events with impossible values", np.count_nonzero(on_device & ~usable))
+            kept = on_device & usable
+            process = (global_pid[kept] >> ID_BITS) & ID_MASK
+            batches.add(
+                time=start[kept],
+                device=devices.ids(process, device[kept]),
+                address=address[kept],
+                num_bytes=np.where(operation[kept] == _ALLOCATION, num_bytes[kept], -num_bytes[kept]),
+                correlation=correlation[kept],
+            )
+    time = batches.take("time", np.int64)
+    nothing = np.full(len(time), -1, np.int64)
+    return MemoryEvents(
+        time_ns=time,
+        thread=_thread_of(batches.take("correlation", np.int64), calls),
+        device=batches.take("device", np.int32),
+        num_bytes=batches.take("num_bytes", np.int64),
+        allocated_bytes=nothing,
+        reserved_bytes=nothing,
+        address=batches.take("address", np.int64),
+        of_driver=True,
+    )
+
+
+def _thread_of(
+    correlation: np.ndarray[tuple[int], np.dtype[np.int64]], calls: Calls
+) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """The thread of the call that allocated or freed; the first one if that was not recorded."""
+    order = np.argsort(calls.correlation, kind="stable")
+    known = calls.correlation[order]
+    place = np.minimum(np.searchsorted(known, correlation), max(len(known) - 1, 0))
+    if not len(known):
+        return np.zeros(len(correlation), np.int32)
+    return np.where(known[place] == correlation, calls.thread[order[place]], 0).astype(np.int32)
