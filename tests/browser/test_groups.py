@@ -58,6 +58,8 @@ def test_sums_are_the_servers(opened: Page, tensorboard: TensorBoard) -> None:
     nodes = nodes_of(tensorboard, "amp")
     root = nodes["name"].index("/")
     cells = row(opened, "/").get_by_role("gridcell")
+    opened.set_viewport_size({"width": 1920, "height": 900})
+    expect(opened.get_by_role("columnheader", name="CPU Time")).to_be_visible()
     headings = opened.get_by_role("treegrid").get_by_role("columnheader").all_inner_texts()
     expect(cells.nth(headings.index("Calls"))).to_have_text(f"{nodes['calls'][root]:,}")
     for label, key in (("CPU Time", "cpu_time_ns"), ("GPU Time", "gpu_time_ns"), ("Could Gain", "gain_ns")):
