@@ -140,13 +140,13 @@ def spend_bytes(count: int) -> None:
 def start_timer() -> None:
     """Limit the time of a fork of this process, which does not inherit its timer."""
     allowance = _current.get()
-    if allowance is not None and hasattr(signal, "setitimer"):
+    if allowance is not None and hasattr(signal, "SIGPROF"):
         signal.setitimer(signal.ITIMER_PROF, allowance.seconds, _AGAIN_SECONDS)
 
 
 @contextmanager
 def _timer(allowance: Allowance) -> Iterator[None]:
-    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+    if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread():
         yield
         return
 

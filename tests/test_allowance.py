@@ -25,6 +25,10 @@ from tests.imports.traces import write_trace
 ENDLESS = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
 
 
+# The refusal may meet a callback of the garbage collector, hypothesis's, which cannot pass it on: it comes again.
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
 def nothing(_stage: str, _fraction: float) -> None:
     """No progress is shown."""
 
