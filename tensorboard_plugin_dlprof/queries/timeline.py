@@ -8,8 +8,11 @@ can be read quickly, else from the stored levels. Times are nanoseconds since th
 from __future__ import annotations
 
 import sqlite3
+import zlib
+from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -76,6 +79,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     middle = lengths[len(lengths) // 2] if lengths else 0
     named = [{"iteration": number, "start": start, "stop": stop} for number, start, stop in windows]
     return {
+        "state": _state(stored),
         "start": min([start, *(window[1] for window in windows[:1])]),
         "stop": max([stop, *(window[2] for window in windows[-1:])]),
         "tracks": [
@@ -90,6 +94,11 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
             "list": named[:ITERATIONS],
         },
     }
+
+
+def _state(tracks: Iterable[TrackRow]) -> int:
+    """A number that differs where the tracks do: a database may be replaced while its timeline is looked at."""
+    return zlib.crc32(msgspec.msgpack.encode(list(tracks)))
 
 
 def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]], middle: int) -> dict[str, int] | None:
@@ -139,6 +148,7 @@ def window(
         raise BadRequest(f"tracks must be at most {MAX_TRACKS} ids from the list of tracks; reload the page.")
     found = _Window(con, start_ns, stop_ns, width, list(known.values()), len(wanted))
     return {
+        "state": _state(known.values()),
         "from": start_ns,
         "to": stop_ns,
         "tracks": [

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tests.imports.traces import write_long_trace
+from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
 from tests.shared_data import shared_data
 
@@ -209,4 +209,22 @@ def test_questions_that_make_no_sense(path: str, three_steps: Path, tmp_path: Pa
     answer = server.get(f"{path}{'&' if '?' in path else '?'}profile={profile}")
     assert answer.status_code == 400
     assert answer.json["error"]["message"].endswith(".")
+    server.app.close()
+
+
+def test_a_replaced_database_is_told_by_its_windows(three_steps: Path, tmp_path: Path) -> None:
+    """Its state is another than that of the overview that a page has, so that the page asks for that again."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    database = logs / three_steps.name
+    shutil.copyfile(three_steps, database)
+    server = Server(logs, tmp_path / "cache")
+    profile = server.profile(database.name)["id"]
+    window = f"/timeline?from=0&to=100&profile={profile}"
+    state = server.get(f"/timeline?profile={profile}").json["state"]
+    assert server.get(window).json["state"] == state
+    source = write_trace(tmp_path / "other.json", steps=30)
+    assert main(["import", str(source), "-o", str(tmp_path / "other")]) == 0
+    next((tmp_path / "other").glob("*.sqlite")).replace(database)
+    assert server.get(window).json["state"] != state
     server.app.close()

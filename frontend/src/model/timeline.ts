@@ -25,6 +25,8 @@ export interface IterationWindow {
 }
 
 export interface TimelineOverview {
+  /** Another number means other tracks: the database was replaced. */
+  state: number;
   start: number;
   stop: number;
   tracks: TrackInfo[];
@@ -65,6 +67,7 @@ export interface TrackData {
 }
 
 export interface TimelineWindow {
+  state: number;
   from: number;
   to: number;
   parts: Record<string, Record<string, number>>;

@@ -59,6 +59,7 @@ export function useWindow(
           (answers) => {
             const answer: TimelineWindow = {
               ...asked,
+              state: answers[0]?.state ?? 0,
               parts: Object.assign({}, ...answers.map(({ parts }) => parts)) as TimelineWindow["parts"],
               tracks: answers.flatMap(({ tracks }) => tracks),
             };

@@ -61,10 +61,16 @@ export function Timeline() {
         <p>This recording holds neither GPU work nor ops with times.</p>
       </Message>
     );
-  return <Page key={query.dataKey} overview={query.data} />;
+  return <Page key={`${query.dataKey} ${query.data.state}`} overview={query.data} onReplaced={query.reload} />;
 }
 
-function Page({ overview }: { overview: TimelineOverview }) {
+interface PageProps {
+  overview: TimelineOverview;
+  /** Called once the database has other tracks than these. */
+  onReplaced: () => void;
+}
+
+function Page({ overview, onReplaced }: PageProps) {
   const { profile, round, matrixUnit, title, ...scope } = useScope();
   const url = useUrl();
   const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
@@ -100,6 +106,11 @@ function Page({ overview }: { overview: TimelineOverview }) {
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(","))), [overview, folded]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
+  const replaced = error !== null || (answer !== null && answer.state !== overview.state);
+  useEffect(() => {
+    if (replaced) onReplaced();
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- told once
+  }, [replaced]);
 
   const chosen = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
     selected === null ? null : `${profile} ${round} ${JSON.stringify(selected)}`,
