@@ -61,7 +61,8 @@ def headline(profile: Profile) -> str:
     reserved = ""
     if (history.reserved_bytes >= 0).all():
         most = int(history.reserved_bytes.max())
-        cached = most - int(history.in_use_bytes[int(history.reserved_bytes.argmax())])
+        # Memory stays reserved long before and after the peak: only what is never needed while it is counts.
+        cached = most - int(history.in_use_bytes[history.reserved_bytes == most].max())
         reserved = f" Reserved {size(most)}: {size(max(cached, 0))} of it cached, not in use."
     return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative} on GPU {history.device}: {consists}.{reserved}"
 

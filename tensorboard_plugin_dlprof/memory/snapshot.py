@@ -7,9 +7,11 @@ name is refused. What the pickle machine may allocate before that is limited by 
 from __future__ import annotations
 
 import pickle
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 
@@ -25,11 +27,20 @@ MEMORY_PER_BYTE = 6
 
 _LEAST_MEMORY = 64 << 20
 
+_TUPLES = b"\x85\x86\x87t"
+_STACK_PER_TUPLE = 256
+"""Bytes of stack that Python takes to hash a tuple in a tuple, as the key of a dictionary may be; measured 90."""
+
+_LEAST_STACK = 8 << 20
+
 _MOST_DEVICES = 1_024
 _MOST_US = 1 << 53
 _MOST_TEXT = 300
+_LONGEST_PATH = 4_096
 _MOST_BYTES = 1 << 61
 _ALLOC, _FREE = "alloc", "free_completed"
+_IN_USE = ("active_allocated", "active_pending_free")
+"""States of blocks. One that waits for a stream is freed by a later ``free_completed``, so until then it is in use."""
 _TAKES, _RETURNS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
 _LIBRARIES = ("torch/", "site-packages/", "/lib/python", "<frozen")
 
@@ -72,8 +83,7 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
                 "stacks='python', or raise the limit of memory."
             )
         try:
-            with limited_memory(min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes)):
-                content = _Unpickler(file).load()
+            content = _load(file, min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes), memory_bytes)
         except pickle.UnpicklingError as error:
             if "it names" in str(error) or "it refers" in str(error):
                 raise UnsafeFile(
@@ -98,6 +108,34 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
         raise UnsafeFile(f"{shown(path)} needs more memory than an import may use; record fewer events.") from None
     except OverflowError:
         raise BrokenSource(f"{shown(path)} holds impossible sizes, larger than any memory.") from None
+
+
+def _load(file: BinaryIO, more_bytes: int, most_stack_bytes: int) -> Any:
+    """The content of a pickle, read within a limit of memory, on a stack that no nesting in it can overflow.
+
+    Python hashes tuples in tuples without looking at its stack: 75,000 levels of them would end the process.
+    """
+    tuples = 0
+    while chunk := file.read(1 << 20):
+        tuples += len(chunk) - len(chunk.translate(None, _TUPLES))
+    file.seek(0)
+    stack_bytes = max(tuples * _STACK_PER_TUPLE + 4_095 & ~4_095, _LEAST_STACK)
+    if stack_bytes > max(most_stack_bytes, _LEAST_STACK):
+        raise MemoryError
+
+    def load() -> Any:
+        with limited_memory(more_bytes):
+            return _Unpickler(file).load()
+
+    before = threading.stack_size(stack_bytes)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            loaded = pool.submit(load)
+        except RuntimeError:
+            raise MemoryError from None
+        finally:
+            threading.stack_size(before)
+        return loaded.result()
 
 
 def _rows(content: dict[Any, Any]) -> int:
@@ -197,7 +235,7 @@ def _history(
         _whole(block.get("requested_size", block.get("size")))
         for segment in segments
         for block in _dicts(segment.get("blocks"))
-        if block.get("state") == "active_allocated"
+        if block.get("state") in _IN_USE
     )
     end_reserved = sum(_whole(segment.get("total_size")) for segment in segments)
     if max(abs(end_requested), abs(end_reserved)) >= _MOST_BYTES:
@@ -273,7 +311,8 @@ def _of_frames(frames: list[Any]) -> tuple[Phase, str]:
     for frame in frames:
         if not isinstance(frame, dict):
             continue
-        name, file = _text(frame.get("name")), _text(frame.get("filename")).replace("\\", "/")
+        name = _text(frame.get("name"))[:_LONGEST_PATH]
+        file = _text(frame.get("filename"))[:_LONGEST_PATH].replace("\\", "/")
         if "torch::autograd::Engine::" in name or "PythonEngine::thread_init" in name:
             phase = Phase.BACKWARD
         elif phase == Phase.FORWARD and _is_of_optimizer(file):

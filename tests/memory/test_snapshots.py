@@ -16,11 +16,12 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeFile
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, History
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.memory.pairing import pair
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.memory.snapshot import read_snapshot
+from tensorboard_plugin_dlprof.pipeline import memory_of_source
 from tests.shared_data import shared_data
 
 GIGABYTES = 4 << 30
@@ -118,6 +119,8 @@ def nested(depth: int) -> bytes:
         (_KEYS + b"r" + struct.pack("<I", 0x07FFFFFF) + b".", UnsafeFile),
         (b"\x80\x04\x95" + struct.pack("<Q", 1 << 40) + _KEYS[2:] + b".", (UnsafeFile, BrokenSource)),
         (_KEYS + b"\x8d" + struct.pack("<Q", 1 << 40) + b"x.", (UnsafeFile, BrokenSource)),
+        # A tuple in 500,000 tuples as a key: to hash it takes more stack than a program has.
+        (_KEYS[:-1] + b")" + b"\x85" * 500_000 + b"Nu.", BrokenSource),
         (_KEYS + b"\x82\x01.", BrokenSource),
         (_KEYS + b"Pabc\n.", UnsafeFile),
         (_KEYS + b"\x8c\x02os\x8c\x06system\x93.", UnsafeFile),
@@ -139,6 +142,48 @@ def test_a_hostile_pickle_is_refused_in_one_sentence(
     with pytest.raises(error, match=r"s\.pickle [^\n]+\.$"):
         read_snapshot(path, GIGABYTES)
     assert "must not be printed" not in capsys.readouterr().out
+
+
+def test_blocks_that_wait_for_a_stream_are_in_use(tmp_path: Path) -> None:
+    """Their free was asked for and is not complete: nothing negative was held before the recording."""
+    events = [
+        {"action": "alloc", "addr": 1, "size": 100},
+        {"action": "alloc", "addr": 2, "size": 40},
+        {"action": "free_requested", "addr": 1, "size": 100},
+        {"action": "free_completed", "addr": 2, "size": 40},
+    ]
+    block = {"size": 512, "requested_size": 100, "state": "active_pending_free"}
+    content = {"segments": [{"device": 0, "total_size": 512, "blocks": [block]}], "device_traces": [events]}
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps(content))
+    assert only(path).in_use_bytes.tolist() == [0, 100, 140, 140, 100]
+    assert [row.num_bytes for row in by_category(only(path), 2)] == [140]
+
+
+def test_names_of_megabytes_are_cut_before_they_are_searched(tmp_path: Path) -> None:
+    """Thousands of stacks may share one: what stands behind 4,096 letters is not looked for."""
+    named = "torch::autograd::Engine::evaluate_function"
+    frames = {8_000: "x" * 8_000 + named, 80: "x" * 80 + named}
+    phases = {}
+    for length, name in frames.items():
+        events = [_ALLOC | {"frames": [{"name": name, "filename": "??", "line": 0}]}]
+        path = tmp_path / f"{length}.pickle"
+        path.write_bytes(pickle.dumps({"segments": [], "device_traces": [events]}))
+        phases[length] = [CATEGORIES[category] for category in only(path).blocks.category.tolist()]
+    assert phases[80] != phases[8_000]
+
+
+def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) -> None:
+    """Where everything was reserved before the recording, not what was in use when it began."""
+    events = [
+        {"action": "alloc", "addr": 1, "size": 900, "time_us": 1},
+        {"action": "free_completed", "addr": 1, "size": 900, "time_us": 2},
+    ]
+    segment = {"device": 0, "total_size": 1_000, "blocks": [{"size": 1_000, "state": "inactive"}]}
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": [segment], "device_traces": [events]}))
+    headline = memory_of_source(path, None, lambda stage, fraction: None)["headline"]
+    assert "Reserved 1000 bytes: 100 bytes of it cached" in headline
 
 
 def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
