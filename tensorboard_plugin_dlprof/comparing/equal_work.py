@@ -21,6 +21,8 @@ from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
 _COSTS = (0.5, 0.35, 0.65)
 """Quantiles of the cost of size: the estimate is of the first, and its interval holds under all."""
 
+_MOST_ELEMENTS = 1 << 60
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -71,11 +73,12 @@ def _costs(times: Floats, work: Floats) -> Floats:
 
 @lru_cache(maxsize=65_536)
 def _elements(shapes: str) -> int:
-    """Of all inputs of a call, such as ``[[44,4,17],[17]]``; 0 if unknown."""
+    """Of all inputs of a call, such as ``[[44,4,17],[17]]``; 0 if unknown, or more than any memory holds."""
     try:
-        return _size(msgspec.json.decode(shapes.encode("utf-8", "replace"))) if shapes else 0
+        size = _size(msgspec.json.decode(shapes.encode("utf-8", "replace"))) if shapes else 0
     except (msgspec.DecodeError, RecursionError):
         return 0
+    return size if size < _MOST_ELEMENTS else 0
 
 
 def _size(shape: Any) -> int:

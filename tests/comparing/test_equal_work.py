@@ -62,3 +62,10 @@ def test_sizes_that_do_not_overlap_are_not_made_equal() -> None:
     """Nothing is known of how the time grows between them."""
     found = compare(batches(SHORT), batches([length + 100 for length in SHORT]))
     assert found.main.input_size_ratio is None
+
+
+def test_impossible_shapes_are_unknown() -> None:
+    """They stand in a file, which may be damaged; so nothing is known of the sizes of that side."""
+    damaged = [recording([op("model/linear", 4_000_000, shapes=f"[{[10**18] * 30}]")]) for _ in SHORT]
+    found = compare(batches(SHORT), damaged)
+    assert found.main.input_size_ratio is None
