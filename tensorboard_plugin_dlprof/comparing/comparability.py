@@ -77,18 +77,20 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
             f"A uses {_gpus(left)}, B {_gpus(right)}: times of kernels are means of one GPU, and the work of each may "
             "differ."
         )
-    for name, side in (("A", a), ("B", b)):
-        if not side.marked:
-            yield f"{name} marks no iterations, so nothing can be told about iteration time."
+    unmarked = [name for name, side in (("A", a), ("B", b)) if not side.marked]
+    if unmarked:
+        marks = "marks" if len(unmarked) == 1 else "mark"
+        yield f"{' and '.join(unmarked)} {marks} no iterations, so nothing can be told about iteration time."
     if per == "call" and ratio is not None and ratio != 1:
         times = float(ratio)
         more = f"B has {times:.3g} times" if times > 1 else f"A has {1 / times:.3g} times"
         yield f"{more} as many calls of everything; compared per call."
     if per == "capture":
         yield "The calls of A and B stand in no one ratio, so totals are shown; the table splits work from speed."
-    for name, side in (("A", a), ("B", b)):
-        if side.marked and side.iterations < FEWEST_SAMPLES:
-            yield f"{name} has {_iterations(side.iterations)}: too few to tell a change from noise."
+    few = [(name, side) for name, side in (("A", a), ("B", b)) if side.marked and side.iterations < FEWEST_SAMPLES]
+    if few:
+        held = " and ".join(f"{name} has {_iterations(side.iterations)}" for name, side in few)
+        yield f"{held}: too few to tell a change from noise."
     if are_kernels_compared(a, b):
         without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
         yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."

@@ -106,7 +106,7 @@ def _bounds(estimate: Estimate) -> str:
 def _undecided(found: Comparison) -> str:
     main = found.main
     if found.per == "iteration":
-        count = [side.iterations for side in (found.a, found.b)]
+        few = _too_few(found.a.iterations, found.b.iterations, "iteration")
         change = found.change_ns
         longer = "longer" if change > 0 else "shorter"
         same = (
@@ -117,7 +117,7 @@ def _undecided(found: Comparison) -> str:
                 f"{duration(found.a_ns)}){_reason(found, inside=True)}"
             )
         )
-        return f"Cannot tell: {count[0]} against {count[1]} iterations are too few to be sure. {same}."
+        return f"Cannot tell: {few} to be sure. {same}."
     unmarked = [name for name, side in (("A", found.a), ("B", found.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
@@ -125,12 +125,18 @@ def _undecided(found: Comparison) -> str:
     told = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
     if found.per == "capture":
         return f"Cannot tell: {marks}, and their calls stand in no one ratio.{told}"
-    few = f"{len(found.a.recordings)} against {len(found.b.recordings)} recordings"
+    few = _too_few(len(found.a.recordings), len(found.b.recordings), "recording")
     times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
     return (
-        f"Cannot tell: {marks}, and {few} are too few to be sure ({FEWEST_SAMPLES} of each are needed).{told}"
+        f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{told}"
         f"{' Kernels:' + times if times else ''}{_reason(found)}"
     )
+
+
+def _too_few(a: int, b: int, noun: str) -> str:
+    if a == b == 1:
+        return f"one {noun} of each is too few"
+    return f"{a} against {b} {noun}s are too few"
 
 
 def _speed_change(found: Comparison) -> float | None:

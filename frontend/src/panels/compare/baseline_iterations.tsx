@@ -2,7 +2,7 @@
 import { useContext, useEffect, useState } from "preact/hooks";
 
 import { fetchDashboard, startAggregation } from "../../api/client";
-import type { DashboardResponse } from "../../api/types";
+import type { Aggregation, DashboardResponse } from "../../api/types";
 import { useJobs } from "../../frame/jobs";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
@@ -11,6 +11,11 @@ import { asApiError, useQuery } from "../../frame/use_query";
 import { aggregationLabel, iterationsBy } from "../../model/aggregation";
 
 const OTHER = "other";
+const WHOLE = "Whole capture";
+
+/** The range and how it was found; the one iteration of a capture without marks has no number. */
+const nameOf = (each: Aggregation): string =>
+  each.label === WHOLE ? each.label : [aggregationLabel(each), iterationsBy(each)].filter(Boolean).join(" · ");
 
 const choose = (aggregation: number): void =>
   navigate({ base_aggregation: String(aggregation), "compare.row": null, "compare.page": null }, true);
@@ -38,7 +43,7 @@ export function BaselineIterations({ base, shown }: { base: string; shown: numbe
       >
         {aggregations.map((each) => (
           <option key={each.id} value={String(each.id)}>
-            {[aggregationLabel(each), iterationsBy(each)].filter(Boolean).join(" · ")}
+            {nameOf(each)}
           </option>
         ))}
         {reaggregates && <option value={OTHER}>others…</option>}

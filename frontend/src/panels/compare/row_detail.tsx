@@ -82,11 +82,12 @@ interface SideProps {
 
 function Side({ letter, ns, calls, side, profile, to }: SideProps) {
   const [op] = side.ops;
+  const { matrixUnit } = useScope();
   return (
     <div>
       <h3>
         {letter}: <Duration ns={ns} />
-        {calls !== null && <span class="muted"> in {formatScaled(calls)} calls</span>}
+        {calls !== null && <span class="muted"> in {calls === 1 ? "1 call" : `${formatScaled(calls)} calls`}</span>}
       </h3>
       {op === undefined ? (
         <p class="muted">Not on this side, or without ops.</p>
@@ -120,7 +121,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
               <tr key={kernel.name}>
                 <td data-tip={kernel.name}>
                   {shortKernelName(kernel.name)}
-                  {kernel.tensor_core === true && <span class="chip"> Tensor Cores</span>}
+                  {kernel.tensor_core === true && <span class="chip"> {matrixUnit}s</span>}
                 </td>
                 <td class="right">
                   <Duration ns={kernel.time_ns} />
