@@ -148,7 +148,8 @@ def test_in_a_small_window_the_views_share_a_line(
     page.goto(tensorboard.page(run="amp", view="compare"))
     links = page.get_by_role("navigation", name="Pages").get_by_role("link")
     expect(links.last).to_be_in_viewport(ratio=0.9)
-    assert len({box["y"] for link in links.all() if (box := link.bounding_box()) is not None}) == 1
+    tops = [box["y"] for link in links.all() if (box := link.bounding_box()) is not None]
+    assert max(tops) - min(tops) < 2
     links.first.focus()
     expect(links.first).to_be_in_viewport(ratio=0.9)
 
