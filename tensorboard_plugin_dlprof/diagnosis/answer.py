@@ -191,15 +191,18 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
 def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequence[int], from_part: Part) -> list[Row]:
     inside = np.zeros(clipped.windows, np.bool_)
     inside[list(windows)] = True
-    rows = np.flatnonzero(inside[clipped.window] & (clipped.part >= from_part))
+    low, high = np.searchsorted(clipped.window, (min(windows, default=0), max(windows, default=-1) + 1))
+    rows = low + np.flatnonzero(inside[clipped.window[low:high]] & (clipped.part[low:high] >= from_part))
     if not len(rows):
         return []
     length, window = clipped.length_ns[rows], clipped.window[rows]
     cause, number = numbered(merged[clipped.cause[rows]])
     spent = np.bincount(number, weights=length).astype(np.int64)
     count = np.bincount(number)
-    by_window = np.bincount(number * clipped.windows + window, weights=length, minlength=len(cause) * clipped.windows)
-    worst = by_window.reshape(len(cause), clipped.windows).argmax(axis=1)
+    pair, of_pair = numbered(number * clipped.windows + window)
+    owner = pair // clipped.windows
+    by_length = np.lexsort((-np.bincount(of_pair, weights=length), owner))
+    worst = pair[by_length[np.searchsorted(owner, np.arange(len(cause)))]] % clipped.windows
     in_worst = np.flatnonzero(worst[number] == window)
     order = in_worst[np.lexsort((length[in_worst], number[in_worst]))]
     last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)

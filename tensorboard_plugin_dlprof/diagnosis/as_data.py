@@ -44,6 +44,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
     shift = info.base_time_ns if is_nsight else 0
     base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
     typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
+    is_typical = set(typical.chosen)
     numbers = [str(number) for number in diagnosis.candidate.values.tolist()]
     used = {device.device for device in diagnosis.devices}
     return {
@@ -78,7 +79,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
                 "start_ns": int(diagnosis.start_ns[position]) + shift,
                 "stop_ns": int(diagnosis.stop_ns[position]) + shift,
                 "wall_ns": wall[position],
-                "typical": position in set(typical.chosen),
+                "typical": position in is_typical,
                 "devices": {
                     str(device.device): _device_data(diagnosis, device, position) for device in diagnosis.devices
                 },

@@ -30,7 +30,12 @@ class Typical(msgspec.Struct, frozen=True):
     @property
     def chosen(self) -> list[int]:
         """The positions that means are made of."""
-        return [position for position in range(self.start, self.stop + 1) if position not in set(self.left_out)]
+        return _without(self.start, self.stop, self.left_out)
+
+
+def _without(first: int, last: int, left_out: Sequence[int]) -> list[int]:
+    others = set(left_out)
+    return [position for position in range(first, last + 1) if position not in others]
 
 
 def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Sequence[bool]) -> Typical:
@@ -52,8 +57,7 @@ def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Se
     left_out: tuple[int, ...] = ()
     if last - first >= 3:
         first, last, left_out = _of_one_kind(wall_ns, first, last, why)
-    kept = [wall_ns[position] for position in range(first, last + 1) if position not in set(left_out)]
-    if _drifts(kept):
+    if _drifts([wall_ns[position] for position in _without(first, last, left_out)]):
         why.add("drift")
     return Typical(first, last, left_out, tuple(sorted(why)))
 

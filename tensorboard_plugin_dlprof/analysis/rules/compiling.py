@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, is_compiling
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Severity
 from tensorboard_plugin_dlprof.diagnosis.answer import rows_of, working
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
 
 
 def recompilation(signals: Signals) -> Finding | None:
@@ -14,24 +17,20 @@ def recompilation(signals: Signals) -> Finding | None:
 
     Iterations that compile are longer than the typical ones, and are left out of them: the time is that of all.
     """
-    windows = range(1, len(signals.diagnosis.start_ns))
-    if not windows:
+    diagnosis = signals.diagnosis
+    others = len(diagnosis.start_ns) - 1
+    devices = working(diagnosis)
+    if others < 1 or not devices:
         return None
-    best = None
-    for device in working(signals.diagnosis):
-        slow = {}
-        for window in windows:
-            rows = [row for row in rows_of(signals.diagnosis, device, [window]) if is_compiling(row.cause)]
-            if rows:
-                slow[window] = rows
-        time = sum(row.time_ns for rows in slow.values() for row in rows)
-        if best is None or time > best[0]:
-            best = time, device.device, slow
-    wall = int(signals.diagnosis.wall_ns[1:].sum())
-    if best is None or best[0] < thresholds.MIN_GAIN_FRACTION * wall:
+    is_wait = [cause.part >= Part.QUEUED and is_compiling(cause) for cause in diagnosis.causes]
+    of_cause = [is_wait[cause] for cause in diagnosis.merged.tolist()]
+    waited = [device.clipped.sums_ns(of_cause)[1:] for device in devices]
+    most = max(range(len(devices)), key=lambda number: int(waited[number].sum()))
+    time, wall = int(waited[most].sum()), int(diagnosis.wall_ns[1:].sum())
+    if time < thresholds.MIN_GAIN_FRACTION * wall or not time:
         return None
-    time, device_id, slow = best
-    rows = sorted((row for rows in slow.values() for row in rows), key=lambda row: -row.time_ns)
+    slow = (1 + np.flatnonzero(waited[most])).tolist()
+    rows = [row for row in rows_of(diagnosis, devices[most], slow) if is_compiling(row.cause)]
     share = time / wall
     return Finding(
         "recompilation",
@@ -49,8 +48,8 @@ def recompilation(signals: Signals) -> Finding | None:
             "what differed, jax_compilation_cache_dir keeps what was compiled for the next start.",
             cuda="",
         ),
-        {"count": len(slow), "all": len(windows), "time_ns": time, "share_fraction": share},
-        evidence_of(signals, rows, device_id),
+        {"count": len(slow), "all": others, "time_ns": time, "share_fraction": share},
+        evidence_of(signals, rows, devices[most].device),
         link=signals.advice(
             "",
             tensorflow="https://www.tensorflow.org/guide/function#controlling_retracing",

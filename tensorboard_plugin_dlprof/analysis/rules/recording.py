@@ -44,7 +44,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     outside = sorted(set(range(count)) - set(found.typical.chosen))
     if not found.marked or not outside:
         return None
-    counted = [position for position in outside if position in set(found.chosen)]
+    counted = set(outside).intersection(found.chosen)
     wall = found.wall_ns.tolist()
     return Finding(
         "iteration_range_detector",

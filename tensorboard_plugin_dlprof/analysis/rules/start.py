@@ -96,7 +96,7 @@ def _warm_up(signals: Signals) -> Finding | None:
             "excess_ns": excess,
             "mean_ns": diagnosis.mean_wall_ns,
             "where": place_of(row),
-            "more_ns": more,
+            "more_ns": more * first,
         },
         evidence_of(signals, [row], device),
         cause="cold_start",
