@@ -1,6 +1,8 @@
-"""Imports NVIDIA's databases, and diagnoses, in a worker process on request.
+"""Imports NVIDIA's databases, and diagnoses, in worker processes on request.
 
-Results are kept. After a failure, there is no result, and a request some time later tries again.
+Results are kept. Anybody may write a database that takes for ever, so nobody waits long for the databases of others: a
+first attempt is short and has many places, a second one takes its time, one after the other. Requests are told after a
+moment that the work goes on, and ask again.
 """
 
 from __future__ import annotations
@@ -11,33 +13,56 @@ import shutil
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
-from tensorboard_plugin_dlprof.imports.child import Child
+from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 from tensorboard_plugin_dlprof.imports.failures import Failures
 from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _LOG = logging.getLogger(__name__)
 
+QUICK_SECONDS, QUICK_PLACES = 5.0, 4
+"""Time limit of a first attempt, and how many there are at once. Most databases take a second."""
+
 SECONDS = 60.0
-"""Time limit of a job, because users do not wait longer for a page. A database of a million kernels takes some ten
+"""Time limit of a second attempt, of which there is one at once. A database of a million kernels takes some ten
 seconds."""
 
-MAX_WAITING = 8
-"""Most requests that wait for a worker process, each in a thread of the server; further ones are refused."""
+WAIT_SECONDS = 2.0
+"""How long a request waits before it is told to ask again."""
+
+MAX_JOBS = 32
+"""Most jobs that run or wait, each in a thread of the server; further ones are refused."""
+
+MAX_SECOND_ATTEMPTS = 8
+"""Most jobs that run or wait for a second attempt; further ones fail, so that they take no places of first attempts."""
 
 KEPT = 64
 """Most verdicts that are kept, of some ten kilobytes each."""
 
+_MOST_IDENTITIES = 1_000
 _MADE = "made.sqlite"
+_TOO_LONG = "it took too long"
 
 Key = tuple[str, int, int, str]
 """Path, modification time and size of a database, and what of it was worked out."""
+
+
+class _Job(msgspec.Struct):
+    """A job for ``worker``, whose result goes to ``target`` if it is a file."""
+
+    what: Key | Path
+    database: Path
+    order: dict[str, Any]
+    target: Path | None = None
+    is_done: threading.Event = msgspec.field(default_factory=threading.Event)
 
 
 class Advisor:
@@ -45,10 +70,10 @@ class Advisor:
     cache folder.
 
     Args:
-        cache: Provides work folders for the worker process.
-        memory_bytes: Memory limit of the worker process.
-        seconds: Time limit of a job.
-        places: Most requests that wait at once.
+        cache: Provides work folders for the worker processes.
+        memory_bytes: Memory limit of a worker process in its second attempt; that of all first attempts together.
+        seconds: Time limits of the first and second attempt.
+        wait_seconds: How long a request waits; None for as long as it takes.
         clock: A monotonic clock in seconds, for the pauses after failures.
     """
 
@@ -56,16 +81,19 @@ class Advisor:
         self,
         cache: Cache,
         memory_bytes: int,
-        seconds: float = SECONDS,
-        places: int = MAX_WAITING,
+        seconds: tuple[float, float] = (QUICK_SECONDS, SECONDS),
+        wait_seconds: float | None = WAIT_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._cache = cache
         self._memory_bytes = memory_bytes
-        self._seconds = seconds
-        self._places = threading.BoundedSemaphore(places)
-        self._one_at_a_time = threading.Lock()
+        self.seconds = seconds
+        self.wait_seconds = wait_seconds
+        self._quick = threading.BoundedSemaphore(QUICK_PLACES)
+        self._thorough = threading.Lock()
+        self._second_attempts = threading.BoundedSemaphore(MAX_SECOND_ATTEMPTS)
         self._lock = threading.Lock()
+        self._jobs: dict[Key | Path, _Job] = {}
         self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
         self._failures = Failures(clock)
         self._foreign: dict[tuple[str, int, int], bool] = {}
@@ -78,69 +106,60 @@ class Advisor:
             chosen: First and last position of the iterations that means are of; None for the typical ones.
 
         Raises:
-            QueueFull: Too many requests are waiting.
+            QueueFull: It is being worked out, or too much else is.
         """
-        return self._kept_in_memory(database, f"diagnosis {chosen}", {"kind": "diagnose", "chosen": chosen})
-
-    def _kept_in_memory(self, database: Path, what: str, job: dict[str, Any]) -> dict[str, Any] | None:
-        """The result of a job, from memory if it is known."""
         try:
             status = database.stat()
         except OSError:
             return None
-        key = (os.fspath(database), status.st_mtime_ns, status.st_size, what)
+        key = (os.fspath(database), status.st_mtime_ns, status.st_size, f"diagnosis {chosen}")
         if (known := self._remembered(key)) is not None:
             return known
-        if self._failures.is_paused(key):
-            return None
-        with self._turn("Several profiles are being looked into already; try again in a moment."):
-            if (known := self._remembered(key)) is not None or self._failures.is_paused(key):
-                return known
-            found = self._tried(key, database, job)
-            if found is not None:
-                self._remember(key, found)
-            return found
+        self._wait_for(_Job(key, database, {"kind": "diagnose", "chosen": chosen}))
+        return self._remembered(key)
 
     def in_our_schema(self, database: Path) -> Path:
         """The database itself if it is ours, else what it was imported into; the database after a failure.
 
         Raises:
-            QueueFull: Too many requests are waiting.
+            QueueFull: It is being imported, or too many others are.
         """
         try:
             status = database.stat()
         except OSError:
             return database
-        identity = (os.fspath(database), status.st_mtime_ns, status.st_size)
-        if identity not in self._foreign:
-            from tensorboard_plugin_dlprof.database.connection import is_foreign
-
-            self._foreign[identity] = is_foreign(database)
-        if not self._foreign[identity]:
+        if not self._is_foreign(database, (os.fspath(database), status.st_mtime_ns, status.st_size)):
             return database
         path = self._cache.path(database, status.st_size, status.st_mtime_ns)
-        if not self._is_made(path) and not self._failures.is_paused(path):
-            with self._turn("Several profiles are being imported already; try again in a moment."):
-                if not self._is_made(path) and not self._failures.is_paused(path):
-                    self._tried(path, database, {"kind": "carry_over"}, path)
+        if path.is_file():
+            self._cache.touch(path)
+            return path
+        self._wait_for(_Job(path, database, {"kind": "carry_over"}, path))
         return path if path.is_file() else database
 
-    @contextmanager
-    def _turn(self, refusal: str) -> Iterator[None]:
-        """Wait until no other job runs; raises ``QueueFull`` if too many requests are waiting."""
-        if not self._places.acquire(blocking=False):
-            raise QueueFull(refusal)
-        try:
-            with self._one_at_a_time:
-                yield
-        finally:
-            self._places.release()
+    def _is_foreign(self, database: Path, identity: tuple[str, int, int]) -> bool:
+        known = self._foreign.get(identity)
+        if known is None:
+            from tensorboard_plugin_dlprof.database.connection import is_foreign
 
-    def _is_made(self, path: Path) -> bool:
-        if not path.is_file():
-            return False
-        self._cache.touch(path)
-        return True
+            if len(self._foreign) >= _MOST_IDENTITIES:
+                self._foreign.clear()
+            known = self._foreign[identity] = is_foreign(database)
+        return known
+
+    def _wait_for(self, job: _Job) -> None:
+        """Start the job unless it runs, or failed too recently, and wait for its end; raises as ``in_our_schema``."""
+        with self._lock:
+            running = self._jobs.get(job.what)
+            if running is None:
+                if self._failures.is_paused(job.what):
+                    return
+                if len(self._jobs) >= MAX_JOBS:
+                    raise QueueFull("Many profiles are being read already; try again in a moment.")
+                start_thread(partial(self._run, job), "dlprof-advice")  # which ends with this lock
+                running = self._jobs[job.what] = job
+        if not running.is_done.wait(self.wait_seconds):
+            raise QueueFull("This profile is being read for the first time; try again in a moment.")
 
     def _remembered(self, key: Key) -> dict[str, Any] | None:
         with self._lock:
@@ -148,55 +167,64 @@ class Advisor:
                 self._known.move_to_end(key)
             return self._known.get(key)
 
-    def _remember(self, key: Key, found: dict[str, Any]) -> None:
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > KEPT:
-                self._known.popitem(last=False)
-
-    def _tried(
-        self, what: Key | Path, database: Path, job: dict[str, Any], target: Path | None = None
-    ) -> dict[str, Any] | None:
-        """The result of the job; None if it failed, which is then recorded for ``what``."""
+    def _run(self, job: _Job) -> None:
+        """Do a job, and record its result or its failure."""
         try:
-            result = self._work_out(database, job, target)
+            outcome = self._attempts(job)
         except (OSError, ProfileError) as error:
-            _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(str(error)))
-            result = None
-        if result is None:
-            self._failures.add(what)
-        else:
-            self._failures.clear(what)
-        return result
+            outcome = Outcome(False, error=str(error))
+        with self._lock:
+            if outcome.finished:
+                self._failures.clear(job.what)
+                if not isinstance(job.what, Path):
+                    self._known[job.what] = outcome.result
+                    while len(self._known) > KEPT:
+                        self._known.popitem(last=False)
+            else:
+                reason = outcome.error or outcome.crash
+                _LOG.warning("Nothing was worked out about %s: %s", ascii(job.database.name), ascii(reason))
+                self._failures.add(job.what, is_lasting=reason == _TOO_LONG)
+            del self._jobs[job.what]
+        job.is_done.set()
 
-    def _work_out(self, database: Path, job: dict[str, Any], target: Path | None) -> dict[str, Any] | None:
-        """Run the job, and move the file that it makes to ``target``. Returns None if it did not finish."""
+    def _attempts(self, job: _Job) -> Outcome:
+        quick, thorough = self.seconds
+        with self._quick:
+            outcome = self._attempt(job, quick, self._memory_bytes // QUICK_PLACES)
+        if outcome.finished or outcome.of_source:
+            return outcome
+        if not self._second_attempts.acquire(blocking=False):
+            return Outcome(False, error="too many others take long")
+        try:
+            with self._thorough:
+                return self._attempt(job, thorough, self._memory_bytes)
+        finally:
+            self._second_attempts.release()
+
+    def _attempt(self, job: _Job, seconds: float, memory_bytes: int) -> Outcome:
+        """Run a worker process, and move the file that it makes to the target."""
         work = self._cache.make_work_folder()
         try:
             made = work / _MADE
-            about = {"source": os.path.realpath(database), "database": os.fspath(made)}
-            child = Child({**job, **about, "memory_bytes": self._memory_bytes}, work)
+            about = {"source": os.path.realpath(job.database), "database": os.fspath(made)}
+            child = Child({**job.order, **about, "memory_bytes": memory_bytes}, work)
             is_done, is_late = threading.Event(), threading.Event()
 
             def end_late() -> None:
-                if not is_done.wait(self._seconds):
+                if not is_done.wait(seconds):
                     is_late.set()
                     child.end()
 
             try:
-                start_thread(end_late, "dlprof-advice")
+                start_thread(end_late, "dlprof-advice-limit")
                 outcome = child.listen(lambda _stage, _fraction: None)
             except QueueFull:
                 child.end()
                 raise
             finally:
                 is_done.set()
-            if not outcome.finished:
-                reason = "it took too long" if is_late.is_set() else outcome.error or outcome.crash
-                _LOG.warning("Nothing was worked out about %s: %s", ascii(database.name), ascii(reason))
-                return None
-            if target is not None:
-                self._cache.publish(made, target)
-            return outcome.result
+            if outcome.finished and job.target is not None:
+                self._cache.publish(made, job.target)
+            return outcome if outcome.finished or not is_late.is_set() else Outcome(False, error=_TOO_LONG)
         finally:
             shutil.rmtree(work, ignore_errors=True)

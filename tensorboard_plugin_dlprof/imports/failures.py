@@ -13,7 +13,7 @@ FIRST_PAUSE_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 1_800.0
 """Long, because each attempt at a lasting failure may occupy a process for a minute."""
 
-KEPT = 64
+KEPT = 1_000
 """Most failures that are remembered."""
 
 
@@ -35,11 +35,13 @@ class Failures:
         with self._lock:
             return what in self._pauses and self._clock() < self._pauses[what][1]
 
-    def add(self, what: Hashable) -> None:
-        """Record a failure of ``what``."""
+    def add(self, what: Hashable, is_lasting: bool = False) -> None:
+        """Record a failure of ``what``; if its cause is lasting, with the longest pause at once."""
         with self._lock:
             before = self._pauses.pop(what, None)
             pause = FIRST_PAUSE_SECONDS if before is None else min(2 * before[0], LONGEST_PAUSE_SECONDS)
+            if is_lasting:
+                pause = LONGEST_PAUSE_SECONDS
             self._pauses[what] = (pause, self._clock() + pause)
             while len(self._pauses) > KEPT:
                 self._pauses.popitem(last=False)

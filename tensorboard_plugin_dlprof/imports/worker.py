@@ -58,7 +58,7 @@ class _Failed(Exception):
 
 def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
     # Imported here, so that the memory limit and the redirection of standard output are in effect.
-    from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnknownFormat, reason_of
+    from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnfitDatabase, UnknownFormat, reason_of
 
     last = 0.0
 
@@ -73,7 +73,7 @@ def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
     try:
         return does[job["kind"]](job, progress)
     except ProfileError as error:
-        raise _Failed(str(error), isinstance(error, (BrokenSource, UnknownFormat))) from error
+        raise _Failed(str(error), isinstance(error, (BrokenSource, UnfitDatabase, UnknownFormat))) from error
     except MemoryError:
         raise _Failed(
             f"The {what} needs more than the {job['memory_bytes'] / (1 << 30):.2g} GB of memory that it may use; "

@@ -33,10 +33,11 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
+from tensorboard_plugin_dlprof.routes.places import Places
 from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
 from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
-from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
+from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -46,11 +47,6 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
 
     from tensorboard_plugin_dlprof.comparing.recording import Recording
-
-HEAVY_AT_ONCE = 4
-"""Most requests that query databases at once."""
-HEAVY_WAIT_SECONDS = 2.0
-"""How long others wait before they are refused."""
 
 TURNS = 1
 TURN_SECONDS = 0.05
@@ -91,9 +87,9 @@ class Questions:
         self._comparisons = Comparisons()
         self._jobs = Jobs()
         self._runs: dict[Identity, KeptRun] = {}
-        self._heavy = Turns(HEAVY_AT_ONCE, HEAVY_WAIT_SECONDS)
+        self._places = Places()
         self._turns = Turns(TURNS, TURN_SECONDS)
-        self._alike = TurnsByQuestion(SAME_SECONDS)
+        self._alike = TurnsByKey(1, SAME_SECONDS)
         self.advisor = Advisor(imports.cache, imports.memory_bytes)
         self._exporter = Exporter(imports.cache, imports.memory_bytes)
 
@@ -124,7 +120,7 @@ class Questions:
             Busy: Too many other requests are running.
             ProfileError: As for ``Databases.borrow``.
         """
-        with self._heavy_place(), self._databases.borrow(path, name) as borrowed:
+        with self._place(path), self._databases.borrow(path, name) as borrowed:
             yield borrowed
 
     def answer(
@@ -171,7 +167,7 @@ class Questions:
         """Respond about the change from the profile ``base`` to the profile ``profile``; the response is cached until
         either database changes."""
         parameters = Parameters(request)
-        key, read = self._pair(parameters)
+        paths, key, read = self._pair(parameters)
         tag = f"{VERSION}\0{key}\0{request.path}\0{request.query_string.decode('latin-1')}"
         known = responses.kept(request, tag, self._answers)
         if known is not None:
@@ -180,12 +176,12 @@ class Questions:
             known = responses.kept(request, tag, self._answers)
             if known is not None:
                 return known
-            with self._heavy_place():
+            with self._place(*paths):
                 answer = body(self._comparisons.get(key, read), parameters)
         return responses.keep(request, answer, tag, self._answers)
 
-    def _pair(self, parameters: Parameters) -> tuple[Key, Callable[[], tuple[Recording, Recording]]]:
-        """The state of both profiles of a comparison, and how to read them."""
+    def _pair(self, parameters: Parameters) -> tuple[list[Path], Key, Callable[[], tuple[Recording, Recording]]]:
+        """The databases of both profiles of a comparison, their state, and how to read them."""
         base = checked_profile_id(parameters.required("base"))
         numbers = [parameters.integer(name, None, 0, 2**31) for name in ("base_aggregation", "aggregation")]
         profiles = [self._catalog.find(profile) for profile in (base, parameters.profile())]
@@ -205,7 +201,7 @@ class Questions:
                     found.append(read_recording(borrowed.connection, name, number))
             return found[0], found[1]
 
-        return (*map(identity, paths), *numbers), read
+        return paths, (*map(identity, paths), *numbers), read
 
     @contextmanager
     def connection(self, parameters: Parameters, name: str = "profile") -> Iterator[Borrowed]:
@@ -263,7 +259,7 @@ class Questions:
             known = responses.kept(request, tag, self._answers)
             if known is not None:
                 return known
-            with self._heavy_place(), opened(place.path) as connection:
+            with self._place(place.path), opened(place.path) as connection:
                 answer = body(connection, place, parameters)
         return responses.keep(request, answer, tag, self._answers)
 
@@ -277,7 +273,7 @@ class Questions:
         name = shown(Path(profile.name))
         label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
         with ExitStack() as resources:
-            with self._heavy_place(), ExitStack() as lent:
+            with self._place(path), ExitStack() as lent:
                 borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS))
                 scope = asked_scope(borrowed.connection, parameters)
                 rows = lent.enter_context(timeline.with_gaps(borrowed, parameters))
@@ -299,9 +295,9 @@ class Questions:
         return export.streamed(found, export.pieces_of(written), resources)
 
     def _compared_download(self, request: Request, parameters: Parameters) -> Response:
-        key, read = self._pair(parameters)
+        paths, key, read = self._pair(parameters)
         with ExitStack() as resources:
-            with self._heavy_place():
+            with self._place(*paths):
                 kept = self._comparisons.get(key, read)
                 # Few rows in memory: a connection of its own, so that others need not wait for the browser.
                 connection = resources.enter_context(copy_of(kept))
@@ -323,18 +319,15 @@ class Questions:
         profile = self._catalog.find(parameters.profile())
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
-        with ExitStack() as resources, self._heavy_place():
+        with ExitStack() as resources, self._place(path):
             lent = self._databases.borrow(path, name, export.SECONDS)
             return timeline.trace(resources.enter_context(lent), parameters, resources)
 
     @contextmanager
-    def _heavy_place(self) -> Iterator[None]:
-        with self._heavy.turn() as has_place:
-            if not has_place:
-                raise responses.Busy("The server is busy with other requests.")
-            # A slow request must not delay others for long: after waiting, they go on without a turn.
-            with self._turns.turn():
-                yield
+    def _place(self, *databases: Path) -> Iterator[None]:
+        # A slow request must not delay others for long: after waiting, they go on without a turn.
+        with self._places.place(databases), self._turns.turn():
+            yield
 
 
 def _not_ready(profile: FoundProfile) -> ProfileError:

@@ -60,30 +60,31 @@ class Turns:
                 self._free += 1
 
 
-class TurnsByQuestion:
-    """Runs equal requests one after the other, so that all but the first can use its cached response.
+class TurnsByKey:
+    """The same for each of any number of keys, such as databases, or requests that are equal.
 
     Args:
+        places: Number of turns of a key at once.
         seconds: Longest time to wait for a turn.
     """
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, places: int, seconds: float) -> None:
         self._lock = threading.Lock()
-        self._seconds = seconds
+        self._places, self._seconds = places, seconds
         self._asked: dict[str, tuple[Turns, int]] = {}
-        """For each request, its turns and the number of threads that have or await one."""
+        """For each key, its turns and the number of threads that have or await one."""
 
     @contextmanager
-    def turn(self, question: str) -> Iterator[bool]:
+    def turn(self, key: str) -> Iterator[bool]:
         """Wait for a turn, and hold it during the block. Yields False if there was none in time."""
         with self._lock:
-            turns, number = self._asked.get(question) or (Turns(1, self._seconds), 0)
-            self._asked[question] = turns, number + 1
+            turns, number = self._asked.get(key) or (Turns(self._places, self._seconds), 0)
+            self._asked[key] = turns, number + 1
         try:
             with turns.turn() as has_turn:
                 yield has_turn
         finally:
             with self._lock:
-                turns, number = self._asked.pop(question)
+                turns, number = self._asked.pop(key)
                 if number > 1:
-                    self._asked[question] = turns, number - 1
+                    self._asked[key] = turns, number - 1

@@ -161,7 +161,7 @@ SERVER = {
     "heavy requests at once": (
         "routes/test_api.py::test_heavy_requests_do_not_pile_up",
         "load/test_load.py::test_heavy_requests_do_not_pile_up",
-        "imports/test_advising.py::test_requests_do_not_pile_up",
+        "imports/test_advising.py::test_jobs_do_not_pile_up",
     ),
     "a path prefix; a read-only log directory": (
         "test_plugin.py::test_in_a_real_tensorboard",

@@ -39,6 +39,7 @@ class Server:
         roots = roots_of(logdir, "") if isinstance(logdir, str) else [Root(logdir)]
         self.services: Services = make_services(roots, cache_folder=cache, **options)
         self.app = App(self.services)
+        self.app._questions.advisor.wait_seconds = None  # instead of 503 while the machine is busy
         self._routes = self.app.routes()
         self.client = Client(self._dispatch)
 

@@ -13,7 +13,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases
-from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
+from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 from tests.routes.serving import Server, wait_for
 
 DATABASE = "made.dlprof_dldb.sqlite"
@@ -77,7 +77,7 @@ def test_who_waited_for_the_same_answer_is_given_it(server: Server) -> None:
     profile = server.profile(DATABASE)["id"]
     questions, given = server.app._questions, list[bytes]()
     databases = questions._databases = Counted()
-    questions._turns, questions._alike = Turns(1, 60), TurnsByQuestion(60)
+    questions._turns, questions._alike = Turns(1, 60), TurnsByKey(1, 60)
 
     def ask(question: str) -> threading.Thread:
         thread = threading.Thread(target=lambda: given.append(server.get(f"{question}profile={profile}").data))

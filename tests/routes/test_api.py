@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tensorboard_plugin_dlprof.routes.questions import HEAVY_AT_ONCE
+from tensorboard_plugin_dlprof.routes import places, responses
 from tests.imports.holding import hold_workers
 from tests.imports.traces import write_trace
 from tests.routes.serving import OURS, Server
@@ -261,17 +261,35 @@ def test_head_answers_without_a_body(server: Server) -> None:
     assert (answer.status_code, answer.data) == (200, b"")
 
 
-def test_heavy_requests_do_not_pile_up(server: Server) -> None:
-    """With all places taken: 503 and when to come back; the list answers all the while."""
+def test_heavy_requests_do_not_pile_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all places of a database taken: 503 and when to come back; the list, and others, answer all the while."""
+    monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
+    server.app._questions._places = kept = places.Places()
     path = dashboard(server, DATABASE)
-    server.app._questions._heavy.seconds = 0.01
+    database = Path(server.services.catalog.find(server.profile(DATABASE)["id"]).database.place())
     with ExitStack() as taken:
-        for _ in range(HEAVY_AT_ONCE):
-            assert taken.enter_context(server.app._questions._heavy.turn())
+        for _ in range(places.EACH):
+            taken.enter_context(kept.place([database]))
         busy = server.get(path)
         assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
         assert server.get("/profiles").status_code == 200
+        taken.enter_context(kept.place([Path("another")]))
     assert server.get(path).status_code == 200
+
+
+def test_databases_that_were_slow_share_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are, others find places."""
+    monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
+    kept, slow = places.Places(), [Path(str(number)) for number in range(places.AT_ONCE)]
+    monkeypatch.setattr(places, "SLOW_SECONDS", 0.0)
+    for path in slow:
+        with kept.place([path]):
+            pass
+    monkeypatch.undo()
+    with kept.place(slow[:1]), kept.place([Path("good")]):
+        for path in slow:
+            with pytest.raises(responses.Busy), kept.place([path]):
+                pass
 
 
 def test_many_threads_at_once(server: Server) -> None:

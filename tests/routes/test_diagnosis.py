@@ -45,7 +45,7 @@ def test_a_failure_has_a_body(stored: bytes | None, logdir: Path, server: Server
     with closing(sqlite3.connect(next(logdir.rglob("made.dlprof_dldb.sqlite")))) as connection, connection:
         connection.execute("DELETE FROM ext_diagnosis")
         connection.execute("INSERT INTO ext_diagnosis VALUES (?)", (stored or b"",))
-    server.app._questions.advisor._seconds = 0.0
+    server.app._questions.advisor.seconds = (0.0, 0.0)
     answer = server.get(f"/diagnosis?profile={server.profile('made.dlprof_dldb.sqlite')['id']}")
     assert answer.status_code == 200
     assert answer.json["devices"] == []

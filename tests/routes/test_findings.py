@@ -29,7 +29,9 @@ def test_a_failure_does_not_last(foreign: Path, server_of: Server) -> None:
     """While the cache has no place for a worker the page is told that the rules were not asked; then they are."""
     profile = server_of.profile(foreign.name)["id"]
     clock = [0.0]
-    server_of.app._questions.advisor = Advisor(server_of.services.imports.cache, 1 << 30, clock=lambda: clock[0])
+    server_of.app._questions.advisor = Advisor(
+        server_of.services.imports.cache, 1 << 30, wait_seconds=None, clock=lambda: clock[0]
+    )
     folder = server_of.services.imports.cache.folder
     if folder.is_dir():
         shutil.rmtree(folder)

@@ -101,9 +101,9 @@ def test_the_database_stays_as_it_is(golden: Golden) -> None:
 
 def test_what_cannot_be_imported_is_read_as_it_is(golden: Golden) -> None:
     """What DLProf stored is told, nobody waits for the rest twice, and it is unknown."""
-    golden.server.app._questions.advisor._seconds = 0.0
+    golden.server.app._questions.advisor.seconds = (0.0, 0.0)
     assert golden.get("/dashboard")["performance"]["wall_clock_ns"] == 2_864_091_540
-    golden.server.app._questions.advisor._seconds = 60.0
+    golden.server.app._questions.advisor.seconds = (60.0, 60.0)
     rates = golden.get("/efficiency")
     assert (rates["product_flops"], rates["precisions"], rates["missing"]) == (None, [], [])
     assert golden.get("/table?table=efficiency")["rows"] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByQuestion
+from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 
 
 def _waiting(turns: Turns) -> int:
@@ -81,7 +81,7 @@ def test_many_at_once_are_never_more_than_there_are_places() -> None:
 
 def test_who_asks_something_else_waits_for_nobody() -> None:
     """Nothing is kept of a question that nobody asks any more, whatever happened at its turn."""
-    turns = TurnsByQuestion(0.01)
+    turns = TurnsByKey(1, 0.01)
     with turns.turn("a") as first, turns.turn("b") as second, turns.turn("a") as third:
         assert (first, second, third) == (True, True, False)
     try:
@@ -95,7 +95,7 @@ def test_who_asks_something_else_waits_for_nobody() -> None:
 
 def test_who_asks_the_same_waits_for_the_others() -> None:
     """Four ask; never two of them at once."""
-    turns, went = TurnsByQuestion(60), list[str]()
+    turns, went = TurnsByKey(1, 60), list[str]()
 
     def go() -> None:
         with turns.turn("a") as has_turn:

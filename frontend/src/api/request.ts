@@ -71,7 +71,21 @@ export async function request(path: string, init: RequestInit): Promise<unknown>
   );
 }
 
-export const get = (path: string, signal: AbortSignal): Promise<unknown> => request(path, { signal });
+/** How long to wait before each further attempt, while a profile is being read, or others are answered. */
+const AGAIN_AFTER_MS = [1_000, 1_000, 2_000, 2_000, 4_000, 4_000, 8_000, 8_000, 15_000, 15_000, 15_000, 15_000];
+
+export async function get(path: string, signal: AbortSignal): Promise<unknown> {
+  for (const pause of AGAIN_AFTER_MS) {
+    try {
+      return await request(path, { signal });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== "busy" || signal.aborted) throw error;
+    }
+    await new Promise((done) => setTimeout(done, pause));
+    signal.throwIfAborted();
+  }
+  return request(path, { signal });
+}
 
 export const post = (path: string, body: object): Promise<unknown> =>
   request(path, {

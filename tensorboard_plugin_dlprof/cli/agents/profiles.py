@@ -85,7 +85,7 @@ class Profiles:
         if path is None:
             raise ProfileError(f"{shown(profile.name)} changed while it was imported; ask again.")
         imports.cache.touch(path)
-        ours = Advisor(imports.cache, imports.memory_bytes).in_our_schema(path)
+        ours = Advisor(imports.cache, imports.memory_bytes, wait_seconds=None).in_our_schema(path)
         return imports.cache.newest(ours)
 
     def folder(self, run: str) -> Path:
