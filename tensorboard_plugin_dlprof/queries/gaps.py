@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_na
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-from tensorboard_plugin_dlprof.queries.tracks import Items, TrackRow, all_tracks, items_in, joined
+from tensorboard_plugin_dlprof.queries.tracks import Items, TrackRow, all_tracks, items_by_part, items_in, joined
 from tensorboard_plugin_dlprof.timeline.tables import DEVICE, STREAM
 
 MOST_PIECES = 400_000
@@ -63,14 +63,14 @@ def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, m
     return Gap(idle_pieces.start[begins], idle_pieces.stop[ends], np.cumsum(begins) - 1, idle_pieces)
 
 
-def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> tuple[Items, list[TrackRow]]:
-    """The work of a GPU in a window, by start, and the track of each."""
-    tracks = [track for track in all_tracks(con) if track.kind == STREAM and track.device == device]
-    parts = [items_in(con, track, start_ns, stop_ns) for track in tracks]
-    of_item = np.repeat(np.arange(len(tracks)), [len(part.number) for part in parts])
-    items = joined(parts)
-    order = np.argsort(items.start, kind="stable")
-    return items.chosen(order), [tracks[number] for number in of_item[order].tolist()]
+def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> Items:
+    """The work of a GPU in a window, by start."""
+    items = joined([items_in(con, track, start_ns, stop_ns) for track in _streams(con, device)])
+    return items.chosen(np.argsort(items.start, kind="stable"))
+
+
+def _streams(con: sqlite3.Connection, device: int) -> list[TrackRow]:
+    return [track for track in all_tracks(con) if track.kind == STREAM and track.device == device]
 
 
 def computed(
@@ -150,24 +150,20 @@ def _longest_pieces(found: Gap) -> Int64s:
 
 def _ending_ops(con: sqlite3.Connection, device: int, found: Gap, stop_ns: int) -> list[tuple[str, str]]:
     """Path and id of the op whose work ended each gap; empty where the capture or the window ends first."""
-    if not len(found.start):
-        return []
-    items, tracks = works_after(con, device, int(found.start[0]), stop_ns + 1)
-    place = np.searchsorted(items.start, found.stop)
-    ends = (
-        (place < len(items.start)) & (items.start[np.minimum(place, len(items.start) - 1)] == found.stop)
-        if len(items.start)
-        else np.zeros(len(place), np.bool_)
-    )
+    known: list[tuple[str, str]] = [("", "")] * len(found.stop)
+    if not known:
+        return known
     facts = Facts(con)
-    known: list[tuple[str, str]] = [("", "")] * len(place)
-    by_track: dict[int, list[int]] = {}
-    for gap in np.flatnonzero(ends).tolist():
-        by_track.setdefault(tracks[int(place[gap])].id, []).append(gap)
-    for gaps in by_track.values():
-        some = items.chosen(place[gaps])
-        for gap, fact in zip(gaps, facts.of(tracks[int(place[gaps[0]])], some.work_class, some.ref), strict=True):
-            known[gap] = (str(fact.get("op", "")), str(fact.get("op_id", "")))
+    for track in reversed(_streams(con, device)):  # the first one of several that start together
+        for items in items_by_part(con, track, int(found.stop[0]), stop_ns + 1):
+            if not len(items.start):
+                continue
+            low, high = np.searchsorted(found.stop, (items.start[0], items.start[-1] + 1))
+            place = np.searchsorted(items.start, found.stop[low:high])
+            ends = np.flatnonzero(items.start[place] == found.stop[low:high])
+            some = items.chosen(place[ends])
+            for gap, fact in zip((low + ends).tolist(), facts.of(track, some.work_class, some.ref), strict=True):
+                known[gap] = (str(fact.get("op", "")), str(fact.get("op_id", "")))
     return known
 
 

@@ -185,7 +185,7 @@ def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
     Raises:
         NotFound: the capture does not tell what the GPU did.
     """
-    works, _ = works_after(con, device, at_ns, at_ns + 1)
+    works = works_after(con, device, at_ns, at_ns + 1)
     works = works.chosen(works.stop > at_ns)
     if len(works.number):
         return item(con, int(works.number[np.argmax(works.stop - works.start)]))
@@ -193,7 +193,7 @@ def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
 
 
 def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any] | None:
-    items, _ = works_after(con, device, stop, stop + 1)
+    items = works_after(con, device, stop, stop + 1)
     first = np.flatnonzero(items.start == stop)
     return item(con, int(items.number[first[0]])) if len(first) else None
 
