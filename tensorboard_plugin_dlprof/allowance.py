@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import signal
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -57,6 +58,15 @@ class Allowance(msgspec.Struct):
         return self.refusal("needs too much space for files")
 
 
+_is_our_process = False
+
+
+def limit_whole_process() -> None:
+    """Say that this process does nothing but our work, so that limits may hold for all of it."""
+    global _is_our_process
+    _is_our_process = True
+
+
 _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 
@@ -64,8 +74,9 @@ _current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 def allowed(name: str, size_bytes: int) -> Iterator[None]:
     """Limit the work in the block, unless it is part of work that is limited already.
 
-    In the main thread, the limit of time interrupts any work between two steps of Python; in other threads, and on
-    Windows, only statements of SQLite and what writes rows.
+    In the main thread, the limit of time interrupts any work between two steps of Python; in other threads, on Windows,
+    and while somebody profiles the process, only statements of SQLite and what writes rows. In a process of ours no
+    file gets larger than twice the limit of bytes, be it a temporary one of SQLite's.
 
     Args:
         name: The file, as messages name it.
@@ -87,7 +98,7 @@ def allowed(name: str, size_bytes: int) -> Iterator[None]:
     allowance.end = time.thread_time() + allowance.seconds
     token = _current.set(allowance)
     try:
-        with _timer(allowance):
+        with _timer(allowance), _file_limit(allowance):
             yield
     except Exception:
         if is_over():  # whatever the interrupted work made of it
@@ -144,9 +155,19 @@ def start_timer() -> None:
         signal.setitimer(signal.ITIMER_PROF, allowance.seconds, _AGAIN_SECONDS)
 
 
+def _can_interrupt() -> bool:
+    """Whether this thread receives signals, and nobody else uses that of the timer: a statistical profiler does."""
+    return (
+        hasattr(signal, "SIGPROF")
+        and threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGPROF) in (signal.SIG_DFL, signal.SIG_IGN)
+        and signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+    )
+
+
 @contextmanager
 def _timer(allowance: Allowance) -> Iterator[None]:
-    if not hasattr(signal, "SIGPROF") or threading.current_thread() is not threading.main_thread():
+    if not _can_interrupt():
         yield
         return
 
@@ -155,9 +176,25 @@ def _timer(allowance: Allowance) -> Iterator[None]:
             raise allowance.late()
 
     before = signal.signal(signal.SIGPROF, end)
-    outer = signal.setitimer(signal.ITIMER_PROF, allowance.seconds, _AGAIN_SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, allowance.seconds, _AGAIN_SECONDS)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_PROF, *outer)
-        signal.signal(signal.SIGPROF, signal.SIG_DFL if before is None else before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@contextmanager
+def _file_limit(allowance: Allowance) -> Iterator[None]:
+    if not _is_our_process or sys.platform == "win32":
+        yield
+        return
+    import resource  # not everywhere
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    bounds = [each for each in (soft, 2 * allowance.written_bytes) if each != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (min(bounds), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import sys
 import threading
 import time
 from contextlib import closing, suppress
@@ -17,7 +19,8 @@ from tensorboard_plugin_dlprof.checking.sources import check_file
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.errors import ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.opening.memory_limit import refuse_too_little
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.imports.traces import write_trace
@@ -86,6 +89,43 @@ def test_a_statement_is_interrupted_in_any_thread(tmp_path: Path) -> None:
     assert all("takes more than" in end for end in ends)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGPROF"), reason="systems without this signal have no such profilers")
+def test_a_profiler_of_the_user_is_not_disturbed() -> None:
+    """Its signal and its timer stay as they are, within the work and after it."""
+    signals: list[int] = []
+    before = signal.signal(signal.SIGPROF, lambda number, _frame: signals.append(number))
+    signal.setitimer(signal.ITIMER_PROF, 0.01, 0.01)
+    try:
+        with allowance.allowed("a.json", 10):
+            end = time.process_time() + 0.08
+            while time.process_time() < end:
+                pass
+        assert len(signals) > 2
+        assert signal.getitimer(signal.ITIMER_PROF)[1] == pytest.approx(0.01)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_temporary_files_of_sqlite_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In processes of ours; afterwards files may have any size again."""
+    monkeypatch.setattr(allowance, "LEAST_SECONDS", 60)
+    monkeypatch.setattr(allowance, "LEAST_WRITTEN_BYTES", 1 << 20)
+    monkeypatch.setattr(allowance, "_is_our_process", True)
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as con, con:
+        con.execute("CREATE TABLE t (a)")
+        con.executemany("INSERT INTO t VALUES (?)", ((str(number) * 50,) for number in range(20_000)))
+    question = (
+        "SELECT count(*) FROM (SELECT x.a FROM t x, (SELECT a FROM t LIMIT 2) ORDER BY x.a DESC LIMIT -1 OFFSET 1)"
+    )
+    with closing(open_untrusted(path)) as con:
+        with pytest.raises(BrokenSource, match="temporary files"), allowance.allowed("a", 10), reading("a.sqlite"):
+            con.execute(question).fetchall()
+        con.execute(question).fetchall()
+
+
 def test_rows_and_bytes_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of the database, its size, and columns in temporary files; nothing is left of it."""
     monkeypatch.setattr(allowance, "LEAST_ROWS", 1_000)
@@ -138,3 +178,15 @@ def test_imports_checks_and_aggregations_end(tmp_path: Path, monkeypatch: pytest
         assert not report.passed
         assert any("takes more than" in finding.message for finding in report.findings)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "good.dlprof_dldb.sqlite", "good.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_too_little_memory_is_said_before_numpy_says_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its libraries end the process with sentences of their own."""
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (100 << 20, -1))
+    with pytest.raises(ProfileError, match="100 MiB of memory"):
+        refuse_too_little()
+    monkeypatch.setattr(resource, "getrlimit", lambda _which: (resource.RLIM_INFINITY, -1))
+    refuse_too_little()

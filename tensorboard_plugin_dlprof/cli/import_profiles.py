@@ -11,7 +11,6 @@ its aggregations and its title. Any other file is replaced only with --force.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -130,7 +129,6 @@ def _shard(text: str) -> tuple[int, int]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import one source after the other, with a line for each on stdout and errors on stderr."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.opening.masking import mask_arguments

@@ -110,14 +110,24 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
     return compatible.arguments(words, COMMANDS) if compatible.is_meant(words) else parser().parse_args(words)
 
 
+def _limit_process() -> None:
+    from tensorboard_plugin_dlprof.allowance import limit_whole_process  # not for --help
+    from tensorboard_plugin_dlprof.opening.memory_limit import refuse_too_little
+
+    limit_whole_process()
+    refuse_too_little()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, by default that of the process; returns the exit code."""
     open_closed_streams()
     end_when_told()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     words = sys.argv[1:] if argv is None else list(argv)
     try:
         arguments = _arguments(words)
         with here(arguments):
+            _limit_process()
             code: int = arguments.run(arguments)
         sys.stdout.flush()
     except WrongUsage as error:

@@ -50,7 +50,13 @@ def tell(result: str) -> None:
 
 
 def say_bug(subject: str, error: Exception) -> None:
-    """Report a bug of this program in one sentence, with the traceback if DLPROF_DEBUG is set."""
+    """Report a bug of this program in one sentence, with the traceback if DLPROF_DEBUG is set.
+
+    That the system starts no more threads is none; libraries report it as any other error.
+    """
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        say(f"error: {subject}: the system starts no more threads; try again when the machine is less busy.")
+        return
     say(
         f"error: {subject}: the program failed ({type(error).__name__}: {error}). This is a bug of ours; please "
         f"report it with what {DEBUG_VARIABLE}=1 prints."

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _ABANDONED_AFTER_S = 24 * 3600
 _STEPS_AT_ONCE = 20_000
@@ -131,8 +131,7 @@ def _flushed_beside(path: Path) -> Iterator[None]:
         except OSError as error:
             failed.append(error)
 
-    flushing = threading.Thread(target=flush)
-    flushing.start()
+    flushing = start_thread(flush, "dlprof-flush")
     try:
         yield
     finally:

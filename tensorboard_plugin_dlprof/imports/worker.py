@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tensorboard_plugin_dlprof.allowance import limit_whole_process
 from tensorboard_plugin_dlprof.opening.one_job import run_and_end
 
 PROGRESS_SECONDS = 0.1
@@ -40,6 +41,7 @@ def main(does: Does) -> int:
     os.dup2(2, 1)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
     _be_modest(job["memory_bytes"])
+    limit_whole_process()
     try:
         _say(report, {"result": _do(does, job, report)})
     except _Failed as failed:

@@ -1,4 +1,5 @@
-"""Limits the memory of this process, for code whose need only the content of an untrusted file decides."""
+"""Limits the memory of this process, for code whose need only the content of an untrusted file decides, and refuses to
+begin with too little."""
 
 from __future__ import annotations
 
@@ -7,6 +8,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.units import size
+
+_LEAST_BYTES = 160 << 20
+"""Of addresses: with less, the libraries below NumPy end the process with words of their own."""
 
 _STATM = Path("/proc/self/statm")
 _DATA = 5
@@ -37,3 +44,20 @@ def limited_memory(more_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def refuse_too_little() -> None:
+    """Check that the limit of addresses of this process (``ulimit -v``) lets NumPy be loaded.
+
+    Raises:
+        ProfileError: It does not.
+    """
+    if sys.platform == "win32":
+        return
+    import resource  # not everywhere
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY and limit < _LEAST_BYTES:
+        raise ProfileError(
+            f"This process may use {size(limit)} of memory (ulimit -v); allow {size(_LEAST_BYTES)} or more."
+        )

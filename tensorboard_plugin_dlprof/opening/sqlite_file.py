@@ -338,5 +338,5 @@ def _reason(error: Exception) -> str:
     if "not authorized" in words or "prohibited" in words or "too complex" in words:
         return "asks for more than reading plain tables, which is not allowed"
     if "disk I/O error" in words or "unable to open" in words:
-        return "cannot be read; check its storage and permissions"
+        return "cannot be read, or needs too much space for temporary files; check its storage and permissions"
     return "is damaged: SQLite cannot read it; copy it again, or make it again"
