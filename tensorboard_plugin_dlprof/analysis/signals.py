@@ -203,12 +203,22 @@ class Signals:
             return uses_xla(self.profile, self._libraries)
         return uses_torch_compile(self.profile)
 
-    def advice(self, torch: str, *, tensorflow: str, tensorrt: str, cuda: str, jax: str | None = None) -> str:
+    def advice(
+        self,
+        torch: str,
+        *,
+        tensorflow: str,
+        tensorrt: str,
+        cuda: str,
+        jax: str | None = None,
+        tensorflow_profiler: str | None = None,
+    ) -> str:
         """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves, and
-        for JAX where it has no text of its own."""
+        for JAX where it has no text of its own. ``tensorflow_profiler`` is for recordings of TensorFlow's profiler."""
+        own = tensorflow_profiler is not None and self.profile.info.source_format == "xplane"
         return {
             Framework.PYTORCH: torch,
-            Framework.TENSORFLOW: tensorflow,
+            Framework.TENSORFLOW: str(tensorflow_profiler) if own else tensorflow,
             Framework.TENSORRT: tensorrt,
             Framework.JAX: cuda if jax is None else jax,
             Framework.UNKNOWN: cuda,

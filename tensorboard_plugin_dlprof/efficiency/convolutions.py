@@ -267,7 +267,15 @@ HALVES = tuple(
     for half in ("input", "weight")
 )
 
+
+def compiled(call: Call, learnt: Outputs) -> Work | None:
+    """A convolution in a compiled program, or a gradient of one: input, kernel and output are known."""
+    data, weight, output = call.tensor(0), call.tensor(1), call.tensor(2)
+    return conv_work(data, weight, output.shape, False) if data and weight and output else None
+
+
 FORMULAS: dict[str, Callable[[Call, Outputs], Work | None]] = {
+    "xla_convolution": compiled,
     **dict.fromkeys(_POSITIONS, forward),
     **dict.fromkeys(HALVES, backward_half),
     **dict.fromkeys(_MASKS, backward),

@@ -165,7 +165,7 @@ def _io(capture: Capture) -> HostItems:
 def _marking_thread(capture: Capture, candidate: IterationCandidate) -> int:
     """The thread that marks the iterations; -1 if none does."""
     ranges = capture.ranges
-    if candidate.source in ("profiler_step", "numbered_range"):
+    if candidate.source in ("step_annotation", "profiler_step", "numbered_range"):
         rows = np.flatnonzero(ranges.start_ns == candidate.start_ns[0])
         kinds = (RangeKind.ITERATION, RangeKind.ANNOTATION, RangeKind.SPAN)
     elif candidate.source == "optimizer_step":

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import has_older_rules, is_of_another_version
+from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.system import matrix_unit
 from tensorboard_plugin_dlprof.units import short_duration
 
 
@@ -48,6 +49,9 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
     told = dict(cursor.fetchmany(200))
     hints = dict(_HINTS)
+    of_xla = info(connection).get("source_format") == "xplane"
+    if of_xla:
+        hints["unassociated_work"] = "Copies, and what runs outside of compiled functions and ops, name no op."
     if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in told):
         del hints["no_gpu_work"]
     for key, message in told.items():
@@ -73,11 +77,11 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
                 hint=_IMPORT_AGAIN,
             )
         )
-    notes.extend(_aggregation_notes(connection, scope))
+    notes.extend(_aggregation_notes(connection, scope, of_xla))
     return sorted(notes, key=lambda note: note["severity"] != "warning")
 
 
-def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
+def _aggregation_notes(connection: sqlite3.Connection, scope: Scope, of_xla: bool) -> list[Note]:
     row = connection.execute(
         "SELECT outside_kernels, outside_kernel_ns, outside_memory_ops, outside_memory_ns, "
         "unknown_launches, unknown_ns, graph_launches, graph_ns FROM ext_aggregations "
@@ -103,11 +107,12 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
             )
         )
     if unknown:
+        unit = f"{matrix_unit(connection)}s"
         notes.append(
             Note(
                 severity="info",
-                message=f"Whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used Tensor Cores is not "
-                "known: this is shown as unknown, and numbers about Tensor Cores are lower bounds.",
+                message=f"Whether {_count(unknown, 'kernel')} ({short_duration(unknown_ns)}) used {unit} is not known: "
+                f"this is shown as unknown, and numbers about {unit} are lower bounds.",
                 hint="",
             )
         )
@@ -117,7 +122,9 @@ def _aggregation_notes(connection: sqlite3.Connection, scope: Scope) -> list[Not
                 severity="info",
                 message=f"{_count(graphs, 'CUDA graph')} ({short_duration(graph_ns)}) recorded as a whole: the kernels "
                 "inside are not known.",
-                hint="Record with --cuda-graph-trace=node to see them.",
+                hint="Turn command buffers off to see them: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty)."
+                if of_xla
+                else "Record with --cuda-graph-trace=node to see them.",
             )
         )
     return notes

@@ -93,10 +93,10 @@ come first."""
 
 
 def framework(connection: sqlite3.Connection) -> str | None:
-    """``PyTorch``, ``TensorFlow`` or ``TensorRT``, from the source or else the names of kernels; None if unknown."""
+    """``PyTorch``, ``TensorFlow``, ``JAX`` or ``TensorRT``, from the source or names of kernels; None if unknown."""
     row = connection.execute("SELECT framework FROM view_system_config").fetchone()
     told = str(row[0] or "").lower() if row else ""
-    for name in ("PyTorch", "TensorFlow", "TensorRT"):
+    for name in ("PyTorch", "TensorFlow", "JAX", "TensorRT"):
         if told.startswith(name.lower()):
             return name
     if info(connection).get("dlprof_markers") == "1":

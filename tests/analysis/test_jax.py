@@ -6,12 +6,16 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tensorboard_plugin_dlprof.samples import DATA
 
-OTHERS_WORDS = re.compile(r"torch|tf\.|TensorFlow|nsys|NVTX|cublasSetMathMode|cudaHostAlloc", re.IGNORECASE)
+OTHERS_WORDS = re.compile(
+    r"torch|tf\.|TensorFlow|nsys|NVTX|cublasSetMathMode|cuda[HS]|contiguous\(|DataParallel|FSDP", re.IGNORECASE
+)
 
 
 def said(path: Path) -> dict[str, Any]:
@@ -57,3 +61,47 @@ def test_compiling_in_the_loop_is_a_finding(tmp_path: Path) -> None:
     assert found["time_ns"] == 100_000_000
     assert "jax_explain_cache_misses" in found["action"]
     assert found["evidence"][0]["path"] == "backend_compile"
+
+
+def launched(tmp_path: Path, waiting: str, **told: str | int) -> dict[str, Any]:
+    """What is said of six calls, each of which waits 20 ms in a range, then launches a kernel and a copy of 2 ms."""
+    device, host = Plane("/device:GPU:0", {"compute_cap_major": 9, "core_count": 132}), Plane("/host:CPU")
+    python, stream = host.line(1, "python"), device.line(1, "Stream #1")
+    for call in range(6):
+        now = 30_000_000 * call + 1_000
+        host.event(python, waiting, now, 20_000_000)
+        for half, name in enumerate(("loop_add_fusion", "MemcpyD2D")):
+            correlation, at = 2 * call + half + 1, now + 20_000_000 + 3_000_000 * half
+            host.event(python, "cuLaunchKernel", at, 5_000, correlation_id=correlation)
+            details = {"memcpy_details": "kind_src:device kind_dst:device size:4096"} if half else told
+            device.event(stream, name, at + 10_000, 2_000_000, correlation_id=correlation, **details)
+    path = tmp_path / "t.xplane.pb"
+    path.write_bytes(space([device, host]))
+    return said(path)
+
+
+@pytest.mark.parametrize(
+    ("waiting", "advice"),
+    [
+        ("PjitFunction(step)", "one jax.jit around the whole step"),
+        ("BufferSequencingEvent::Execute", "jax.device_put"),
+        ("write_log", "between launches"),
+    ],
+)
+def test_time_in_the_runtime_is_not_called_the_programs_own(tmp_path: Path, waiting: str, advice: str) -> None:
+    """What JAX does itself is told by what calls it; steps that are not marked are runs of the largest function."""
+    found = launched(tmp_path, waiting, hlo_module="jit_step", hlo_op="loop_add_fusion")
+    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in found["findings"]}
+    assert advice in texts["host_detector"]
+    assert "donate_argnums" in texts["copy_detector"]
+    assert "each run of jit_step, " in texts["no_iterations_detector"]
+    assert OTHERS_WORDS.findall(" ".join(texts.values())) == []
+
+
+def test_a_recording_of_tensorflows_profiler_is_told_what_that_can_do(tmp_path: Path) -> None:
+    """Not what Nsight Systems could."""
+    found = launched(tmp_path, "ExecutorState::Process", tf_op="model/dense/add:AddV2")
+    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in found["findings"]}
+    assert "tf.profiler.experimental.Trace" in texts["no_iterations_detector"]
+    assert "TensorFlow's executor" in texts["host_detector"]
+    assert re.findall(r"torch|jax\.|nsys|NVTX|contiguous", " ".join(texts.values())) == []

@@ -21,6 +21,13 @@ export function NarrowTypes({ framework }: AdviceProps) {
       );
     case "TensorFlow":
       return <>FP16 by {KERAS}; TF32 is on unless the program turns it off.</>;
+    case "JAX":
+      return (
+        <>
+          BF16 by the layers' dtype (<code>jnp.bfloat16</code>), or TF32 by{" "}
+          <code>jax.config.update("jax_default_matmul_precision", "tensorfloat32")</code>.
+        </>
+      );
     case "TensorRT":
       return (
         <>
@@ -43,6 +50,12 @@ export function NarrowTypesLink({ framework }: AdviceProps) {
       return <ExternalLink href="https://pytorch.org/docs/stable/amp.html">Automatic mixed precision</ExternalLink>;
     case "TensorFlow":
       return <ExternalLink href="https://www.tensorflow.org/guide/mixed_precision">Mixed precision</ExternalLink>;
+    case "JAX":
+      return (
+        <ExternalLink href="https://docs.jax.dev/en/latest/_autosummary/jax.default_matmul_precision.html">
+          Precision of products
+        </ExternalLink>
+      );
     case "TensorRT":
       return <ExternalLink href="https://docs.nvidia.com/deeplearning/tensorrt/">TensorRT</ExternalLink>;
     default:
@@ -74,5 +87,30 @@ export function Layout({ framework }: AdviceProps) {
       );
     default:
       return <>The layout NHWC (channels last) avoids many of them in convolutions.</>;
+  }
+}
+
+/** How a program marks its iterations; the start of a sentence. */
+export function MarkSteps({ framework }: AdviceProps) {
+  switch (framework) {
+    case "JAX":
+      return (
+        <>
+          Put <code>jax.profiler.StepTraceAnnotation("train", step_num=i)</code> around each one
+        </>
+      );
+    case "TensorFlow":
+      return (
+        <>
+          Put <code>tf.profiler.experimental.Trace("train", step_num=i, _r=1)</code>, or for Nsight Systems an NVTX
+          range, around each one
+        </>
+      );
+    default:
+      return (
+        <>
+          Call <code>profiler.step()</code> after each one, or put an NVTX range around it
+        </>
+      );
   }
 }

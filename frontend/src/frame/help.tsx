@@ -5,7 +5,10 @@ const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
 const TERMS: readonly [string, string][] = [
   ["Aggregation", "The iterations whose numbers are added up: from a start to a stop iteration."],
-  ["Iteration", "One training step: a profiler step, an NVTX range, or one call of the key node."],
+  [
+    "Iteration",
+    "One training step: a profiler step, an NVTX range, a run of a compiled function, or one call of the key node.",
+  ],
   [
     "Re-aggregation",
     "Summing up another range of iterations, or iterations found in another way; the result becomes a new entry in the menu.",

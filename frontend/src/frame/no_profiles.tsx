@@ -11,6 +11,11 @@ const NSIGHT = `with torch.autograd.profiler.emit_nvtx(record_shapes=True): trai
 nsys profile -t cuda,nvtx,cudnn,cublas -o LOGDIR/profile python train.py
 nsys export --type sqlite LOGDIR/profile.nsys-rep`;
 
+const JAX = `with jax.profiler.trace(LOGDIR):
+    for i in range(10):
+        with jax.profiler.StepTraceAnnotation("train", step_num=i): state = train_step(state, batch)
+    jax.block_until_ready(state)`;
+
 const DLPROF = `import nvidia_dlprof_pytorch_nvtx; nvidia_dlprof_pytorch_nvtx.init()  # in train.py, in an NGC container
 dlprof --mode=pytorch --output_path=LOGDIR python train.py`;
 
@@ -27,7 +32,8 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         {directories > 0
           ? `${formatCounted(directories, "directory was", "directories were")} searched for `
           : "Looked for "}
-        PyTorch profiler traces, Nsight Systems exports and DLProf databases. A new one shows up here by itself.
+        PyTorch profiler traces, Nsight Systems exports, XPlane profiles (JAX, TensorFlow) and DLProf databases. A new
+        one shows up here by itself.
       </p>
       {reportGroups(reports).map(({ what, files, advice, command }) => (
         <p key={what}>
@@ -55,12 +61,14 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         </ul>
       )}
       <p>
-        Three ways to record one, with {place} in place of <code>LOGDIR</code>:
+        Four ways to record one, with {place} in place of <code>LOGDIR</code>:
       </p>
       <h3>PyTorch profiler</h3>
       <Snippet what="how to record with the PyTorch profiler" text={PYTORCH} />
       <h3>Nsight Systems</h3>
       <Snippet what="how to record with Nsight Systems" text={NSIGHT} />
+      <h3>JAX</h3>
+      <Snippet what="how to record with JAX" text={JAX} />
       <h3>DLProf</h3>
       <Snippet what="how to record with DLProf" text={DLPROF} />
     </Message>

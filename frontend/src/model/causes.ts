@@ -7,7 +7,8 @@ import type { RowCause } from "./group_tree";
 const ABOUT: Readonly<Record<string, string>> = {
   FP64: "The tensors are FP64; training rarely needs it.",
   "FP32 tensors": "The tensors are FP32; automatic mixed precision would run these ops in 16 bits.",
-  "TF32 is off": 'The tensors are FP32 and TF32 is off. In PyTorch: torch.set_float32_matmul_precision("high").',
+  "TF32 is off":
+    'The tensors are FP32 and TF32 is off. In PyTorch: torch.set_float32_matmul_precision("high"); in JAX: jax.default_matmul_precision("tensorfloat32").',
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
   Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last) avoids them.",
   "Too small": "The work is too small for a matrix unit to matter: short lengths, vectors, one channel per group.",

@@ -17,7 +17,7 @@ export function notRecordedTip(resource: Resource): string {
     return "This recording holds no work of a GPU: there was none, or it was not recorded.";
   return resource === "io"
     ? "Not known here: reading and writing are recorded only by Nsight Systems with -t osrt."
-    : "Not known here: the data loader shows only in the PyTorch profiler's CPU activities and in NVTX ranges.";
+    : "Not known here: the data loader shows only in the PyTorch profiler's CPU activities, in XPlane profiles and in NVTX ranges.";
 }
 
 /** What a recording can contain, in the order of display; other words are not shown. */

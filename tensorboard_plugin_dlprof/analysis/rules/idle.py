@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of, runtime_advice
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -49,7 +49,10 @@ def missing_work(signals: Signals) -> Finding | None:
             "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
             "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}.",
             (
-                "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
+                "Record the kernels inside command buffers: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty) turns "
+                "them off while you profile."
+                if signals.profile.info.source_format == "xplane"
+                else "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
                 + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
             )
             if 2 * graphs > found.time_ns
@@ -241,6 +244,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{out}",
             tensorflow=f"Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch {out}",
+            jax=f"Take float(x), .item(), np.asarray(x), print(x), jax.device_get and block_until_ready {out}",
             tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own.",
             cuda="Order the work by streams and events (cudaStreamWaitEvent) in place of calls that wait and copies "
             "without Async, and launch the next work before you wait for the last.",
@@ -310,6 +314,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
     top = found.rows[0].cause
+    of_runtime = runtime_advice(top)
     starts = is_cold_start(signals) and any(
         row.cause.path == top.path
         for device in signals.diagnosis.devices
@@ -317,7 +322,8 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         if is_cold(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
-    split = " ({code_ns} in the program's own code, {ops_ns} in ops)" if 0 < in_ops < found.time_ns else ""
+    code = "outside of ops" if of_runtime else "in the program's own code"
+    split = f" ({{code_ns}} {code}, {{ops_ns}} in ops)" if 0 < in_ops < found.time_ns else ""
     return finding_about(
         signals,
         "host_detector",
@@ -326,7 +332,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host_op" if 2 * in_ops > found.time_ns else "host_code",
         f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
         "{where} most, {most_ns}.",
-        _how_to_free(top, starts),
+        of_runtime if of_runtime and not starts else _how_to_free(top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
         gain=None if starts else (0.5, 1.0),
         pool=Pool.HOST,
@@ -377,6 +383,8 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
             jax='jax.profiler.TraceAnnotation("...") around parts of the loop, or the Python tracer '
             "(ProfileOptions.python_tracer_level = 1).",
             tensorflow="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",
+            tensorflow_profiler='tf.profiler.experimental.Trace("...") around parts of the loop, or the Python tracer '
+            "(ProfilerOptions(python_tracer_level=1)).",
             tensorrt="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",
             cuda="NVTX ranges around parts of the program, or nsys profile --sample=process-tree.",
         ),

@@ -77,3 +77,40 @@ def _evidence(signals: Signals, row: Row, device: int) -> Evidence:
 def is_compiling(cause: Cause) -> bool:
     """Whether the host compiles with XLA: JAX's function for it, or what the compiler calls its own parts."""
     return bool(_COMPILING.search(cause.path))
+
+
+_TRANSFERS = re.compile(
+    r"/?(?:XLA runtime/)?(?:BufferSequencingEvent::|(?:batched_)?device_put\b|cpp_pjit_shard_arg|shard_args?\b|"
+    r"\w*::\w*(?:BufferFromHost|CopyTo|CopyRaw|TransferTo|TransferFrom|ToLiteral))"
+)
+_DISPATCH = re.compile(
+    r"PjitFunction\(|PJRT_|\w*(?:Executable|PjRt|Pjrt|IfRt)\w*::|ThenExecuteCallback|\S+:XLA GPU module"
+)
+_EXECUTOR = re.compile(
+    r"(?:ExecutorState::|ExecutorPropagateOutputs|ExecutorDoneCallback|FunctionRun|EagerExecute|EagerLocalExecute|"
+    r"RunGraph|SessionRun|RemoteCallOp)"
+)
+
+
+def runtime_advice(cause: Cause) -> str:
+    """What to do about time in a range of JAX's or TensorFlow's runtime, ``{where}`` of a text; empty for others."""
+    if cause.kind == "frame":
+        return ""
+    if _TRANSFERS.match(cause.path):
+        return (
+            "{where} is JAX's runtime, which moves arrays to a GPU. Put them there "
+            "before the loop, or a batch ahead: jax.device_put with the sharding that the function wants; no NumPy "
+            "arrays, Python numbers or arrays of another GPU as arguments."
+        )
+    if _DISPATCH.match(cause.path):
+        return (
+            "{where} is JAX on its way to a launch. Call fewer and larger functions: one jax.jit around the whole "
+            "step, jax.lax.scan over several; give them arrays that are on the GPU, and keep shapes and types the same."
+        )
+    if _EXECUTOR.match(cause.path):
+        return (
+            "{where} is TensorFlow's executor, which starts op by op. Give it fewer and larger ones: "
+            "tf.function(jit_compile=True) around the whole step, several steps in one call (steps_per_execution), or "
+            "a larger batch."
+        )
+    return ""

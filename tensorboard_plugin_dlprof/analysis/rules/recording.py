@@ -16,23 +16,26 @@ from tensorboard_plugin_dlprof.units import percentage
 def iterations(signals: Signals) -> Finding | Lacks | None:
     """No marked iterations."""
     candidate = signals.aggregation.candidate
-    if candidate.source != "whole_capture" or not signals.devices:
+    if candidate.source not in ("whole_capture", "module_run") or not signals.devices:
         return None
     return Finding(
         "no_iterations_detector",
         Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once.",
+        "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once."
+        if candidate.source == "whole_capture"
+        else "No steps are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
         signals.advice(
             "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
+            tensorflow_profiler='Put tf.profiler.experimental.Trace("train", step_num=i, _r=1) around each step',
             jax='Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step',
             tensorrt="Put an NVTX range around each inference",
             cuda="Put an NVTX range around each iteration",
         )
         + ", or choose a key op that runs once in each.",
-        {},
+        {"module": candidate.label} if candidate.source == "module_run" else {},
         cause="iterations",
     )
 
@@ -135,8 +138,11 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
         "{graphs} {graphs:launch|launches} of CUDA graphs, {graph_ns} or {graph_fraction} of the kernel time, "
         "{graphs:was|were} recorded as a whole: which kernels ran, whether they used Tensor Cores, and in which "
         "precision is not known of that time.",
-        "Record the kernels inside: nsys profile --cuda-graph-trace=node, which costs a little time for each of them, "
-        "so a few steps will do. Where that is too slow, record once with the graphs turned off.",
+        "Record the kernels inside: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty) turns command buffers off "
+        "while you profile."
+        if signals.profile.info.source_format == "xplane"
+        else "Record the kernels inside: nsys profile --cuda-graph-trace=node, which costs a little time for each of "
+        "them, so a few steps will do. Where that is too slow, record once with the graphs turned off.",
         {
             "graphs": launches.graphs,
             "graph_ns": launches.graph_ns,
@@ -166,6 +172,7 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             + signals.advice(
                 "activities=[CPU, CUDA], emit_nvtx(), nsys --pytorch=autograd-nvtx",
                 tensorflow="TF_ENABLE_NVTX_RANGES=1 in NVIDIA's TensorFlow",
+                tensorflow_profiler="ProfilerOptions(host_tracer_level=2, device_tracer_level=1)",
                 jax="jax.jit around what runs op by op, jax.named_scope around parts of the model",
                 tensorrt="--profilingVerbosity=detailed when the engine is built",
                 cuda="an NVTX range around each part of the program, and nsys profile -t cuda,nvtx",

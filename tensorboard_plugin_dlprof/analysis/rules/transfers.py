@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
 from tensorboard_plugin_dlprof.units import size
 
+_JAX_LINK = "https://docs.jax.dev/en/latest/gpu_performance_tips.html"
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
 
 _EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE)
@@ -185,7 +186,13 @@ def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
         ways = "Overlap more (gradient buckets, FSDP prefetch), or accumulate gradients over more steps (no_sync)"
     ways += "; the other ranks' recordings show whether it transfers or waits for a late one."
     plain = "Overlap with asynchronous operations, and send narrower types."
-    return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways), _DISTRIBUTED_LINK
+    xla = (
+        "Let XLA overlap more: XLA_FLAGS=--xla_gpu_enable_latency_hiding_scheduler=true; send narrower types, or "
+        "accumulate gradients over more steps; the other hosts' recordings show whether it transfers or waits for a "
+        "late GPU."
+    )
+    link = signals.advice(_DISTRIBUTED_LINK, tensorflow="", tensorrt="", jax=_JAX_LINK, cuda=_DISTRIBUTED_LINK)
+    return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways, jax=xla), link
 
 
 def small_collectives(signals: Signals) -> Finding | None:
@@ -207,8 +214,16 @@ def small_collectives(signals: Signals) -> Finding | None:
         Confidence.MEDIUM,
         "communication",
         "{collectives} collectives in each iteration, half of them shorter than {median_ns}: each pays for its start.",
-        "Send them together: gradient buckets (DistributedDataParallel's bucket_cap_mb), or one flattened tensor in "
-        "place of one call a parameter.",
+        "Send them together: "
+        + signals.advice(
+            "gradient buckets (DistributedDataParallel's bucket_cap_mb), or one flattened tensor in place of one call "
+            "a parameter.",
+            tensorflow="one flattened tensor in place of one call a variable.",
+            jax="XLA joins those below --xla_gpu_all_reduce_combine_threshold_bytes (all_gather and reduce_scatter "
+            "have their own), set in XLA_FLAGS.",
+            tensorrt="one call in place of one for each tensor.",
+            cuda="ncclGroupStart and ncclGroupEnd around them, or one flattened buffer.",
+        ),
         {"collectives": count, "median_ns": median},
         _names(signals, found),
         cause="communication",
@@ -318,8 +333,15 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         )
         + ", and keep on the GPU what is used again."
         if pageable
-        else "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
-        "compiler that fuses copies into kernels."
+        else signals.advice(
+            "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
+            "compiler that fuses copies into kernels.",
+            tensorflow="Copy less within the GPU: tf.function(jit_compile=True) fuses copies into kernels.",
+            jax="Copy less within the GPU: donate_argnums for what a step replaces, arguments with the sharding that "
+            "the function wants, and one jax.jit around what runs op by op.",
+            tensorrt="Copy less within the GPU: let the engine write its results where they are read.",
+            cuda="Copy less within the GPU: write results where they are read, or copy inside of kernels.",
+        )
         if within
         else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
         "narrower type."

@@ -26,6 +26,8 @@ _JIT_PREFIX = re.compile(r"(?:jit_|pjit_|pmap_)+")
 _PRODUCTS = frozenset(("gemm", "conv", "attention"))
 _PRODUCT_PATHS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "dot"))
 _MOST_OPERANDS = 16
+_RUNTIME = re.compile(r"\w+::\w+:?\Z")
+"""Names of functions of the runtime, which annotate copies; no node of TensorFlow is named so."""
 
 
 class Modules:
@@ -169,6 +171,9 @@ def _op_type(told: OpPath, kind: str) -> str:
 
 
 def _tensorflow_op(annotation: str) -> GraphOp:
+    if _RUNTIME.match(annotation):
+        path = f"/XLA runtime/{annotation.rstrip(':')}"
+        return GraphOp(path, "runtime", "", path, "")
     told = read_tensorflow_path(annotation)
     node = annotation.partition("#")[0].rpartition(":")
     last = (node[0] or node[2]).rstrip("/").rpartition("/")[2]
@@ -194,7 +199,9 @@ def _with_work(op: GraphOp, each: _Described) -> GraphOp:
     op.dtypes = json.dumps([shape.data_type for shape in operands], separators=(",", ":"))
     for product in hlo.products(each.module, each.instruction):
         shapes = json.dumps([list(shape) for shape in product.shapes], separators=(",", ":"))
-        op.products.append((product.function, shapes, json.dumps([product.data_type] * 2, separators=(",", ":"))))
+        op.products.append(
+            (product.function, shapes, json.dumps([product.data_type] * len(product.shapes), separators=(",", ":")))
+        )
     return op
 
 

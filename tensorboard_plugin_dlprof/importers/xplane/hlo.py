@@ -57,8 +57,9 @@ class Instruction(msgspec.Struct):
     batch: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     groups: int = 1
     replica_groups: str = ""
-    kernel_output_feature: int = -1
-    """Dimension of a convolution's kernel that counts output features; -1 if unknown."""
+    dimensions: tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]] = ((), (), ())
+    """Of a convolution's input, kernel and output, which axes are batch and features (of the kernel: output and input
+    features), then the others."""
 
 
 class Module(msgspec.Struct):
@@ -75,8 +76,9 @@ class Product(msgspec.Struct, frozen=True):
     """A matrix product or convolution with recorded shapes, as PyTorch would record it."""
 
     function: str
-    """``bmm``, ``mm``, ``convolution``."""
+    """``bmm``, ``xla_convolution``."""
     shapes: tuple[tuple[int, ...], ...]
+    """Of the operands; of a convolution input, kernel and output, in PyTorch's order."""
     data_type: str
 
 
@@ -177,7 +179,7 @@ def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instr
         elif number == 11 and wire == BYTES:
             found.fusion_kind = source.text(first, stop)
         elif number == 16 and wire == BYTES:
-            found.kernel_output_feature = next((v for n, _, v, _ in source.fields(first, stop) if n == 4), 0)
+            found.dimensions = _convolution_dimensions(source, first, stop)
         elif number == 28 and wire == BYTES:
             found.target = source.text(first, stop)
         elif number == 30 and wire == BYTES:
@@ -238,6 +240,19 @@ def _dot_dimensions(source: Source, begin: int, end: int, found: Instruction) ->
             lists[number] += _integers(source, wire, value, stop)
     found.contracting = tuple(lists[1]), tuple(lists[2])
     found.batch = tuple(lists[3]), tuple(lists[4])
+
+
+def _convolution_dimensions(
+    source: Source, begin: int, end: int
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    lists: dict[int, list[int]] = {number: [] for number in (7, 8, 11, 4, 3, 6, 9, 10, 12)}
+    for number, wire, value, stop in source.fields(begin, end):
+        if number in lists:
+            lists[number] += _integers(source, wire, value, stop)
+    # An axis of 0 is left out by the writer; of several axes, none is.
+    first, second, *others = (tuple(lists[each] or ([] if each in (11, 6, 12) else [0])) for each in lists)
+    spatial, output, input_, kernel, batch, features, last = others
+    return first + second + spatial, output + input_ + kernel, batch + features + last
 
 
 def _shapes(source: Source, begin: int, end: int, depth: int = 0) -> tuple[Shape, ...]:
@@ -353,18 +368,15 @@ def _gemm_dimensions(
 
 
 def _convolution(instruction: Instruction, first: Shape, second: Shape, result: Shape) -> list[Product]:
-    """A convolution as the matrix product it is: output positions x the kernel's reach x output features.
-
-    Its gradients take as many operations; their operands and results are the same three arrays in other places.
-    """
-    output, kernel = result, second
+    """A convolution, or a gradient of one: it takes as many operations on the same three arrays in other places."""
+    data, kernel, output = first, second, result
     if instruction.target.endswith("BackwardInput"):
-        output = first
+        data, output = result, first
     elif instruction.target.endswith("BackwardFilter"):
-        output, kernel = second, result
-    axis = instruction.kernel_output_feature
-    features = kernel.lengths[axis] if 0 <= axis < len(kernel.lengths) else 0
-    if not features or prod(output.lengths) % features:
-        return []
-    positions, reach = prod(output.lengths) // features, prod(kernel.lengths) // features
-    return [Product("bmm", ((1, positions, reach), (1, reach, features)), first.data_type)]
+        kernel, output = result, second
+    shapes = []
+    for shape, axes in zip((data, kernel, output), instruction.dimensions, strict=True):
+        if sorted(axes) != list(range(len(shape.lengths))):
+            return []
+        shapes.append(tuple(shape.lengths[axis] for axis in axes))
+    return [Product("xla_convolution", tuple(shapes), first.data_type)]

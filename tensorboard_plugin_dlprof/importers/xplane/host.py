@@ -49,7 +49,7 @@ _MOST_STEP = (1 << 31) - 1
 _WANTED = frozenset(
     (
         *("correlation_id", "device_id", "allocator_name", "allocation_bytes", "bytes_allocated", "bytes_reserved"),
-        *("step_num", "_r", "group_id", "module_name", "_p", "_pt", "_c", "_ct"),
+        *("addr", "step_num", "_r", "group_id", "module_name", "_p", "_pt", "_c", "_ct"),
     )
 )
 
@@ -140,7 +140,10 @@ class _Reading:
             self._calls.add(is_call, correlation=correlation, device=events.integers("device_id"), **every)
         is_memory = events.has("allocator_name") & events.has("bytes_allocated")
         if is_memory.any():
-            sizes = {text: events.integers(text) for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved")}
+            sizes = {
+                text: events.integers(text)
+                for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved", "addr")
+            }
             self._memory.add(is_memory, allocator=events.texts("allocator_name"), **sizes, **every)
         step = np.where(events.has("step_num"), events.integers("step_num"), step)
         root = events.integers("_r") == 1
@@ -221,6 +224,7 @@ class _Reading:
             allocated_bytes=read("bytes_allocated")[rows],
             # XLA's allocator reserves all at once and writes 0 here.
             reserved_bytes=np.where(reserved[rows] > 0, reserved[rows], -1),
+            address=read("addr")[rows],
         )
 
 

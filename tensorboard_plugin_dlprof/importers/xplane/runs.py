@@ -52,7 +52,7 @@ def find_launches(work: Work, host: Host, strings: Strings) -> Launches:
         if (run >= 0).any():
             module = np.where(run >= 0, host.module[recorded[run]], 0).astype(np.int32)
             return Launches(call, start, end, run, module, recorded)
-    return Launches(call, start, end, _told_runs(work, start, told), told, np.zeros(0, np.int64))
+    return Launches(call, start, end, _told_runs(work, start, told, strings), told, np.zeros(0, np.int64))
 
 
 def _calls(correlation: Int64s, host: Host) -> Int32s:
@@ -82,9 +82,14 @@ def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, tol
     return run
 
 
-def _told_runs(work: Work, start: Int64s, module: Int32s) -> Int32s:
-    """Runs where none are recorded: one ends where the module changes, or where its first op comes again."""
+def _told_runs(work: Work, start: Int64s, module: Int32s, strings: Strings) -> Int32s:
+    """Runs where none are recorded: one ends where the module changes, or where its first op comes again.
+
+    An op comes again with its first kernel, and not where it is in a loop of the module.
+    """
     hlo_op = np.array([each["hlo_op"] for each in work.descriptions], np.int64)[work.described]
+    loops = [any("while/" in strings[each[text]] for text in ("op_name", "name")) for each in work.descriptions]
+    looped: Flags = np.array(loops, np.bool_)[work.described]
     run = np.full(len(start), -1, np.int32)
     rows = np.flatnonzero(module > 0)
     rows = rows[np.lexsort((work.table.start_ns[rows], start[rows], work.table.device[rows]))]
@@ -92,7 +97,9 @@ def _told_runs(work: Work, start: Int64s, module: Int32s) -> Int32s:
         device, op = work.table.device[rows], hlo_op[rows]
         stretch = np.append(True, (device[1:] != device[:-1]) | (module[rows][1:] != module[rows][:-1]))
         head = np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))
-        again = (op == op[head]) & np.append(True, op[1:] != op[:-1])
+        again = (op == op[head]) & ~looped[rows]
+        for column in (work.table.name, *work.table.grid.T):
+            again &= column[rows] == column[rows[head]]
         run[rows] = np.cumsum(stretch | again) - 1
     return run
 

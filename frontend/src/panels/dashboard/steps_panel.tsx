@@ -4,6 +4,7 @@ import { StackedBar } from "../../components/charts/stacked_bar";
 import { StepChart } from "../../components/charts/step_chart";
 import { IterationChart } from "../../components/iteration_chart";
 import { classLabel } from "../../components/iteration_parts";
+import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
@@ -37,14 +38,13 @@ export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step
     >
       {only === undefined ? (
         <p class="nothing">
-          No iteration was found. For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems
-          put an NVTX range around it.
+          No iteration was found. <MarkSteps framework={data.framework} />.
         </p>
       ) : others.length === 0 ? (
         <div class="only-step">
           <p>
-            One iteration of {formatDuration(only.wall_ns)}. Call <code>profiler.step()</code> after each one, or put an
-            NVTX range around it, to see whether they are alike.
+            One iteration of {formatDuration(only.wall_ns)}. <MarkSteps framework={data.framework} />, to see whether
+            they are alike.
           </p>
           <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" height={40} />
         </div>

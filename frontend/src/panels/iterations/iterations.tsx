@@ -3,6 +3,7 @@ import { useMemo } from "preact/hooks";
 
 import type { DashboardResponse, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
+import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { classLabel, IterationTwin } from "../../components/iteration_parts";
 import { ErrorBox, Loading, Message } from "../../components/message";
@@ -57,8 +58,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
     return (
       <Message title="No iteration was found">
         <p>
-          For PyTorch call <code>profiler.step()</code> after each iteration; for Nsight Systems put an NVTX range
-          around it.
+          <MarkSteps framework={data.framework} />.
         </p>
       </Message>
     );
@@ -180,8 +180,8 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
       {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
       {source !== null && source.kind === "whole_capture" && (
         <p class="muted">
-          No iterations were found: the whole recording counts as one. Pick a key node that runs once in each, or record
-          with <code>profiler.step()</code> or an NVTX range around each iteration.
+          No iterations were found: the whole recording counts as one. <MarkSteps framework={data.framework} />, or pick
+          a key node that runs once in each.
         </p>
       )}
       <IterationTwin
