@@ -168,11 +168,12 @@ class Module:
         )
         return self._count
 
-    def encoded(self) -> bytes:
-        """The ``HloProto``."""
+    def encoded(self, schedule: bytes = b"") -> bytes:
+        """The ``HloProto``, perhaps with a ``HloScheduleProto``."""
         entry = text(1, "main") + b"".join(message(2, each) for each in self._instructions) + number(5, 1)
         computations = [message(3, each) for each in (*self._computations, entry + number(6, self._count))]
-        return message(1, text(1, self.name), *computations, number(5, self.program), number(6, 1))
+        told = [message(7, schedule)] if schedule else []
+        return message(1, text(1, self.name), *computations, number(5, self.program), number(6, 1), *told)
 
 
 def plain_instruction(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -55,10 +56,12 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
                 continue
             name = _NAMES[part].format(unit=unit)
             yield f"  {short_duration(time):>9}  {percent(time / wall) if wall else '':>6}  {name}"
-            named = [row for row in mean["rows"] if row["part"] == part and (row["path"] or row["call"])]
-            for row in named[:_ROWS]:
-                place = " in ".join(filter(None, (row["call"], row["path"])))
-                yield f"  {'':>17}  {short_duration(row['time_ns'])} {place}"
+            places = Counter[str]()  # One place may be on several threads.
+            for row in mean["rows"]:
+                if row["part"] == part and (row["path"] or row["call"]):
+                    places[" in ".join(filter(None, (row["call"], row["path"])))] += row["time_ns"]
+            for place, spent in sorted(places.items(), key=lambda item: (item[0] == "(rest)", -item[1]))[:_ROWS]:
+                yield f"  {'':>17}  {short_duration(spent)} {place}"
     if found["lower_bound"]:
         yield ""
         yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in found['lower_bound'])}."

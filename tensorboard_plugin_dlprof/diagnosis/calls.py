@@ -21,8 +21,8 @@ _MODULE = re.compile(
 )
 _CLASSES: Final = (("sync", _SYNC), ("copy", _BLOCKING_COPY), ("allocation", _ALLOCATION), ("module", _MODULE))
 
-_COPY = re.compile(rf"{_API}(?:Memcpy|Memset)")
-_LAUNCH = re.compile(r"Launch(?!HostFunc)|GraphUpload")
+_COPY = re.compile(rf"(?:{_API})?(?:Memcpy|Memset)")
+_LAUNCH = re.compile(r"Launch(?!HostFunc)|GraphUpload|^kernel launch$")
 
 _FILE_OR_NETWORK = re.compile(
     r"(?:read|write|pread|pwrite|readv|writev|open|openat|open64|fopen|fread|fwrite|fclose|close|fsync|recv|send|"

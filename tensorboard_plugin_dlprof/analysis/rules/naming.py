@@ -80,7 +80,7 @@ def is_compiling(cause: Cause) -> bool:
 
 
 _TRANSFERS = re.compile(
-    r"/?(?:XLA runtime/)?(?:BufferSequencingEvent::|(?:batched_)?device_put\b|cpp_pjit_shard_arg|shard_args?\b|"
+    r"/?(?:BufferSequencingEvent::|(?:batched_)?device_put\b|cpp_pjit_shard_arg|shard_args?\b|"
     r"\w*::\w*(?:BufferFromHost|CopyTo|CopyRaw|TransferTo|TransferFrom|ToLiteral))"
 )
 _DISPATCH = re.compile(

@@ -19,15 +19,15 @@ from tensorboard_plugin_dlprof.importers.xplane.paths import OpPath, is_jax_path
 from tensorboard_plugin_dlprof.importers.xplane.planes import Plane, as_int64, bytes_stat, read_stats
 from tensorboard_plugin_dlprof.importers.xplane.runs import Launches
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
-from tensorboard_plugin_dlprof.importers.xplane.work import TEXTS, Work
+from tensorboard_plugin_dlprof.importers.xplane.work import RUNTIMES_KERNELS, TEXTS, Work
 
 _PROGRAM = re.compile(r"\((-?\d+)\)\Z")
 _JIT_PREFIX = re.compile(r"(?:jit_|pjit_|pmap_)+")
 _PRODUCTS = frozenset(("gemm", "conv", "attention"))
 _PRODUCT_PATHS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "dot"))
 _MOST_OPERANDS = 16
-_RUNTIME = re.compile(r"\w+::\w+:?\Z")
-"""Names of functions of the runtime, which annotate copies; no node of TensorFlow is named so."""
+_COMMAND_BUFFER = re.compile(r"(?:command_buffer|call|CommandBuffer)?(?:[._]\d+)*\Z")
+"""What work in a command buffer may give as its op: nothing, or the command buffer."""
 
 
 class Modules:
@@ -74,12 +74,19 @@ class _Described(msgspec.Struct):
     instruction: hlo.Instruction | None
     path: str = ""
     is_tensorflow: bool = False
-    by_kernel_name: bool = False
+    is_in_buffer: bool = False
+    """Whether it tells only the command buffer that it is in."""
+    is_matched: bool = False
+    """Whether its instruction in the command buffer was found by names or places."""
 
 
 def graph_ops(work: Work, modules: Modules, strings: Strings) -> list[GraphOp | None]:
-    """The op of each of ``work.descriptions``; None where it tells of none."""
+    """The op of each of ``work.descriptions``; None where it tells of none.
+
+    Work of libraries in command buffers gets descriptions of its own, by its place among them.
+    """
     found = [_described(each, modules, strings) for each in work.descriptions]
+    _find_library_calls(work, found, strings)
     differentiated = {_owner(each) for each in found if "jvp(" in each.path}
     differentiated |= {
         _owner(each)
@@ -101,14 +108,52 @@ def _described(description: dict[str, int], modules: Modules, strings: Strings) 
     found = _Described(
         texts, description["program_id"], description["cuda_graph_id"], kernel, line, module, instruction
     )
-    if kernel and module is not None:
+    if found.graph >= 0 and (instruction.opcode == "call" if instruction else _COMMAND_BUFFER.match(texts["hlo_op"])):
+        found.is_in_buffer, texts["hlo_op"] = True, ""
+    if found.is_in_buffer and module is not None:
         # A kernel of a fusion is named after it, with dots replaced.
         fits = [each for name, each in module.by_name.items() if name.replace(".", "_").replace("-", "_") == kernel]
         if len(fits) == 1:
-            found.instruction, found.by_kernel_name = fits[0], True
-            texts["hlo_op"] = fits[0].name
-    found.path, found.is_tensorflow = _path(texts, found.instruction)
+            _take(found, fits[0])
+    if not found.is_matched:
+        found.path, found.is_tensorflow = _path(texts, None if found.is_in_buffer else instruction)
     return found
+
+
+def _take(found: _Described, instruction: hlo.Instruction) -> None:
+    """Let work in a command buffer belong to an instruction."""
+    found.instruction, found.is_matched = instruction, True
+    found.texts["hlo_op"] = instruction.name
+    found.path, found.is_tensorflow = _path(found.texts, instruction)
+
+
+def _find_library_calls(work: Work, found: list[_Described], strings: Strings) -> None:
+    """Names of libraries' kernels tell nothing: they are their calls in order, where a replay has as many of both."""
+    waiting = [each.is_in_buffer and not each.is_matched and each.module is not None for each in found]
+    rows = np.flatnonzero(np.array(waiting, np.bool_)[work.described])
+    if not len(rows):
+        return
+    table = work.table
+    rows = rows[np.lexsort((table.start_ns[rows], table.correlation[rows], table.device[rows]))]
+    calls = [hlo.library_calls(each.module, each.instruction) if each.module else [] for each in found]
+    known = np.array([len(each) for each in calls], np.int64)[work.described[rows]]
+    first = np.append(True, np.diff(table.correlation[rows]) != 0)
+    first[1:] |= table.device[rows[1:]] != table.device[rows[:-1]]
+    begin = np.flatnonzero(first)
+    replay = np.cumsum(first) - 1
+    place = np.arange(len(rows)) - begin[replay]
+    count = np.diff(np.append(begin, len(rows)))[replay]
+    chosen = (count == known) & (known > 0)
+    pairs, number = np.unique(
+        np.stack((work.described[rows[chosen]], place[chosen])), axis=1, return_inverse=True
+    )  # fmt: skip
+    work.described[rows[chosen]] = len(found) + number.reshape(-1)
+    for description, which in pairs.T.tolist():
+        each = msgspec.structs.replace(found[description], texts=dict(found[description].texts))
+        _take(each, calls[description][which])
+        found.append(each)
+        hlo_op = strings.intern(each.texts["hlo_op"])
+        work.descriptions.append({**work.descriptions[description], "hlo_op": hlo_op})
 
 
 def _path(texts: dict[str, str], instruction: hlo.Instruction | None) -> tuple[str, bool]:
@@ -137,12 +182,12 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
     if each.is_tensorflow:
         return _tensorflow_op(each.path)
     if not hlo_op and not each.path:
-        return _command_buffer(each)
+        return _command_buffer(each) if each.is_in_buffer else _of_runtime(each.kernel)
     kind = hlo.op_type(each.module, each.instruction) if each.module and each.instruction else ""
     stack = each.instruction.source if each.instruction is not None else ""
     if not stack and each.texts["source_file"]:
         stack = f"{each.texts['source_file']}({max(each.line, 0)}): "
-    key = f"{each.program}:{hlo_op}"
+    key = f"{each.program}:{hlo_op or each.path}"
     title = f" {hlo_op}" if hlo_op else ""
     if each.instruction is not None and hlo.is_collective(each.instruction):
         groups = each.instruction.replica_groups or "all"
@@ -156,7 +201,7 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
     op_type = _op_type(told, kind)
     path = "/".join(("", *filter(None, (told.module or root, *told.groups)), op_type)).replace("//", "/")
     again = " (recomputed)" if told.recomputed else ""
-    matched = " (matched by name)" if each.by_kernel_name else ""
+    matched = " (matched by name)" if each.is_matched else ""
     direction = "bprop" if told.backward else "fprop" if told.forward or not differentiated else ""
     return _with_work(GraphOp(f"{path}{title}{again}{matched}", op_type, direction, key, stack), each)
 
@@ -171,9 +216,6 @@ def _op_type(told: OpPath, kind: str) -> str:
 
 
 def _tensorflow_op(annotation: str) -> GraphOp:
-    if _RUNTIME.match(annotation):
-        path = f"/XLA runtime/{annotation.rstrip(':')}"
-        return GraphOp(path, "runtime", "", path, "")
     told = read_tensorflow_path(annotation)
     node = annotation.partition("#")[0].rpartition(":")
     last = (node[0] or node[2]).rstrip("/").rpartition("/")[2]
@@ -181,9 +223,15 @@ def _tensorflow_op(annotation: str) -> GraphOp:
     return GraphOp(path, told.op_type, "bprop" if told.backward else "fprop", path, "")
 
 
-def _command_buffer(each: _Described) -> GraphOp | None:
-    if each.graph < 0:
+def _of_runtime(kernel: str) -> GraphOp | None:
+    """Copies and fills of AMD's runtime, which are kernels there."""
+    if not kernel.startswith(RUNTIMES_KERNELS):
         return None
+    path = f"/XLA runtime/{kernel}"
+    return GraphOp(path, "memset" if "fill" in kernel.lower() else "copy", "", path, "")
+
+
+def _command_buffer(each: _Described) -> GraphOp:
     root = _JIT_PREFIX.sub("", each.texts["hlo_module"])
     path = f"/{root}" if root else ""
     return GraphOp(f"{path}/command buffer {each.graph}", "command_buffer", "", f"buffer:{each.graph}", "")

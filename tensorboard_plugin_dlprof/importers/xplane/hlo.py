@@ -19,6 +19,7 @@ _TYPES = {
 
 _MOST_INSTRUCTIONS = 1_000_000
 _MOST_FRAMES = 64
+_MOST_CALLS = 100_000
 
 _HEAVY = ("dot", "convolution", "reduce", "scatter", "sort")
 """Opcodes that a fusion is named after, the first that it contains."""
@@ -69,7 +70,8 @@ class Module(msgspec.Struct):
     by_name: dict[str, Instruction]
     by_id: dict[int, Instruction]
     computations: dict[int, tuple[list[Instruction], int]]
-    """Instructions, and the id of the root, by id of the computation."""
+    """Instructions, and the id of the root, by id of the computation. Those that have a schedule are in its order."""
+    entry: int = 0
 
 
 class Product(msgspec.Struct, frozen=True):
@@ -93,14 +95,19 @@ def read_module(source: Source, begin: int, end: int) -> Module:
 
 def _read_module(source: Source, begin: int, end: int, module: Module) -> None:
     computations = []
+    order: dict[int, int] = {}
     frames = _Frames(source)
     for number, wire, length, stop in source.fields(begin, end):
+        if number == 6 and wire == VARINT:
+            module.entry = length
         if wire != BYTES:
             continue
         if number == 1:
             module.name = source.text(stop - length, stop)
         elif number == 3:
             computations.append((stop - length, stop))
+        elif number == 7:
+            order = _schedule(source, stop - length, stop)
         elif number == 17:
             frames.read(stop - length, stop)
     count = 0
@@ -117,10 +124,25 @@ def _read_module(source: Source, begin: int, end: int, module: Module) -> None:
                 key = value
             elif number == 6 and wire == VARINT:
                 root = value
+        if instructions and all(each.id in order for each in instructions):
+            instructions.sort(key=lambda each: order[each.id])
         module.computations[key] = instructions, root
         for each in instructions:
             module.by_name[each.name] = each
             module.by_id[each.id] = each
+
+
+def _schedule(source: Source, begin: int, end: int) -> dict[int, int]:
+    """Places of instructions, by their ids, in the order in which they run."""
+    places: dict[int, int] = {}
+    entries = [(stop - size, stop) for key, wire, size, stop in source.fields(begin, end) if (key, wire) == (1, BYTES)]
+    for first, last in entries:
+        for number, wire, size, stop in source.fields(first, last):
+            if number == 2 and wire == BYTES:
+                for key, kind, value, behind in source.fields(stop - size, stop):
+                    for each in _integers(source, kind, value, behind) if key == 1 else ():
+                        places[each] = len(places)
+    return places
 
 
 class _Frames:
@@ -290,6 +312,28 @@ def op_type(module: Module, instruction: Instruction) -> str:
         heavy = next((code for code in _HEAVY if code in codes), "")
         return "conv" if heavy == "convolution" else heavy or _root(module, instruction) or "fusion"
     return {"dot": "gemm", "convolution": "conv"}.get(instruction.opcode, instruction.opcode)
+
+
+def library_calls(module: Module, instruction: Instruction | None) -> list[Instruction]:
+    """Calls of libraries (cuBLAS, cuDNN) in the order in which they run: in a command buffer, else in the module."""
+    keys = instruction.called if instruction is not None and instruction.called else (module.entry,)
+    found: list[Instruction] = []
+    for key in keys:
+        for each in module.computations.get(key, ([], 0))[0]:
+            if each.opcode == "call" and each is not instruction and len(found) < _MOST_CALLS:
+                # Computations that are called lie deeper; those of a call have none of their own here.
+                inner = (other for name in each.called for other in module.computations.get(name, ([], 0))[0])
+                found += filter(_is_library_call, inner)
+            elif _is_library_call(each):
+                found.append(each)
+    return found
+
+
+def _is_library_call(instruction: Instruction) -> bool:
+    target = instruction.target
+    return instruction.opcode == "custom-call" and bool(
+        _GEMM.match(target) or _CONVOLUTION.match(target) or _ATTENTION.search(target)
+    )
 
 
 def is_collective(instruction: Instruction) -> bool:

@@ -37,6 +37,7 @@ _RUNTIME = re.compile(
     r"(?!.*[Cc]ompil)(?:.*::|.*PJRT_|PjitFunction\(|(?:ParseArguments|CheckCacheHit|RecordUsage)\b)", re.DOTALL
 )
 """Names of ranges of JAX's and XLA's runtime."""
+_OLD_RUN = ":XLA GPU module"
 _STEP = re.compile(r"#(?:[^#]*,)?step_num=(\d{1,18})\b")
 _GPU_ALLOCATOR = re.compile(r"GPU_(\d{1,5})_bfc")
 
@@ -97,11 +98,19 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
         without_stats = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith(_NO_STATS)}, 0)
         steps = Lookup({key: step for key, each in plane.metadata.items() if (step := _step_in(each.name)) >= 0}, -1)
         runs = Lookup({key: 1 for key, each in plane.metadata.items() if "ExecuteThunks" in each.name}, 0)
+        # What older versions write in place of it.
+        modules = {key: each.name.removesuffix(_OLD_RUN) for key, each in plane.metadata.items()}
+        old_runs = Lookup(
+            {key: strings.intern(name) for key, name in modules.items() if name != plane.metadata[key].name}, 0
+        )
         reader = EventReader(source, plane, strings, _WANTED)
         for line in plane.lines:
             thread = reading.thread(line.id, line.name)
             for events in reader.read(line, without_stats):
-                kind = (frames(events.metadata) > 0, runs(events.metadata) > 0, steps(events.metadata))
+                module = old_runs(events.metadata)
+                if (is_run := runs(events.metadata) > 0).any():
+                    module = np.where(is_run, events.texts("module_name"), module)
+                kind = (frames(events.metadata) > 0, module, steps(events.metadata))
                 reading.add(events, thread, named(names(events.metadata), strings, skipped), *kind)
             reading.end_line()
     return reading.host()
@@ -125,7 +134,7 @@ class _Reading:
             self._threads.append(Thread(0, shown, name))
         return self._rows[number]
 
-    def add(self, events: Events, thread: int, name: Int64s, is_frame: Flags, is_run: Flags, step: Int64s) -> None:
+    def add(self, events: Events, thread: int, name: Int64s, is_frame: Flags, module: Int64s, step: Int64s) -> None:
         """Sort some events of one thread into the tables."""
         every = {
             "start": events.start_ps // 1000,
@@ -149,7 +158,6 @@ class _Reading:
         root = events.integers("_r") == 1
         if root.any():
             step = np.where((step < 0) & root, events.integers("group_id"), step)
-        module = np.where(is_run, events.texts("module_name"), 0) if is_run.any() else np.zeros(len(events), np.int64)
         producer, consumer = _asked(events, "_p", "_pt"), _asked(events, "_c", "_ct")
         asks = (producer != 0) | (consumer != 0)
         if asks.any():
@@ -265,7 +273,7 @@ def _step_in(name: str) -> int:
 def _name(name: str) -> str:
     """A name as shown: Python functions as PyTorch writes them, annotations without their arguments."""
     if not name.startswith("$"):
-        return name.partition("#")[0] or name
+        return name.partition("#")[0].removeprefix("NVTX:") or name
     found = _FRAME.match(name)
     if found:
         return f"{found['file']}({found['line']}): {found['function']}"

@@ -24,9 +24,15 @@ MOST_SHARED_BYTES = 1 << 20
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 _COPY_NAME = re.compile(r"Memcpy|Copy\w+To\w+$", re.IGNORECASE)
+RUNTIMES_KERNELS = "__amd_rocclr_"
+"""How names of kernels begin by which AMD's runtime copies and fills."""
 _PAIR = re.compile(r"([\w-]+):(\S+)")
 _HOST = ("pageable", "pinned", "host")
-_DIRECTIONS = {"htod": 1, "hosttodevice": 1, "dtoh": 2, "devicetohost": 2, "dtod": 8, "devicetodevice": 8, "ptop": 10}
+_DEVICE = ("device", "array", "managed", "device_static", "managed_static")
+_DIRECTIONS = {
+    **dict.fromkeys(("h2d", "htod", "hosttodevice"), 1), **dict.fromkeys(("d2h", "dtoh", "devicetohost"), 2),
+    **dict.fromkeys(("d2d", "dtod", "devicetodevice"), 8), **dict.fromkeys(("p2p", "ptop"), 10),
+}  # fmt: skip
 _COPY_TEXTS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 
 TEXTS = ("hlo_op", "hlo_module", "op_name", "name", "prefix", "tf_op", "annotation", "level 0", "source_file")
@@ -42,7 +48,7 @@ class Work(msgspec.Struct):
     """Row of ``descriptions`` for each."""
     descriptions: list[dict[str, int]]
     """Distinct values of ``TEXTS`` (text ids), ``NUMBERS`` (-1 if absent) and ``kernel``: the name (text id) of a
-    kernel in a command buffer that says nothing else of its op, else 0."""
+    kernel in a command buffer, or of one of the runtime's own, else 0."""
 
 
 class ColumnParts:
@@ -167,8 +173,8 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
     kernel = kind == WorkKind.KERNEL
     name, short = _names(said["event_name"], kernel, strings)
     told = {each: said[each] for each in (*TEXTS, *NUMBERS)}
-    in_graph = kernel & (told["hlo_op"] == 0) & (told["cuda_graph_id"] >= 0)
-    told["kernel"] = np.where(in_graph, name, 0)
+    of_runtime = np.array([strings[each].startswith(RUNTIMES_KERNELS) for each in name.tolist()], np.bool_)
+    told["kernel"] = np.where(kernel & ((told["cuda_graph_id"] >= 0) | of_runtime), name, 0)
     described, first = _distinct(np.stack(list(told.values())))
     columns = [column[first].tolist() for column in told.values()]
     name[~kernel] = label[~kernel]
@@ -287,9 +293,8 @@ def _copy(details: str, name: str, kind: int, strings: Strings) -> tuple[int, in
     if kind == WorkKind.MEMSET:
         return num_bytes, -1, strings.intern(name)
     source, target = pairs.get("kind_src", "").lower(), pairs.get("kind_dst", "").lower()
-    if source and target:
-        direction = _direction(source, target)
-        label = f"Memcpy {_COPY_TEXTS[direction]} ({source.title()} -> {target.title()})" if direction else name
+    if direction := _direction(source, target):
+        label = f"Memcpy {_COPY_TEXTS[direction]} ({source.title()} -> {target.title()})"
         return num_bytes, direction, strings.intern(label)
     lowered = name.lower()
     return num_bytes, next((value for text, value in _DIRECTIONS.items() if text in lowered), 0), strings.intern(name)
@@ -297,6 +302,6 @@ def _copy(details: str, name: str, kind: int, strings: Strings) -> tuple[int, in
 
 def _direction(source: str, target: str) -> int:
     from_host, to_host = source in _HOST, target in _HOST
-    if from_host and to_host:
+    if (from_host and to_host) or not all(each in _HOST or each in _DEVICE for each in (source, target)):
         return 0
     return 1 if from_host else 2 if to_host else 8

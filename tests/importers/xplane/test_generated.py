@@ -202,6 +202,38 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     }
 
 
+def test_work_in_command_buffers_is_found_by_names_and_by_places(tmp_path: Path) -> None:
+    """Fusions by their kernels' names; kernels of libraries in the order of the schedule, where none is missing."""
+    module = Module("jit_f", 7)
+    left = module.instruction("p", "parameter", shape("bf16", (64, 64)))
+    calls = [
+        module.instruction(f"gemm.{layer}", "custom-call", shape("bf16", (64, 64)), (left, left),
+                           f"jit(f)/Dense_{layer}/dot_general", more=message(28, b"__cublas$gemm"))
+        for layer in range(2)
+    ]  # fmt: skip
+    fused = module.instruction("loop_add_fusion.3", "fusion", shape("bf16", (64, 64)), (left,), "jit(f)/head/add")
+    # The second product comes first.
+    order = message(1, number(1, 1), message(2, message(1, *map(varint, (left, calls[1], calls[0], fused)))))
+    metadata, device = Plane("/host:metadata"), gpu()
+    metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded(schedule=order)})
+    stream = device.line(1, "Stream #1")
+    for replay, kernels in enumerate((("cublas", "cublas", "loop_add_fusion_3"), ("cublas", "loop_add_fusion_3"))):
+        for place, kernel in enumerate(kernels):
+            told = {"cuda_graph_id": 4, "hlo_op": "command_buffer", "hlo_module": "jit_f", "program_id": 7}
+            device.event(stream, kernel, 1_000 * replay + 100 * place + 1, 50, correlation_id=replay + 1, **told)
+    device.event(stream, "__amd_rocclr_copyBuffer.kd", 5_000, 9)
+    device.event(stream, "MemcpyH2D", 6_000, 9, memcpy_details="size:8 dest:0 async:1")
+    capture = capture_of(tmp_path, device, metadata)
+    assert capture.work.copy_kind.max() == 1, "by the name of the work, where the details do not tell"
+    profile = build_profile(capture)
+    names = [profile.ops[op].name for op in profile.kernels.op[np.argsort(profile.kernels.gpu_start)].tolist()]
+    fusion = "/f/head/add loop_add_fusion.3 (matched by name)"
+    assert names == [
+        *(f"/f/Dense_{layer}/dot_general gemm.{layer} (matched by name)" for layer in (1, 0)),
+        *(fusion, "/f/command buffer 4", fusion, "/XLA runtime/__amd_rocclr_copyBuffer"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("module", "framework"),
     [("jit_step", "JAX"), ("SyncTensorsGraph.12", "PyTorch/XLA"), ("cluster_0__XlaCompiledKernel", "TensorFlow")],
