@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis.as_findings import as_findings
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
-from tensorboard_plugin_dlprof.analysis.tables import Feedback
+from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
@@ -40,7 +40,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.track_rows import write_tracks
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
-from tensorboard_plugin_dlprof.diagnosis.answer import candidate_of, diagnose
+from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
@@ -51,6 +51,7 @@ from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
 from tensorboard_plugin_dlprof.memory.answer import answer
+from tensorboard_plugin_dlprof.memory.answer import headline as memory_headline
 from tensorboard_plugin_dlprof.memory.from_events import histories
 from tensorboard_plugin_dlprof.opening.limited_work import limited
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -211,7 +212,14 @@ def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] 
     found = advice.verdict.diagnosis
     if found is None or found.candidate is not candidate_of(profile) or found.chosen != found.typical.chosen:
         return None
-    return as_data(found, source, as_findings(profile, advice.verdict))
+    return _as_data(found, source, advice.verdict)
+
+
+def _as_data(found: Diagnosis, source: str, verdict: Verdict) -> dict[str, Any]:
+    data = as_data(found, source, as_findings(found.profile, verdict))
+    if not found.devices and found.profile.memory_histories:
+        data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(found.profile)}"
+    return data
 
 
 def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback], Advice]:
@@ -269,7 +277,7 @@ def diagnose_source(
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
-    return as_data(found, source.name, as_findings(profile, verdict))
+    return _as_data(found, source.name, verdict)
 
 
 def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:

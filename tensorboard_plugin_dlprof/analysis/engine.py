@@ -9,7 +9,7 @@ import msgspec
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import together
-from tensorboard_plugin_dlprof.analysis.rules import RULES, Rule
+from tensorboard_plugin_dlprof.analysis.rules import OF_MEMORY, RULES, Rule
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Confidence,
@@ -42,11 +42,11 @@ def judge(
         rules: name of the detector, and rule.
 
     Returns:
-        The findings, and the rules that lack data. Empty if all iterations have a length of 0.
+        The findings, and the rules that lack data. Of iterations without length, and of memory alone, only what is held.
     """
     signals = Signals(profile, aggregation, efficiency)
-    if signals.wall_ns <= 0:
-        return Verdict()
+    if signals.wall_ns <= 0 or profile.info.recorded == {"memory"}:
+        rules = [row for row in rules if row in OF_MEMORY]
     findings: list[Finding] = []
     undecided: list[Undecided] = []
     for detector, rule in rules:

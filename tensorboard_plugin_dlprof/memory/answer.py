@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.events.memory_tables import History
-from tensorboard_plugin_dlprof.memory.findings import findings_of
+from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of
 from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, peak_of, time_of
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
@@ -60,10 +60,8 @@ def headline(profile: Profile) -> str:
     relative = " more than at the start of the recording" if history.relative else ""
     reserved = ""
     if (history.reserved_bytes >= 0).all():
-        most = int(history.reserved_bytes.max())
-        # Memory stays reserved long before and after the peak: only what is never needed while it is counts.
-        cached = most - int(history.in_use_bytes[history.reserved_bytes == most].max())
-        reserved = f" Reserved {size(most)}: {size(max(cached, 0))} of it cached, not in use."
+        cached = size(cached_bytes(history))
+        reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached, not in use."
     return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative} on GPU {history.device}: {consists}.{reserved}"
 
 

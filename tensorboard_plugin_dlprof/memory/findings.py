@@ -21,6 +21,9 @@ NEAR_FRACTION = 0.9
 ROOM_FRACTION = 0.4
 """Less than this in use leaves room for twice the batch."""
 
+CACHED_FRACTION = 0.3
+"""Of what is reserved: more than this is kept from everybody else for nothing."""
+
 HOT_FRACTION = 0.3
 FREE_FRACTION = 0.2
 
@@ -43,6 +46,7 @@ def findings_of(
         *_wide_activations(profile, history),
         *_fragmentation(history),
         *_churn(history, iterations),
+        *_cached(history),
         *_room(history),
     ]
     for each in found:
@@ -207,6 +211,27 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     )
     action = f"PYTORCH_CUDA_ALLOC_CONF={_EXPANDABLE}, and inputs of equal shapes."
     return [_finding("fragmentation_detector", "advice", "medium", title, action)]
+
+
+def cached_bytes(history: History) -> int:
+    """What is reserved and not in use while most is reserved: it is needed neither before nor after. Memory stays
+    reserved long before and after the peak, so only the highest use meanwhile counts. Reserved memory must be known."""
+    most = int(history.reserved_bytes.max())
+    return max(most - int(history.in_use_bytes[history.reserved_bytes == most].max()), 0)
+
+
+def _cached(history: History) -> list[dict[str, Any]]:
+    most, cached = int(history.reserved_bytes.max()), 0
+    if (history.reserved_bytes >= 0).all() and not history.relative:
+        cached = cached_bytes(history)
+    if cached <= CACHED_FRACTION * most or most <= 0:
+        return []
+    title = f"{size(cached)} of the {size(most)} that are reserved are cached, not in use"
+    action = (
+        "It does no harm unless another process or NCCL needs the room: then call torch.cuda.empty_cache() once after "
+        "the warm-up, not in the loop."
+    )
+    return [_finding("cached_memory_detector", "info", "high", title, action)]
 
 
 def _churn(history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

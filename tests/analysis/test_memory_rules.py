@@ -86,20 +86,24 @@ def of_memory(profile: Profile) -> dict[str, Finding]:
     return {said.detector: said for said in verdict(profile).findings if said.cause == "memory"}
 
 
+CACHED = ["cached_memory_detector"]
+"""Where more than 30 % of what is reserved is never in use."""
+
+
 @pytest.mark.parametrize(
     ("profile", "detectors"),
     [
-        (held(), []),
-        (held(activation=0.31), ["activation_detector"]),
-        (held(activation=0.31, data_type="float32"), ["activation_detector", "wide_activation_detector"]),
-        (held(leak=1 << 28), ["leak_detector"]),
-        (held(reserved_rises=True), ["allocator_churn_detector"]),
+        (held(), CACHED),
+        (held(activation=0.31), ["activation_detector", *CACHED]),
+        (held(activation=0.31, data_type="float32"), ["activation_detector", "wide_activation_detector", *CACHED]),
+        (held(leak=1 << 28), ["leak_detector", *CACHED]),
+        (held(reserved_rises=True), ["allocator_churn_detector", *CACHED]),
         (snapshot(3 * GB, GB), ["fragmentation_detector"]),
         (snapshot(3 * GB, 3 * GB), []),
         (snapshot(GB, GB), []),
         (snapshot(3 * GB, GB, "expandable_segments:True"), []),
         (snapshot(GB // 2, GB // 2, failed=GB), ["oom_detector"]),
-        (snapshot(4 * GB, GB // 2, failed=3 * GB), ["oom_detector", "fragmentation_detector"]),
+        (snapshot(4 * GB, GB // 2, failed=3 * GB), ["oom_detector", "fragmentation_detector", *CACHED]),
     ],
 )
 def test_a_rule_speaks_where_it_is_true(profile: Profile, detectors: list[str]) -> None:

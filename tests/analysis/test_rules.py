@@ -34,7 +34,7 @@ OF_TIME = {
 
 OF_MEMORY = {
     *("oom_detector", "leak_detector", "activation_detector", "wide_activation_detector"),
-    *("fragmentation_detector", "allocator_churn_detector"),
+    *("fragmentation_detector", "allocator_churn_detector", "cached_memory_detector"),
 }
 """Rules that read what memory holds: ``test_memory_rules`` has their cases."""
 

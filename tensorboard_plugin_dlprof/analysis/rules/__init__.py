@@ -25,6 +25,20 @@ from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
 
 Rule = Callable[[Signals], Finding | Lacks | None]
 
+OF_MEMORY: tuple[tuple[str, Rule], ...] = tuple(
+    (detector, rule_of(detector))
+    for detector in (
+        "oom_detector",
+        "leak_detector",
+        "activation_detector",
+        "wide_activation_detector",
+        "fragmentation_detector",
+        "allocator_churn_detector",
+        "cached_memory_detector",
+    )
+)
+"""Those that need no GPU work: memory snapshots tell of none, and may have no times either."""
+
 RULES: tuple[tuple[str, Rule], ...] = (
     ("unrecorded_gpu_work", idle.missing_work),
     ("cold_start", start.cold_start),
@@ -59,12 +73,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("dominant_kernel", kernels.dominant),
     ("batch_size_detector", memory.small_batch),
     ("memory_full_detector", memory.full),
-    ("oom_detector", rule_of("oom_detector")),
-    ("leak_detector", rule_of("leak_detector")),
-    ("activation_detector", rule_of("activation_detector")),
-    ("wide_activation_detector", rule_of("wide_activation_detector")),
-    ("fragmentation_detector", rule_of("fragmentation_detector")),
-    ("allocator_churn_detector", rule_of("allocator_churn_detector")),
+    *OF_MEMORY,
     ("step_holds_many", recording.step_holds_many),
     ("no_iterations_detector", recording.iterations),
     ("iteration_range_detector", recording.iteration_range),

@@ -21,12 +21,18 @@ interface AnswerBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
   step: Step | null;
+  /** What is said where memory was recorded, of a recording without GPU work. */
+  memory: string;
 }
 
-export function AnswerBand({ data, diagnosis, step }: AnswerBandProps) {
+export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
   const answer = diagnosis === null || step === null ? null : answerOf(diagnosis, step);
   const phrases: readonly Phrase[] =
-    answer === null ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)] : answer.pieces;
+    answer !== null
+      ? answer.pieces
+      : hasGpuWork(data) || memory === ""
+        ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)]
+        : [{ text: memory }];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
   const leftOut = diagnosis !== null && diagnosis.typical.why.length > 0;
   return (
@@ -49,7 +55,12 @@ export function AnswerBand({ data, diagnosis, step }: AnswerBandProps) {
             Include what was left out
           </ViewLink>
         )}
-        {!hasGpuWork(data) && <WhyNothing data={data} />}
+        {!hasGpuWork(data) && memory !== "" && (
+          <ViewLink class="link-button" to={{ view: "memory" }}>
+            What holds it
+          </ViewLink>
+        )}
+        {!hasGpuWork(data) && memory === "" && <WhyNothing data={data} />}
         {serious > 0 && <Limits count={serious} />}
       </p>
       {step !== null && step.segments.length > 0 && (

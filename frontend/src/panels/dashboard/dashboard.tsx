@@ -25,7 +25,12 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         <AnswerToCome />
       ) : (
         <>
-          <AnswerBand data={data} diagnosis={diagnosis} step={step} />
+          <AnswerBand
+            data={data}
+            diagnosis={diagnosis}
+            step={step}
+            memory={data.memory === null ? "" : (found?.headline ?? "")}
+          />
           <Tiles data={data} diagnosis={diagnosis} step={step} />
           <RankNote />
           <div class="answer-row">
