@@ -42,7 +42,7 @@ def judge(
         rules: name of the detector, and rule.
 
     Returns:
-        The findings, and the rules that lack data. Of iterations without length, and of memory alone, only what is held.
+        The findings, and the rules that lack data; where there is no time or no GPU work, only those about memory.
     """
     signals = Signals(profile, aggregation, efficiency)
     if signals.wall_ns <= 0 or profile.info.recorded == {"memory"}:

@@ -17,6 +17,9 @@ from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.units import percentage, size
 
+_LISTS = {"category": ("category", "at_peak"), "module": ("module", "by_module"), "op": ("owner", "by_owner")}
+"""By the values of ``--by``: what names a row, and the list of rows."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--at", metavar="peak|NS", default="peak", help="the moment to list, in ns of the recording (default: peak)"
     )
-    parser.add_argument("--by", choices=("category", "op"), default="category", help="what the text lists")
+    parser.add_argument("--by", choices=tuple(_LISTS), default="category", help="what the text lists")
     parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of the text (default: 10)")
 
 
@@ -58,9 +61,9 @@ def _text(found: dict[str, Any], by: str, top: int) -> str:
     lines = [found["headline"]]
     for device, each in found["devices"].items():
         lines += ["", f"GPU {device}, {each['peak_of']} bytes at the peak of {size(each['peak_bytes'])}:"]
-        key, rows = ("category", each["at_peak"]) if by == "category" else ("owner", each["by_owner"])
+        key, rows = _LISTS[by]
         whole = max(each["peak_bytes"], 1)
-        for row in rows[:top]:
+        for row in each[rows][:top]:
             blocks = "" if row["blocks"] is None else f" in {row['blocks']:,} blocks"
             lines.append(f"  {size(row['bytes']):>10}  {percentage(row['bytes'] / whole):>6}  {row[key]}{blocks}")
         for finding in each["findings"]:

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 
 _NUMBER = re.compile(r"(?<=\[)\d+(?=\])|(?<=[._])\d+(?=[./]|\Z)")
 """The number of a repeated part of a model in a path."""
+
+_LINE = re.compile(r"(.+\.pyx?)\(\d+\): ")
+"""A line of a program, as snapshots tell it."""
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -84,6 +88,55 @@ def owners_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative
         before = sizes.get(name, (0, 0))
         sizes[name] = (before[0] + num_bytes, before[1] + count)
     return _with_rest(sizes, in_use_bytes, relative and not len(blocks.num_bytes))
+
+
+def by_module(history: History, state: int) -> list[Held]:
+    """What is in use in a state by module, or by file where only lines are known; the rows add up."""
+    in_use = int(history.in_use_bytes[state])
+    return modules_in(_open(history, state), history.owners, in_use, history.relative)
+
+
+def modules_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
+    """As ``owners_in``, by the module around the op that allocated a block, or by the file of the line that did."""
+    return owners_in(blocks, [_module_of(owner) for owner in owners], in_use_bytes, relative)
+
+
+def _module_of(owner: str) -> str:
+    if line := _LINE.match(owner):
+        return line[1]
+    return (owner.rpartition("/")[0] or "/") if owner.startswith("/") else owner
+
+
+def stacked(blocks: Blocks, states: Int64s, in_use_bytes: Int64s, relative: bool) -> dict[str, Int64s]:
+    """The bytes of each category in each of some states; they add up to ``in_use_bytes``, which has their shape.
+
+    Args:
+        blocks: Those that are allocated in any of the states.
+        states: Numbers of states.
+        in_use_bytes: Memory in use in each of these.
+        relative: Whether these count from the start of the recording.
+    """
+    found: dict[str, Int64s] = {}
+    rest = in_use_bytes.copy()
+    for number in distinct_values(blocks.category).tolist():
+        of = blocks.category == number
+        begun, ended = (
+            _sum_before(moment[of], blocks.num_bytes[of], states) for moment in (blocks.allocated, blocks.freed)
+        )
+        found[CATEGORIES[number]] = begun - ended
+        rest -= begun - ended
+    if rest.any():
+        name = "unknown" if relative and not len(blocks.num_bytes) else CATEGORIES[HELD_BEFORE]
+        found[name] = found.get(name, 0) + rest
+    return found
+
+
+def _sum_before(event: Int64s, num_bytes: Int64s, states: Int64s) -> Int64s:
+    """The bytes of the blocks whose event is before each state."""
+    order = np.argsort(event, kind="stable")
+    sums = np.append(0, np.cumsum(num_bytes[order]))
+    found: Int64s = sums[np.searchsorted(event[order], states, side="left")]
+    return found
 
 
 def repeated(path: str) -> str:

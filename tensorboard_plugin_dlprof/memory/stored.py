@@ -48,6 +48,8 @@ class Steps(msgspec.Struct):
     low_bytes: Int64s
     high_bytes: Int64s
     reserved_bytes: Int64s
+    first_state: int | None
+    """The number of the first state; None where a row stands for several."""
 
 
 def devices_of(con: Any) -> list[Facts]:
@@ -103,7 +105,7 @@ def read_states(con: Any, facts: Facts, start: int | None, stop: int | None) -> 
     axis = columns[0]
     if not facts.timed:
         axis = (parts[0] * _PART + np.arange(len(axis))) * GROUP**level - 1
-    return Steps(axis, *columns[1:])
+    return Steps(axis, columns[1], columns[2], columns[3], None if level else parts[0] * _PART)
 
 
 def state_of(con: Any, facts: Facts, moment: int) -> tuple[int, int | None, int]:
@@ -120,8 +122,9 @@ def state_of(con: Any, facts: Facts, moment: int) -> tuple[int, int | None, int]
     return part[0] * _PART + place, int(time[place]) if facts.timed else None, int(in_use[place])
 
 
-def open_blocks_of(con: Any, facts: Facts, state: int) -> Blocks:
-    """The blocks that are allocated in a state: those of the last state whose open blocks are stored, and those since.
+def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) -> Blocks:
+    """The blocks that are allocated in a state, or in any up to ``last``: those of the last state before whose open
+    blocks are stored, and those since.
 
     Raises:
         ValueError: the packed columns are damaged.
@@ -132,13 +135,14 @@ def open_blocks_of(con: Any, facts: Facts, state: int) -> Blocks:
     ).fetchone()
     rows = con.execute("SELECT part, first FROM memory_blocks WHERE device_id = ? ORDER BY part", (device,)).fetchall()
     first = [begin for _, begin in rows]
-    begin, end = np.searchsorted(first, (since, state))
+    last = state if last is None else last
+    begin, end = np.searchsorted(first, (since, last))
     later = _read_parts(con, "memory_blocks", device, 5, [part for part, _ in rows[max(begin - 1, 0) : end]])
     kept = later[0] >= since
     before = _read_parts(con, "memory_open", device, 5, None, f"AND state = {int(since)}")
     columns = [np.append(old, new[kept]) for old, new in zip(before, later, strict=True)]
     blocks = _blocks(columns)
-    rows_of = np.flatnonzero((blocks.allocated < state) & (blocks.freed >= state))
+    rows_of = np.flatnonzero((blocks.allocated < last) & (blocks.freed >= state))
     return Blocks(*(getattr(blocks, name)[rows_of] for name in Blocks.__struct_fields__))
 
 

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows
-from tensorboard_plugin_dlprof.memory.peak import categories_of, owners_in
+from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked
 from tensorboard_plugin_dlprof.memory.stored import (
     Facts,
+    Steps,
     checked_owners,
     devices_of,
     open_blocks_of,
@@ -95,6 +96,7 @@ def memory_curve(
     # Each bin begins with the state that holds when it begins.
     begin = np.clip(np.searchsorted(axis, edges[:-1], side="right") - 1, 0, len(axis) - 1)
     end = np.clip(np.searchsorted(axis, edges[1:], side="right"), begin + 1, len(axis))
+    highest = [low + int(steps.high_bytes[low:high].argmax()) for low, high in zip(begin, end, strict=True)]
     return {
         "device": device,
         "unit": "ns" if facts.timed else "events",
@@ -103,8 +105,23 @@ def memory_curve(
         "in_use_min_bytes": _reduced(np.minimum, steps.low_bytes, begin, end),
         "in_use_max_bytes": _reduced(np.maximum, steps.high_bytes, begin, end),
         "reserved_max_bytes": _reduced(np.maximum, steps.reserved_bytes, begin, end) if facts.reserved else None,
+        "categories": _stack(connection, facts, steps, np.array(highest)),
         "capacity_bytes": facts.capacity_bytes or None,
     }
+
+
+def _stack(
+    connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s
+) -> list[dict[str, str | list[int]]] | None:
+    """What the memory in use consists of at some rows of the curve, what is held longest first; None of too many."""
+    if steps.first_state is None:
+        return None
+    states = places + steps.first_state
+    with _damage(connection):
+        blocks = open_blocks_of(connection, facts, int(states[0]), int(states[-1]))
+        found = stacked(blocks, states, steps.high_bytes[places], facts.relative)
+    order = sorted(found, key=lambda name: (name not in ("unknown", CATEGORIES[HELD_BEFORE]), -int(found[name].sum())))
+    return [{"category": name, "bytes": found[name].tolist()} for name in order]
 
 
 def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[str, Any]:
@@ -121,6 +138,7 @@ def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[
         "in_use_bytes": in_use,
         "at_peak": held_rows(categories, "category"),
         "by_owner": held_rows(owners_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "owner"),
+        "by_module": held_rows(modules_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "module"),
     }
 
 

@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.database.memory_rows import write_history
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
 from tensorboard_plugin_dlprof.memory.pairing import pair
+from tensorboard_plugin_dlprof.memory.peak import by_category
 from tensorboard_plugin_dlprof.memory.stored import MOST_STATES, devices_of, open_blocks_of, read_states, state_of
 from tensorboard_plugin_dlprof.queries.memory import memory_at, memory_curve
 
@@ -77,6 +78,28 @@ def test_any_window_holds_its_least_and_its_most() -> None:
             begin = int(np.searchsorted(axis, edges[number], side="right")) - 1
             end = int(np.searchsorted(axis, edges[number + 1], side="right"))
             assert most == history.in_use_bytes[begin:end].max()
+
+
+def test_the_categories_of_the_curve_add_up_and_are_those_of_the_moment() -> None:
+    """In each bin they are what is open when most is in use; over too many events they are not told."""
+    for timed in (True, False):
+        history = history_of(20_000, timed)
+        con, axis = stored(history), np.arange(len(history.in_use_bytes)) - 1
+        if timed:
+            axis = np.append(history.time_ns[:1], history.time_ns)
+        last = int(axis[-1])
+        for start, stop in ((None, None), (last // 3, last // 2)):
+            curve = memory_curve(con, 0, start, stop, 100)
+            categories = {row["category"]: row["bytes"] for row in curve["categories"]}
+            assert np.sum(list(categories.values()), axis=0).tolist() == curve["in_use_max_bytes"]
+            edges = np.linspace(curve["from"], curve["to"], 101)
+            for number in (0, 40, 99):
+                begin = max(int(np.searchsorted(axis, edges[number], side="right")) - 1, 0)
+                end = max(int(np.searchsorted(axis, edges[number + 1], side="right")), begin + 1)
+                state = begin + int(history.in_use_bytes[begin:end].argmax())
+                held = {row.name: row.num_bytes for row in by_category(history, state)}
+                assert {name: each[number] for name, each in categories.items() if each[number]} == held
+    assert memory_curve(stored(history_of(5 * MOST_STATES // 2)), 0, None, None, 100)["categories"] is None
 
 
 def test_any_moment_has_its_blocks() -> None:

@@ -657,6 +657,13 @@ export interface MemoryOwner {
   blocks: number | null;
 }
 
+export interface MemoryModule {
+  /** A module's path, or a file of the program. */
+  module: string;
+  bytes: number;
+  blocks: number | null;
+}
+
 export interface MemoryIteration {
   number: number;
   peak_bytes: number;
@@ -674,6 +681,7 @@ export interface MemoryDevice {
   capacity_bytes: number | null;
   at_peak: MemoryHeld[];
   by_owner: MemoryOwner[];
+  by_module: MemoryModule[];
   iterations: MemoryIteration[];
   leak: { verdict: "leak" | "none" | "cannot_tell"; bytes_per_iteration: number | null };
   findings: { rule: string; title: string; action: string }[];
@@ -691,6 +699,8 @@ export interface MemoryCurveResponse {
   in_use_min_bytes: number[];
   in_use_max_bytes: number[];
   reserved_max_bytes: number[] | null;
+  /** What `in_use_max_bytes` consists of, from below; null of too many events. */
+  categories: { category: string; bytes: number[] }[] | null;
   capacity_bytes: number | null;
 }
 
@@ -712,4 +722,5 @@ export interface MemoryAt {
   in_use_bytes: number;
   at_peak: MemoryHeld[];
   by_owner: MemoryOwner[];
+  by_module: MemoryModule[];
 }

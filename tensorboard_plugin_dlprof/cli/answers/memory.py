@@ -26,6 +26,14 @@ class HeldByOwner(Struct):
     blocks: int | None
 
 
+class HeldByModule(Struct):
+    """What an op, or a place in the program, holds."""
+
+    module: str
+    bytes: Bytes
+    blocks: int | None
+
+
 class Fragmentation(Struct):
     """What is reserved and not in use at the end."""
 
@@ -94,7 +102,7 @@ class MemoryFinding(Struct):
 
 
 class MemoryDevice(Struct):
-    """The memory of a GPU. ``at_peak`` and ``by_owner`` are of the moment ``at_ns``."""
+    """The memory of a GPU. ``at_peak``, ``by_owner`` and ``by_module`` are of the moment ``at_ns``."""
 
     peak_bytes: Bytes
     peak_of: str
@@ -108,6 +116,7 @@ class MemoryDevice(Struct):
     at_ns: Ns | None
     at_peak: list[HeldBy]
     by_owner: list[HeldByOwner]
+    by_module: list[HeldByModule]
     fragmentation: Fragmentation
     iterations: list[MemoryIteration]
     leak: Leak

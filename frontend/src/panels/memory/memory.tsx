@@ -3,12 +3,14 @@ import { useState } from "preact/hooks";
 
 import { fetchMemory, fetchMemoryAt } from "../../api/client";
 import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
+import { Choice, chosenOf } from "../../components/choice";
 import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { OpPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
-import { navigate, useUrl } from "../../frame/url";
+import { useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
@@ -40,24 +42,22 @@ export function Memory() {
         <h1>{found.headline}</h1>
       </header>
       {devices.length > 1 && (
-        <div class="segmented" role="group" aria-label="GPU">
-          {devices.map((id) => (
-            <button
-              key={id}
-              type="button"
-              class="button"
-              aria-pressed={id === chosen}
-              onClick={() => navigate({ "memory.gpu": id })}
-            >
-              GPU {id}
-            </button>
-          ))}
-        </div>
+        <Choice
+          label="GPU"
+          options={devices.map((id) => [id, `GPU ${id}`] as const)}
+          value={chosen}
+          to={(id) => ({ "memory.gpu": id })}
+        />
       )}
       <OfDevice key={chosen} id={chosen} device={device} />
     </div>
   );
 }
+
+const GROUPINGS = [
+  ["module", "Module or file"],
+  ["op", "Op or line"],
+] as const;
 
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
@@ -67,7 +67,13 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   );
   const at = time === null ? null : moment.data;
   const rows = at?.at_peak ?? device.at_peak;
-  const owners = at?.by_owner ?? device.by_owner;
+  const url = useUrl();
+  const grouping = chosenOf(GROUPINGS, url["memory.by"]);
+  const lists = at ?? device;
+  const owners =
+    grouping === "module"
+      ? lists.by_module.map(({ module, ...rest }) => ({ name: module, ...rest }))
+      : lists.by_owner.map(({ owner, ...rest }) => ({ name: owner, ...rest }));
   const whole = at?.in_use_bytes ?? device.peak_bytes;
   const when = at === null ? "At the peak" : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
   return (
@@ -104,10 +110,14 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
         </ul>
       </Panel>
       {owners.length > 1 && (
-        <Panel title={`${when}, by op`} about="The ops, or the places in the program, that allocated what is held.">
+        <Panel
+          title={`${when}, by who allocated it`}
+          about="The modules and ops that allocated what is held, or the files and lines of the program. What repeats in a model is one row."
+          tools={<Choice label="Group by" options={GROUPINGS} value={grouping} to={(by) => ({ "memory.by": by })} />}
+        >
           <ul class="memory-rows">
-            {owners.slice(0, 15).map(({ owner, bytes, blocks }) => (
-              <Row key={owner} name={owner} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
+            {owners.slice(0, 15).map(({ name, bytes, blocks }) => (
+              <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
             ))}
           </ul>
         </Panel>
@@ -152,7 +162,9 @@ function Row({ name, bytes, blocks, whole, colour }: RowProps) {
   const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${exactNumber(blocks)} blocks`}`;
   return (
     <li data-tip={exact}>
-      <span class="memory-name">{name}</span>
+      <span class="memory-name">
+        <OpPath path={name} />
+      </span>
       <span class="memory-track">
         <span style={{ width: `${Math.max(0, Math.min(share ?? 0, 1)) * 100}%`, background: colour }} />
       </span>

@@ -10,6 +10,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { categoryColour } from "../../model/memory_categories";
 
 const HEIGHT = 220;
 const LEFT = 74;
@@ -41,7 +42,8 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
       </div>
     );
   const { from, to, unit, in_use_max_bytes: inUse, reserved_max_bytes: reserved } = curve;
-  const top = Math.max(...inUse, ...(reserved ?? [0]), 1) * 1.05;
+  const top = Math.max(...inUse, ...(reserved ?? [0]), 1) * 1.12;
+  const layers = layersOf(curve);
   const inner = width - LEFT;
   const y = (bytes: number): number => TOP + (1 - bytes / top) * (HEIGHT - TOP - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
@@ -86,16 +88,19 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
           event.preventDefault();
         }}
       >
-        {[0, 0.25, 0.5, 0.75].map((share) => (
-          <g key={share}>
-            <line class="grid-line" x1={LEFT} x2={width} y1={y(share * top)} y2={y(share * top)} />
-            <text class="axis" x={LEFT - 6} y={y(share * top) + 4} text-anchor="end">
-              {formatBytes(share * top)}
+        {byteTicks(top).map((bytes) => (
+          <g key={bytes}>
+            <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
+            <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
+              {formatBytes(bytes).replace(/\.0+ /, " ")}
             </text>
           </g>
         ))}
         {reserved !== null && <path class="memory-reserved" d={outline(reserved, inner, y, false)} />}
-        <path class="memory-in-use" d={outline(inUse, inner, y, true)} />
+        {layers.map(({ category, upTo }) => (
+          <path key={category} fill={categoryColour(category)} d={outline(upTo, inner, y, true)} />
+        ))}
+        <path class={layers.length > 0 ? "memory-outline" : "memory-in-use"} d={outline(inUse, inner, y, true)} />
         {device.peak_ns !== null && device.peak_ns >= from && device.peak_ns <= to && (
           <g>
             <line class="memory-mark" x1={x(device.peak_ns)} x2={x(device.peak_ns)} y1={TOP} y2={HEIGHT - BOTTOM} />
@@ -129,11 +134,43 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
         </text>
       </svg>
       <p class="muted note-below">
-        <span class="swatch memory-swatch" /> in use{reserved !== null && "; the line above: reserved by the allocator"}
-        {unit === "events" && ". The recording has no times: the axis counts events"}
+        {layers.length > 0 ? (
+          [...layers].reverse().map(({ category }) => (
+            <span key={category} class="memory-key">
+              <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+            </span>
+          ))
+        ) : (
+          <span class="memory-key">
+            <span class="swatch memory-swatch" /> in use
+          </span>
+        )}
+        {reserved !== null && <span class="memory-key">dashed: reserved by the allocator</span>}
+        {unit === "events" && "The recording has no times: the axis counts events."}
       </p>
     </div>
   );
+}
+
+/** The categories from below, the upper ones first, each up to the sum of those below and its own. */
+function layersOf({
+  categories,
+  in_use_max_bytes: inUse,
+}: MemoryCurveResponse): { category: string; upTo: number[] }[] {
+  const sums = inUse.map(() => 0);
+  return (categories ?? [])
+    .map(({ category, bytes }) => {
+      bytes.forEach((value, i) => (sums[i] = (sums[i] ?? 0) + value));
+      return { category, upTo: [...sums] };
+    })
+    .reverse();
+}
+
+/** Up to five round numbers of bytes below `top`. */
+function byteTicks(top: number): number[] {
+  const unit = 1024 ** Math.floor(Math.log(Math.max(top, 1)) / Math.log(1024));
+  const step = [0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].find((each) => top / (each * unit) < 5) ?? 1000;
+  return [0, 1, 2, 3, 4].map((number) => number * step * unit).filter((bytes) => bytes < top);
 }
 
 /** A line of steps over the bins; closed down to nothing for an area. */
