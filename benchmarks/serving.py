@@ -123,7 +123,6 @@ def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Q
     return {
         **asked,
         "group tree": route("groups"),
-        "op": route("op", op=lambda chance: chance.choice(known.ops)),
         "iteration bars": route("iterations"),
         "ops: first page": table("ops"),
         "ops: search": table("ops", search="conv"),

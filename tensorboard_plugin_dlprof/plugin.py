@@ -26,7 +26,6 @@ ROUTES = (
     "/compare_row",
     "/table",
     "/groups",
-    "/op",
     "/iterations",
     "/diagnosis",
     "/findings",

@@ -95,7 +95,6 @@ class App:
             "/compare_row": self._application(self._compare_row, _READS),
             "/table": self._application(self._table, _READS),
             "/groups": self._application(self._scoped(views.groups), _READS),
-            "/op": self._application(self._scoped(views.op), _READS),
             "/iterations": self._application(self._scoped(views.iterations), _READS),
             "/diagnosis": self._application(self._diagnosis, _READS),
             "/findings": self._application(self._scoped(views.findings), _READS),

@@ -1,4 +1,4 @@
-"""Data of the views besides tables: the tree of groups, one op, findings, efficiency, bars of iterations."""
+"""Data of the views besides tables: the tree of groups, findings, efficiency, bars of iterations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tensorboard_plugin_dlprof.queries.efficiency import efficiency as efficienc
 from tensorboard_plugin_dlprof.queries.findings import findings as all_findings
 from tensorboard_plugin_dlprof.queries.group_tree import DEFAULT_LIMIT, MAX_LIMIT, group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bins import DEFAULT_BINS, MAX_BINS, iteration_bars
-from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.throughput import MOST_PER_ITERATION, Given
 from tensorboard_plugin_dlprof.queries.throughput import throughput as all_throughput
@@ -22,11 +21,6 @@ def groups(connection: sqlite3.Connection, scope: Scope, parameters: Parameters)
     """The body of ``./groups``."""
     limit = parameters.integer("limit", DEFAULT_LIMIT, 1, MAX_LIMIT) or DEFAULT_LIMIT
     return group_tree(connection, scope, parameters.text("group"), limit)
-
-
-def op(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:
-    """The body of ``./op``."""
-    return op_detail(connection, scope, parameters.required("op"))
 
 
 def throughput(connection: sqlite3.Connection, scope: Scope, parameters: Parameters) -> Any:

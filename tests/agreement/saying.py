@@ -15,7 +15,6 @@ from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.headline import headline
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
-from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -152,29 +151,14 @@ def _bool(number: int | None) -> bool | None:
 
 
 def _op(said: Said, op: str, row: dict[str, Any], leaf: dict[str, Any]) -> Iterator[Disagreement]:
-    said.connection.authorizer_calls = 0
-    found: Any = op_detail(said.connection, said.scope, op)
-    for key in ("eligible", "using_tensor_cores", "calls", "kernel_calls", "direction", "op_type"):
-        yield f"{op} {key} on its page", row[key], found["op"][key]
-    yield f"{op} GPU time on its page", row["gpu_time_ns"], found["times"]["gpu_time"]["total_ns"]
-    by_iteration, kernels = found["iterations"], said.table("kernels_of_op", op=op)
-    yield f"{op} kernels by iteration", row["kernel_calls"], sum(by_iteration["kernels"])
+    kernels = said.table("kernels_of_op", op=op)
     yield f"{op} kernels by name", row["kernel_calls"], _sum(kernels, "calls")
-    yield f"{op} kernel time by name", sum(by_iteration["kernel_time_ns"]), _sum(kernels, "gpu_time_ns")
     yield f"{op} kernel time in the tree", leaf["kernel_time_ns"], _sum(kernels, "gpu_time_ns")
-    known = [number for number in by_iteration["tensor_core_time_ns"] if number is not None]
-    if leaf["tensor_core_time_ns"] is not None:
-        yield f"{op} Tensor Core time in the tree", leaf["tensor_core_time_ns"], sum(known)
-    else:
-        yield f"{op} Tensor Core time by iteration", sum(known), 0
     uses = {kernel["using_tensor_cores"] for kernel in kernels}
     if kernels:
         told = True if True in uses else None if None in uses else False
         if row["using_tensor_cores"] is not None or None in uses:
             yield f"{op} using by its kernels", row["using_tensor_cores"], told
-    if row["calls"] and by_iteration["calls"] and None not in by_iteration["calls"]:
-        yield f"{op} calls by iteration", row["calls"], sum(by_iteration["calls"])
-        yield f"{op} GPU time by iteration", row["gpu_time_ns"], sum(by_iteration["gpu_time_ns"])
 
 
 def _groups(said: Said) -> Iterator[Disagreement]:

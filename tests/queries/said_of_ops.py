@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-from tensorboard_plugin_dlprof.queries.op_detail import op_detail
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -14,12 +13,11 @@ from tensorboard_plugin_dlprof.queries.tables import find_table
 
 
 def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
-    """Name of an op -> what the table, the Dashboard and the op's own page say of it under this key."""
+    """Name of an op -> what the table and the Dashboard say of it under this key."""
     scope = find_scope(file)
     said: dict[str, set[object]] = {}
     for row in page(file, find_table("ops"), scope, Request(limit=100)).rows:
-        detail: Mapping[str, object] = op_detail(file, scope, str(row["op_id"]))["op"]
-        said[str(row["name"])] = {row[key], detail[key]}
+        said[str(row["name"])] = {row[key]}
     for op in top_ops(file, scope, 100):
         facts: Mapping[str, object] = op
         said[op["name"]].add(facts[key])

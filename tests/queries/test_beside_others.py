@@ -118,14 +118,3 @@ def test_pages_beside_another_aggregation(served: tuple[Ask, Ask], route: str) -
     for each in (answer, other) if route == "/findings" else ():
         each["findings"] = [found for found in each["findings"] if found["detector"] not in OF_LEFT_OUT]
     assert other == answer
-
-
-def test_ops_beside_another_aggregation(served: tuple[Ask, Ask]) -> None:
-    """What is known of each."""
-    alone, beside = served
-    ops = alone("/table", table="ops", limit="20")["rows"]
-    assert ops
-    for op in ops:
-        answer = alone("/op", op=op["op_id"])
-        assert answer
-        assert beside("/op", op=op["op_id"]) == answer
