@@ -103,8 +103,6 @@ def test_the_views(server: Server, logdir: Path, name: str, heading: str, path: 
     """Of a database of ours and of NVIDIA's."""
     if name == "dlprof_dldb.sqlite":
         shutil.copyfile(shared_data() / "dlprof-golden" / name, logdir / name)
-    else:
-        path = path.replace("CONV2D_1", "ADD_1")
     real = server.get(f"{path}&profile={server.profile(name)['id']}").json
     same_shape(example(heading), real, heading)
 
