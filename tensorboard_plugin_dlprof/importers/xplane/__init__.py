@@ -26,7 +26,6 @@ from tensorboard_plugin_dlprof.events.tables import (
     ForwardLinks,
     GraphOp,
     Int32s,
-    Int64s,
     RangeKind,
     Ranges,
     Strings,
@@ -238,7 +237,7 @@ def _ranges(
 ) -> tuple[Ranges, dict[int, GraphOp]]:
     """The ranges of the host, followed by the executions of ops; and the ops by the name (text id) of their ranges."""
     of_op = {index: op for index, op in enumerate(ops) if op is not None}
-    name_of, shapes_of, dtypes_of, stack_of = (np.zeros(len(ops) + 1, np.int64) for _ in range(4))
+    name_of, shapes_of, dtypes_of, stack_of = (np.zeros(len(ops) + 1, np.int32) for _ in range(4))
     named: dict[int, GraphOp] = {}
     for index, op in of_op.items():
         name_of[index] = strings.intern(f"{op.path}\n{op.key}")
@@ -248,17 +247,17 @@ def _ranges(
     count = len(rows)
     total = count + found
 
-    def after(values: Int64s) -> Int32s:
-        return np.concatenate((np.zeros(count, np.int64), values)).astype(np.int32)
+    def after(values: Int32s) -> Int32s:
+        return np.concatenate((np.zeros(count, np.int32), values))
 
     of_host = np.where(host.step[rows] >= 0, RangeKind.ITERATION, RangeKind.ANNOTATION).astype(np.int8)
     empty = np.zeros(total, np.int32)
     ranges = Ranges(
         start_ns=np.concatenate((host.start_ns[rows], executions.start_ns)),
         end_ns=np.concatenate((host.end_ns[rows], executions.end_ns)),
-        thread=np.concatenate((host.thread[rows], executions.thread)).astype(np.int32),
+        thread=np.concatenate((host.thread[rows], executions.thread)),
         kind=np.concatenate((of_host, np.full(found, RangeKind.GRAPH_OP, np.int8))),
-        name=np.concatenate((host.name[rows], name_of[executions.op])).astype(np.int32),
+        name=np.concatenate((host.name[rows], name_of[executions.op])),
         domain=empty,
         shapes=after(shapes_of[executions.op]),
         dtypes=after(dtypes_of[executions.op]),

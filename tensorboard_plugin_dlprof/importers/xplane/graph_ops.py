@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.importers.xplane import hlo
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
 from tensorboard_plugin_dlprof.importers.xplane.paths import OpPath, is_jax_path, read_jax_path, read_tensorflow_path
 from tensorboard_plugin_dlprof.importers.xplane.planes import Plane, as_int64, bytes_stat, read_stats
-from tensorboard_plugin_dlprof.importers.xplane.runs import Launches
+from tensorboard_plugin_dlprof.importers.xplane.runs import Launches, first_of_each
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
 from tensorboard_plugin_dlprof.importers.xplane.work import RUNTIMES_KERNELS, TEXTS, Work
 
@@ -282,7 +282,7 @@ def find_executions(work: Work, launches: Launches, ops: list[GraphOp | None], h
     stretch[0] = True
     for column in (table.device, launches.run, op):
         stretch[1:] |= column[rows[1:]] != column[rows[:-1]]
-    head = rows[np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))]
+    head = rows[first_of_each(stretch)]
     again = np.ones(len(rows), np.bool_)
     for column in (table.name, *table.grid.T, table.kind):
         again &= column[rows] == column[head]

@@ -8,6 +8,7 @@ from collections import Counter
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Frames,
@@ -170,9 +171,9 @@ class _Reading:
         """Keep of the line's ranges what is a place in the program, and the runs of modules."""
         names = ("start", "end", "thread", "name", "step", "module")
         line = dict(zip(names, map(self._line.joined, names), strict=True))
-        texts, place = np.unique(line["name"], return_inverse=True)
+        texts, place = numbered(line["name"])
         of_runtime = np.array([_RUNTIME.match(self._strings[text]) is not None for text in texts.tolist()], np.bool_)
-        inner = _inner(line["start"], line["end"], line["step"], line["module"], of_runtime[place.reshape(-1)])
+        inner = _inner(line["start"], line["end"], line["step"], line["module"], of_runtime[place])
         self._ranges.add(~inner | (line["module"] > 0), shown=~inner, **line)
 
     def host(self) -> Host:
@@ -209,16 +210,16 @@ class _Reading:
 
     def _call_names(self, name: Int64s) -> Int64s:
         """Names of calls. Old collectors write the kernel's name there, which is the name of no call."""
-        distinct, inverse = np.unique(name, return_inverse=True)
+        distinct, inverse = numbered(name)
         texts = [_GRAPH_OF_CALL.sub("", self._strings[text]) for text in distinct.tolist()]
         shown = [self._strings.intern(text if _CALL.match(text) else "kernel launch") for text in texts]
-        return np.array(shown, np.int64)[inverse.reshape(-1)] if shown else name
+        return np.array(shown, np.int64)[inverse] if shown else name
 
     def _memory_events(self) -> MemoryEvents:
         """Allocations on GPUs, by time. The allocators of the host are left out."""
         read, strings = self._memory.joined, self._strings
         allocator, start, reserved = read("allocator"), read("start"), read("bytes_reserved")
-        found = {text: _GPU_ALLOCATOR.match(strings[text]) for text in np.unique(allocator).tolist()}
+        found = {text: _GPU_ALLOCATOR.match(strings[text]) for text in distinct_values(allocator).tolist()}
         devices = {text: int(match[1]) if match else -1 for text, match in found.items()}
         device = np.array([devices[text] for text in allocator.tolist()], np.int32)
         rows = np.flatnonzero(device >= 0)

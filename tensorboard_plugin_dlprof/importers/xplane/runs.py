@@ -11,6 +11,7 @@ from collections import Counter
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, MarkedIterations, Strings
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
@@ -41,8 +42,10 @@ def find_launches(work: Work, host: Host, strings: Strings) -> Launches:
     table = work.table
     call = _calls(table.correlation, host)
     linked = call >= 0
-    start, end = table.start_ns.copy(), table.start_ns.copy()
-    start[linked], end[linked] = host.calls.start_ns[call[linked]], host.calls.end_ns[call[linked]]
+    start = end = table.start_ns
+    if linked.any():
+        start, end = start.copy(), end.copy()
+        start[linked], end[linked] = host.calls.start_ns[call[linked]], host.calls.end_ns[call[linked]]
     told = np.array([each["hlo_module"] for each in work.descriptions], np.int32)[work.described]
     recorded = np.flatnonzero(host.module > 0)
     if len(recorded):
@@ -70,7 +73,7 @@ def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, tol
     Runs of one thread follow one another. Those of several GPUs overlap, each on its own thread.
     """
     run = np.full(len(start), -1, np.int32)
-    for one in (*np.unique(host.thread[recorded]).tolist(), -1):
+    for one in (*distinct_values(host.thread[recorded]).tolist(), -1):
         own = recorded if one < 0 else recorded[host.thread[recorded] == one]
         own = own[np.argsort(host.start_ns[own], kind="stable")]
         rows = np.flatnonzero((run < 0) & ((thread == one) if one >= 0 else True))
@@ -96,12 +99,18 @@ def _told_runs(work: Work, start: Int64s, module: Int32s, strings: Strings) -> I
     if len(rows):
         device, op = work.table.device[rows], hlo_op[rows]
         stretch = np.append(True, (device[1:] != device[:-1]) | (module[rows][1:] != module[rows][:-1]))
-        head = np.maximum.accumulate(np.where(stretch, np.arange(len(rows)), 0))
+        head = first_of_each(stretch)
         again = (op == op[head]) & ~looped[rows]
         for column in (work.table.name, *work.table.grid.T):
             again &= column[rows] == column[rows[head]]
         run[rows] = np.cumsum(stretch | again) - 1
     return run
+
+
+def first_of_each(begins: Flags) -> Int64s:
+    """The row with which the stretch of each row begins; the first row begins one."""
+    first = np.flatnonzero(begins)
+    return np.repeat(first, np.diff(np.append(first, len(begins))))
 
 
 def iterations(work: Work, launches: Launches, host: Host, strings: Strings) -> list[MarkedIterations]:
@@ -176,7 +185,7 @@ def _step_of(runs: Int64s, steps: Int64s, host: Host) -> Int64s:
 def _around(rows: Int64s, thread: Int32s, start: Int64s, end: Int64s, own: Int32s, time: Int64s) -> Int64s:
     """Which of some intervals of a thread is around each time, the innermost of them; -1 for none."""
     found = np.full(len(time), -1, np.int64)
-    for one in np.unique(own).tolist():
+    for one in distinct_values(own).tolist():
         places = np.flatnonzero(thread[rows] == one)
         places = places[np.lexsort((-end[rows[places]], start[rows[places]]))]
         wanted = np.flatnonzero(own == one)
@@ -196,8 +205,8 @@ def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) 
     """
     in_run = launches.run >= 0
     duration = (work.table.end_ns - work.table.start_ns) * in_run
-    modules, number = np.unique(launches.module, return_inverse=True)
-    busy = np.bincount(number.reshape(-1), duration, minlength=len(modules))
+    modules, number = numbered(launches.module)
+    busy = np.bincount(number, duration, minlength=len(modules))
     found = []
     begin = int(launches.start_ns.min(initial=end_ns))
     for module in modules[np.argsort(-busy, kind="stable")].tolist()[:_MOST_MODULES]:
@@ -214,11 +223,11 @@ def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) 
 def _ends_of_runs(work: Work, launches: Launches, own: Int64s) -> Int64s:
     """Ends of the launches of a module's runs, the n-th runs of all GPUs together."""
     ends: dict[int, Int64s] = {}
-    for device in np.unique(work.table.device[own]).tolist():
+    for device in distinct_values(work.table.device[own]).tolist():
         rows = own[work.table.device[own] == device]
-        runs, place = np.unique(launches.run[rows], return_inverse=True)
+        runs, place = numbered(launches.run[rows])
         end = np.zeros(len(runs), np.int64)
-        np.maximum.at(end, place.reshape(-1), launches.end_ns[rows])
+        np.maximum.at(end, place, launches.end_ns[rows])
         ends[device] = np.sort(end)
     most = max((len(each) for each in ends.values()), default=0)
     together = [each for each in ends.values() if len(each) == most]
@@ -228,21 +237,21 @@ def _ends_of_runs(work: Work, launches: Launches, own: Int64s) -> Int64s:
 def each_gpu_apart(work: Work, host: Host) -> None:
     """Make correlations unique where each GPU counts its own and the calls say for which GPU they are."""
     table, calls = work.table, host.calls
-    if (table.device == table.device[:1]).all():
+    if not len(calls.correlation) or (table.device == table.device[:1]).all():
         return
-    linked = table.correlation > 0
-    pairs = np.unique(np.stack((table.correlation[linked], table.device[linked])), axis=1)
-    if len(np.unique(pairs[0])) == pairs.shape[1]:
+    linked = np.flatnonzero(table.correlation > 0)
+    every = np.append(table.correlation, calls.correlation)
+    # Pairs of a correlation and a device. Calls may say another device than that of a plane, or none.
+    _, device = numbered(np.append(table.device, host.call_device))
+    _, key = numbered(numbered(every)[1] * (int(device.max()) + 1) + device)
+    key += 1
+    if len(distinct_values(table.correlation[linked])) == len(distinct_values(key[linked])):
         return
-    every = np.stack(
-        (np.append(table.correlation, calls.correlation), np.append(table.device, host.call_device).astype(np.int64))
-    )
-    key = np.unique(every, axis=1, return_inverse=True)[1].reshape(-1) + 1
     of_work, of_call = key[: len(table.correlation)], key[len(table.correlation) :]
-    known: Flags = np.isin(of_work, of_call) & linked
+    known = linked[are_among(of_work[linked], distinct_values(of_call).tolist())]
     # Numbers above all that the source wrote, for both sides of a pair.
-    above = int(every[0].max(initial=0))
+    above = int(every.max())
     if above < 1 << 62:
         table.correlation[known] = above + of_work[known]
-        chosen = np.isin(of_call, of_work[known])
+        chosen = are_among(of_call, distinct_values(of_work[known]).tolist())
         calls.correlation[chosen] = above + of_call[chosen]

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
@@ -150,9 +151,8 @@ def named(name: Int64s, strings: Strings, skipped: Counter[str]) -> Int64s:
 
 def _kinds(events: Events, name: Int64s, strings: Strings) -> Int64s:
     """``WorkKind`` of each event; -1 for what is no work, such as allocations."""
-    distinct, inverse = np.unique(name, return_inverse=True)
+    distinct, inverse = numbered(name)
     texts = [strings[text] for text in distinct.tolist()]
-    inverse = inverse.reshape(-1)
     is_copy = np.array([_COPY_NAME.match(text) is not None for text in texts], np.bool_)[inverse]
     is_set = np.array([text.lower().startswith("memset") for text in texts], np.bool_)[inverse]
     is_graph = np.array([text.startswith("CudaGraph") for text in texts], np.bool_)[inverse]
@@ -220,12 +220,12 @@ def _distinct(columns: Int64s) -> tuple[Int64s, Int64s]:
 
 def _launches(details: Int64s, strings: Strings, skipped: Counter[str]) -> Int64s:
     """Of each row: grid, block, registers, static and dynamic shared bytes, occupancy in percent."""
-    distinct, rows = np.unique(details, return_inverse=True)
+    distinct, rows = numbered(details)
     texts = [strings[each] for each in distinct.tolist()]
     garbage = sum(map(_is_garbage, texts))
     if garbage:
         skipped["impossible numbers of registers or sizes of shared memory"] += garbage
-    return np.array([_launch(text) for text in texts], np.int64).reshape(-1, 10)[rows.reshape(-1)]
+    return np.array([_launch(text) for text in texts], np.int64).reshape(-1, 10)[rows]
 
 
 def _pairs(text: str) -> dict[str, str]:
@@ -268,10 +268,10 @@ def _three(text: str) -> tuple[int, int, int]:
 
 def _names(name: Int64s, kernel: Int64s, strings: Strings) -> tuple[Int64s, Int64s]:
     """Full names, and short names of kernels. ROCm's ending of kernels is no part of a name."""
-    distinct, inverse = np.unique(name, return_inverse=True)
+    distinct, inverse = numbered(name)
     texts = [strings[text].removesuffix(".kd") for text in distinct.tolist()]
-    full = np.array([strings.intern(text) for text in texts], np.int64)[inverse.reshape(-1)]
-    short = np.array([strings.intern(short_kernel_name(text)) for text in texts], np.int64)[inverse.reshape(-1)]
+    full = np.array([strings.intern(text) for text in texts], np.int64)[inverse]
+    short = np.array([strings.intern(short_kernel_name(text)) for text in texts], np.int64)[inverse]
     return full, np.where(kernel, short, 0)
 
 
