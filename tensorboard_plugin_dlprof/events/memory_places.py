@@ -33,6 +33,9 @@ def with_places(capture: Capture, nesting: Nesting, drafts: Drafts, tables: OpTa
     of_place[drafts.place[placed]] = tables.op_of_draft[placed]
     op[inside] = nesting.inherit(of_place >= 0, of_place)[place[inside]]
     phase = np.zeros(len(place), np.int8)
+    if capture.info.source_format == "xplane":
+        # A compiled program allocates for all of it at once.
+        return msgspec.structs.replace(memory, op=op.astype(np.int32), phase=phase)
     phase[inside] = _phases(capture, nesting)[place[inside]]
     backward = np.array([each.direction == BACKWARD for each in tables.ops], np.bool_)
     in_op = np.flatnonzero(op >= 0)

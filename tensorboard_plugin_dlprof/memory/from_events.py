@@ -46,6 +46,8 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     held = np.append(reserved[:1], reserved) if len(reserved) else np.full(1, -1, np.int64)
     relative |= driver and len(pairs.freed_unseen) > 0
     category = category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward)
+    if profile.info.source_format == "xplane":
+        category[~stays] = CATEGORIES.index("temporary")
     if driver:
         category = np.full(len(category), CATEGORIES.index("taken from the driver"), np.int8)
     return History(

@@ -22,7 +22,7 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: Diagn
         from,
         to,
         device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
-        what: [call, path].filter(Boolean).join(" in "),
+        what: [...new Set([call, path].filter(Boolean))].join(" in "),
       };
 
 /** The longest stretches that evidence names, longest first. */

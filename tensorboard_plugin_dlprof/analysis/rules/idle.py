@@ -376,7 +376,11 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         found,
         "unrecorded",
         "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded, "
-        "most of it before {where} ({most_ns}).",
+        + (
+            "most of it before {where} ({most_ns})."
+            if 2 * found.rows[0].time_ns > found.time_ns
+            else "{most_ns} of it before {where}."
+        ),
         "Find out what runs there: "
         + signals.advice(
             'torch.profiler.record_function("...") around parts of the loop, or with_stack=True.',

@@ -22,11 +22,13 @@ from scripts.samples.xplane_file import (
 )
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES
 from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
 from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
+from tensorboard_plugin_dlprof.memory.from_events import histories
 from tests.fuzz.mutations import damage
 
 KERNEL = "regs:32 static_shared:1024 dynamic_shared:0 grid:8,4,2 block:128,1,1 occ_pct:56.25"
@@ -200,6 +202,22 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
         "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),
         "/f/sgd/Dense_3/add fusion.4": ("add", ""),
     }
+
+
+def test_allocations_are_paired_by_address_and_of_no_phase(tmp_path: Path) -> None:
+    """A compiled program allocates for forward and backward at once."""
+    device, host = gpu(), Plane("/host:CPU")
+    device.event(device.line(1, "Stream #1"), "k", 5_000, 100)
+    python, total = host.line(1, "python"), 1_000
+    host.event(python, "PjitFunction(f)", 10, 80_000)
+    for at, address, size in ((100, 7, 500), (200, 8, 300), (300, 7, -500)):
+        total += size
+        name = "MemoryAllocation" if size > 0 else "MemoryDeallocation"
+        told = {"bytes_allocated": total, "addr": address, "allocation_bytes": abs(size)}
+        host.event(python, name, at, 0, allocator_name="GPU_0_bfc", **told)
+    (history,) = histories(build_profile(capture_of(tmp_path, device, host)))
+    assert history.in_use_bytes.tolist() == [1_000, 1_500, 1_800, 1_300]
+    assert [CATEGORIES[each] for each in history.blocks.category.tolist()] == ["temporary", "unknown"]
 
 
 def test_work_in_command_buffers_is_found_by_names_and_by_places(tmp_path: Path) -> None:
