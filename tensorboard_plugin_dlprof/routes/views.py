@@ -37,12 +37,16 @@ def findings(connection: sqlite3.Connection, scope: Scope, _parameters: Paramete
 NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
     {
         "schema": "dlprof-diagnosis-1",
+        "format": "",
         "marked": False,
+        "clock": {"unit": "ns", "base_ns": "0"},
         "devices": [],
-        "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": ""},
+        "lead_in": {},
+        "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": "", "labels": []},
         "iterations": [],
-        "mean": {"iterations": 0, "wall_ns": 0, "devices": {}},
+        "mean": {"iterations": 0, "chosen": [], "wall_ns": 0, "devices": {}},
         "lower_bound": [],
+        "host_bound": False,
         "headline": "",
         "findings": [],
     }

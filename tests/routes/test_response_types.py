@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from scripts.response_types import RESPONSES, TARGET, typescript
+from tensorboard_plugin_dlprof.routes.views import NO_DIAGNOSIS
 from tests.routes.serving import Server
 
 
@@ -21,3 +22,8 @@ def test_answers_are_as_declared(server: Server, route: str) -> None:
     declared = RESPONSES[f"{route.capitalize()}Response"]
     msgspec.convert(answer, declared)
     assert answer.keys() == declared.__annotations__.keys()
+
+
+def test_a_diagnosis_that_could_not_be_worked_out_has_every_key() -> None:
+    """It is shown as any other."""
+    msgspec.convert({**NO_DIAGNOSIS, "source": "a.json"}, RESPONSES["Diagnosis"])

@@ -29,6 +29,255 @@ export interface CauseTime {
   kernel_ns: number | null;
 }
 
+/**
+ * One number of both sides, in the unit of its name; `is_least` if they are lower bounds. `input_size_ratio`: how many
+ * times as many elements the inputs of B have, if `ratio` and `interval` are of inputs of equal size (kernel time of
+ * recordings whose inputs differ); else null.
+ */
+export interface CompareMeasure {
+  a: number | null;
+  b: number | null;
+  is_least: boolean;
+  ratio: number | null;
+  interval: [number, number] | null;
+  a_samples: number;
+  b_samples: number;
+  input_size_ratio: number | null;
+}
+
+/** A part of the time. */
+export interface ComparePart {
+  part: string;
+  label: string;
+  a_ns: number;
+  b_ns: number;
+  change_ns: number;
+}
+
+/** A side: its recordings, and its time by unit of comparison. */
+export interface CompareSide {
+  name: string;
+  device: string | null;
+  devices_in_use: number;
+  iterations: number;
+  marked: boolean;
+  iterations_label: string;
+  first_iteration: number | null;
+  last_iteration: number | null;
+  aggregation: number;
+  recordings: string[];
+  value_ns: number;
+  started_ns: number | null;
+}
+
+/** What changed from a baseline A to a candidate B. */
+export interface Comparison {
+  schema_version: number;
+  verdict: "faster" | "slower" | "no_clear_change" | "cannot_tell";
+  sentence: string;
+  headline: string;
+  details: string;
+  per: "iteration" | "call" | "capture";
+  a: CompareSide;
+  b: CompareSide;
+  change_ns: number;
+  interval: [number, number] | null;
+  ratio: number | null;
+  comparability: string[];
+  measures: Record<string, CompareMeasure>;
+  parts: ComparePart[];
+  ops_without_gpu_time: number;
+  tested_rows: number;
+  changed_rows: number;
+}
+
+/** The unit of times, and what they begin at (ns since 1970, or of the source's own clock) as a text. */
+export interface DiagnosedClock {
+  unit: string;
+  base_ns: string;
+}
+
+/** One GPU in an iteration, or in the mean of iterations. */
+export interface DiagnosedDevice {
+  parts: DiagnosedParts;
+  queued: DiagnosedQueued;
+  overlap: DiagnosedOverlap;
+  of_which_graph_ns: number;
+  rows: DiagnosedRow[];
+  queue: DiagnosedQueue;
+}
+
+/** What shows a finding; times are means of an iteration. */
+export interface DiagnosedEvidence {
+  path: string;
+  call: string | null;
+  kind: string;
+  op: string | null;
+  device: string | null;
+  count: number | null;
+  time_ns: number | null;
+  iteration: number | null;
+  from_ns: number | null;
+  to_ns: number | null;
+  detail: string | null;
+}
+
+/** What to change, the most important first. */
+export interface DiagnosedFinding {
+  rule: string;
+  cause: string;
+  title: string;
+  action: string;
+  severity: "info" | "advice" | "warning";
+  confidence: "low" | "medium" | "high";
+  part: string | null;
+  time_ns: number | null;
+  share: number | null;
+  per: "iteration" | "once";
+  gain: DiagnosedGain | null;
+  evidence: DiagnosedEvidence[];
+  overlaps_with: string[];
+  link: string | null;
+}
+
+/** By how much an iteration would be shorter; null where `cannot_tell` says why. */
+export interface DiagnosedGain {
+  low_ns: number | null;
+  high_ns: number | null;
+  share_low: number | null;
+  share_high: number | null;
+  how: string | null;
+  cannot_tell: string | null;
+}
+
+/** A GPU that the program works with. */
+export interface DiagnosedGpu {
+  id: string;
+  name: string | null;
+  process: string | null;
+  rank: number | null;
+}
+
+/** One iteration. */
+export interface DiagnosedIteration {
+  index: number;
+  label: string;
+  start_ns: number;
+  stop_ns: number;
+  wall_ns: number;
+  typical: boolean;
+  devices: Record<string, DiagnosedDevice>;
+}
+
+/** What came before the first GPU work. */
+export interface DiagnosedLeadIn {
+  wall_ns: number;
+  queued_ns: number;
+  parts: DiagnosedWaitParts;
+}
+
+/** The mean of the chosen iterations. */
+export interface DiagnosedMean {
+  iterations: number;
+  chosen: number[];
+  wall_ns: number;
+  devices: Record<string, DiagnosedDevice>;
+}
+
+/** Communication and copies with what is hidden behind computing. */
+export interface DiagnosedOverlap {
+  communication_all_ns: number;
+  copy_all_ns: number;
+}
+
+/** All of the time of a GPU: these parts add up to it. From `queued` on it is idle. */
+export interface DiagnosedParts {
+  compute_tensor: number;
+  compute_other: number;
+  compute_unknown: number;
+  communication: number;
+  copy: number;
+  queued: number;
+  blocked: number;
+  launching: number;
+  host_op: number;
+  host_code: number;
+  data_loader: number;
+  io: number;
+  unrecorded: number;
+  launch_unknown: number;
+}
+
+/** How many launches wait, and how long. */
+export interface DiagnosedQueue {
+  median: number | null;
+  empty_share: number | null;
+  start_delay_median_ns: number | null;
+  launches: number;
+  lag_ns: number;
+}
+
+/** Why launched work waited; the parts add up to `queued`. */
+export interface DiagnosedQueued {
+  turnaround: number;
+  dependency: number;
+  graph: number;
+  unexplained: number;
+}
+
+/** A cause of a part of the time; `path` is `(rest)` for what is left of a part. */
+export interface DiagnosedRow {
+  part: string;
+  class: string | null;
+  call: string | null;
+  path: string | null;
+  kind: string | null;
+  op: string | null;
+  thread: string | null;
+  count: number;
+  time_ns: number;
+}
+
+/** The iterations that means are of, by position from 0; `stop` is inclusive. */
+export interface DiagnosedTypical {
+  start: number;
+  stop: number;
+  left_out: number[];
+  why: string[];
+  said: string;
+  labels: string[];
+}
+
+/** Idle time of a GPU by cause. */
+export interface DiagnosedWaitParts {
+  blocked: number;
+  launching: number;
+  host_op: number;
+  host_code: number;
+  data_loader: number;
+  io: number;
+  unrecorded: number;
+  launch_unknown: number;
+}
+
+/** Where the time of an iteration goes, GPU by GPU, and what to change first. */
+export interface Diagnosis {
+  schema: string;
+  source: string;
+  format: string;
+  marked: boolean;
+  clock: DiagnosedClock;
+  devices: DiagnosedGpu[];
+  lead_in: Record<string, DiagnosedLeadIn>;
+  typical: DiagnosedTypical;
+  iterations: DiagnosedIteration[];
+  mean: DiagnosedMean;
+  lower_bound: string[];
+  host_bound: boolean;
+  headline: string;
+  findings: DiagnosedFinding[];
+}
+
 /** One op on the roofline. */
 export interface Dot {
   op_id: string;
@@ -179,6 +428,162 @@ export interface IterationRate {
   measured_fraction: number | null;
 }
 
+/** Which rank of a job costs time, and why. */
+export interface JobAnswer {
+  job: string;
+  world_size: number;
+  ranks_present: number;
+  knows_ranks: boolean;
+  hosts: number | null;
+  gpus: string[];
+  iterations: number;
+  median_iteration_ns: number;
+  wait_fraction: number | null;
+  exposed_communication_fraction: number | null;
+  own_delay_fraction: number | null;
+  dimensions: JobDimension[];
+  matched_by: string;
+  operations: number;
+  verdict: JobVerdict;
+  missing: JobMissing;
+  clocks: JobClocks;
+  left_out: JobLeftOut;
+  warnings: string[];
+  groups: JobGroup[];
+  collectives: JobCollectiveStats[];
+  findings: JobFinding[];
+}
+
+/** Whether times of different ranks can be compared. */
+export interface JobClocks {
+  aligned: boolean;
+  islands: number;
+  pairs: number;
+  samples: number;
+  residual_ns: number | null;
+  residual_p90_ns: number | null;
+  sentence: string;
+}
+
+/** A collective, of those with the longest waits. */
+export interface JobCollective {
+  id: number;
+  group_id: number;
+  iteration: number | null;
+  kind: string;
+  bytes: number | null;
+  ranks: number;
+  start_ns: number;
+  transfer_ns: number;
+  skew_ns: number;
+  wait_ns: number;
+  last_rank: number;
+  own_delay_ns: number;
+  cause: string;
+}
+
+/** Sums over collectives of one dimension, kind, size and number of ranks. */
+export interface JobCollectiveStats {
+  id: number;
+  group_kind: string;
+  kind: string;
+  bytes: number | null;
+  ranks: number;
+  operations: number;
+  transfer_ns: number;
+  transfer_median_ns: number;
+  transfer_p95_ns: number;
+  wait_ns: number;
+  skew_p95_ns: number;
+  bus_bandwidth: number | null;
+  peak_bandwidth: number | null;
+  bandwidth_reason: string;
+  imbalance: number | null;
+  last_rank: number | null;
+  last_fraction: number | null;
+}
+
+/** A dimension of parallelism. */
+export interface JobDimension {
+  kind: string;
+  size: number;
+}
+
+/** What to change; `evidence` holds the numbers of its rule. */
+export interface JobFinding {
+  id: number;
+  rule: string;
+  severity: 1 | 2 | 3;
+  title: string;
+  text: string;
+  ranks: string;
+  gain_ns: number | null;
+  evidence: Record<string, unknown>;
+}
+
+/** A process group; `ranks` is a text such as `0-7` or `0-24/8`. */
+export interface JobGroup {
+  id: number;
+  name: string;
+  description: string;
+  kind: string;
+  inferred: boolean;
+  ranks: string;
+  size: number | null;
+  believed: boolean;
+  reason: string;
+  matched: number;
+  transfer_ns: number;
+  wait_ns: number;
+  spread_ns: number | null;
+  slow: boolean;
+}
+
+/** Operations that could not be used, by reason. */
+export interface JobLeftOut {
+  without_group: number;
+  missing_ranks: number;
+  incomplete: number;
+  inconsistent: number;
+  not_paired: number;
+  not_believed: number;
+  not_synchronising: number;
+  unknown_type: number;
+  graphs: number;
+}
+
+/** Ranks without a profile: the first of them, and how many. */
+export interface JobMissing {
+  ranks: number[];
+  count: number;
+}
+
+/** A rank that costs time, but less than the one that is named. */
+export interface JobSuspect {
+  rank: number;
+  cause: string;
+  detail: string;
+  own_delay_ns: number;
+  share: number;
+  iterations: number;
+  ratio: number | null;
+}
+
+/** Who costs time, and why; null where nobody stands out, or not `judged`. */
+export interface JobVerdict {
+  rank: number | null;
+  cause: string | null;
+  detail: string | null;
+  own_delay_ns: number | null;
+  share: number | null;
+  sentence: string;
+  judged: boolean;
+  stage: number | null;
+  host: string | null;
+  ratio: number | null;
+  runners_up: JobSuspect[];
+}
+
 /** The kernels of one class. */
 export interface KernelTime {
   /** Plain sum of durations. */
@@ -196,6 +601,111 @@ export interface LimitTime {
    */
   limit: string;
   kernel_ns: number;
+}
+
+/** The memory of a GPU. `at_peak`, `by_owner` and `by_module` are of the moment `at_ns`. */
+export interface MemoryDevice {
+  peak_bytes: number;
+  peak_of: string;
+  relative: boolean;
+  peak_ns: number | null;
+  peak_event: number | null;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  end_bytes: number;
+  events: number;
+  at_ns: number | null;
+  at_peak: MemoryHeld[];
+  by_owner: MemoryOwner[];
+  by_module: MemoryModule[];
+  fragmentation: MemoryFragmentation;
+  iterations: MemoryIteration[];
+  leak: MemoryLeak;
+  lost_frees: number;
+  out_of_memory: MemoryFailure[];
+  findings: MemoryFinding[];
+}
+
+/** What holds memory. */
+export interface MemoryEvidence {
+  path: string;
+  call: string;
+  kind: string;
+  count: number | null;
+  bytes: number;
+  device: string;
+  time_ns?: number;
+}
+
+/** An allocation that failed. */
+export interface MemoryFailure {
+  event: number;
+  asked_bytes: number;
+  free_bytes: number | null;
+}
+
+/** What to change. */
+export interface MemoryFinding {
+  rule: string;
+  cause: "memory";
+  title: string;
+  action: string;
+  severity: "info" | "advice" | "warning";
+  confidence: "low" | "medium" | "high";
+  part: null;
+  time_ns: null;
+  share: null;
+  gain: null;
+  evidence: MemoryEvidence[];
+  overlaps_with: string[];
+}
+
+/** What is reserved and not in use at the end. */
+export interface MemoryFragmentation {
+  cached_bytes: number | null;
+  cached_fraction: number | null;
+  largest_free_block_bytes: number | null;
+  free_bytes: number | null;
+  segments: number | null;
+}
+
+/** What a category holds; the categories add up to the memory in use. */
+export interface MemoryHeld {
+  category: string;
+  bytes: number;
+  blocks: number | null;
+}
+
+/** The memory of an iteration. */
+export interface MemoryIteration {
+  index: number;
+  number: number;
+  peak_bytes: number;
+  peak_ns: number | null;
+  end_bytes: number;
+}
+
+/** Whether memory grows from iteration to iteration. */
+export interface MemoryLeak {
+  verdict: "leak" | "none" | "cannot_tell";
+  bytes_per_iteration: number | null;
+  low_bytes: number | null;
+  high_bytes: number | null;
+  iterations_until_full: number | null;
+}
+
+/** What an op, or a place in the program, holds. */
+export interface MemoryModule {
+  module: string;
+  bytes: number;
+  blocks: number | null;
+}
+
+/** What an op, or a place in the program, holds. */
+export interface MemoryOwner {
+  owner: string;
+  bytes: number;
+  blocks: number | null;
 }
 
 /** Something that is not known about efficiency. */

@@ -2,7 +2,21 @@
  * What the server sends, name for name as in `routes/http_api.md` (what `responses.ts` holds is made of its declarations): `*_ns` are whole nanoseconds, `*_bytes` bytes,
  * `*_fraction` shares from 0 to 1; `null` is "unknown", never 0.
  */
-import type { Aggregation, Finding, Headline, KernelTime, TopOp } from "./responses";
+import type {
+  Aggregation,
+  Comparison,
+  DiagnosedParts,
+  Finding,
+  Headline,
+  JobAnswer,
+  JobCollective,
+  KernelTime,
+  MemoryDevice,
+  MemoryHeld,
+  MemoryModule,
+  MemoryOwner,
+  TopOp,
+} from "./responses";
 
 export type * from "./responses";
 
@@ -296,123 +310,10 @@ export type FindingSeverity = Finding["severity"];
 export type EvidenceKind = "op" | "kernel" | "line" | "function" | "call" | "iteration" | "device";
 
 /** The exclusive parts of a step on one GPU, as `dlprof diagnose` tells them. */
-export type DiagnosedPart =
-  | "compute_tensor"
-  | "compute_other"
-  | "compute_unknown"
-  | "communication"
-  | "copy"
-  | "queued"
-  | "blocked"
-  | "launching"
-  | "host_op"
-  | "host_code"
-  | "data_loader"
-  | "io"
-  | "unrecorded"
-  | "launch_unknown";
-
-/** One GPU in one window; in a mean, times and counts are those of a typical iteration. */
-export interface DiagnosedDevice {
-  parts: Partial<Record<DiagnosedPart, number>>;
-  overlap?: { communication_all_ns: number; copy_all_ns: number };
-  /** The named causes of idle time, at most 20; the rest has the path `(rest)`. */
-  rows: { part: DiagnosedPart; call: string | null; path: string; count: number; time_ns: number }[];
-}
-
-export interface DiagnosedIteration {
-  index: number;
-  label: string;
-  start_ns: number;
-  stop_ns: number;
-  wall_ns: number;
-  typical: boolean;
-  devices: Record<string, DiagnosedDevice>;
-}
-
-export interface DiagnosedEvidence {
-  path: string | null;
-  call: string | null;
-  kind: string;
-  /** The op's id where it is one. */
-  op: string | null;
-  detail: string | null;
-  device: string | null;
-  count: number | null;
-  time_ns: number | null;
-  /** The worst one, and its longest stretch. */
-  iteration: number | null;
-  from_ns: number | null;
-  to_ns: number | null;
-}
-
-export interface DiagnosedFinding {
-  rule: string;
-  cause: string;
-  title: string;
-  action: string;
-  severity: FindingSeverity;
-  confidence: "low" | "medium" | "high";
-  part: DiagnosedPart | null;
-  time_ns: number | null;
-  share: number | null;
-  gain: {
-    low_ns: number | null;
-    high_ns: number | null;
-    share_low: number | null;
-    share_high: number | null;
-    how: string;
-    cannot_tell: string | null;
-  } | null;
-  evidence: DiagnosedEvidence[];
-  overlaps_with: string[];
-  link?: string | null;
-}
-
-/** `dlprof diagnose --format json`. */
-export interface Diagnosis {
-  marked: boolean;
-  devices: { id: string; name: string | null }[];
-  typical: { start: number; stop: number; left_out: number[]; why: string[]; said: string };
-  iterations: DiagnosedIteration[];
-  mean: { iterations: number; wall_ns: number; devices: Record<string, DiagnosedDevice> };
-  lower_bound: string[];
-  headline: string;
-  findings: DiagnosedFinding[];
-}
+export type DiagnosedPart = keyof DiagnosedParts;
 
 export interface ErrorBody {
   error: { code: string; message: string; hint: string };
-}
-
-/** One side of a comparison. */
-export interface CompareSide {
-  name: string;
-  device: string | null;
-  devices_in_use: number;
-  iterations: number;
-  marked: boolean;
-  iterations_label: string;
-  first_iteration: number | null;
-  last_iteration: number | null;
-  aggregation: number;
-  recordings: string[];
-  value_ns: number;
-  started_ns: number | null;
-}
-
-export interface CompareMeasure {
-  a: number | null;
-  b: number | null;
-  /** Whether both are lower bounds. */
-  is_least: boolean;
-  ratio: number | null;
-  /** 95 % bounds of the ratio of B to A. */
-  interval: [number, number] | null;
-  a_samples: number;
-  b_samples: number;
-  /** Elements of the inputs of B by those of A, if ratio and interval are of inputs of equal size. */
-  input_size_ratio: number | null;
 }
 
 /** The samples of a side, in columns. */
@@ -423,24 +324,7 @@ export interface CompareSamples {
   kernel_ns: number[];
 }
 
-export interface CompareResponse {
-  schema_version: number;
-  verdict: "faster" | "slower" | "no_clear_change" | "cannot_tell";
-  sentence: string;
-  headline: string;
-  details: string;
-  per: "iteration" | "call" | "capture";
-  a: CompareSide;
-  b: CompareSide;
-  change_ns: number;
-  interval: [number, number] | null;
-  ratio: number | null;
-  comparability: string[];
-  measures: Record<string, CompareMeasure>;
-  parts: { part: string; label: string; a_ns: number; b_ns: number; change_ns: number }[];
-  ops_without_gpu_time: number;
-  tested_rows: number;
-  changed_rows: number;
+export interface CompareResponse extends Comparison {
   order: { name: string[]; kind: string[]; count: number[]; position: number[]; a_ns: number[]; b_ns: number[] };
   iterations: { a: CompareSamples; b: CompareSamples };
   modules: { path: string; level: number; a_ns: number; b_ns: number; rows: number }[];
@@ -498,105 +382,13 @@ export interface SeriesResponse {
   op_types: string[];
 }
 
-/** A rank that costs time. */
-export interface JobSuspect {
-  rank: number;
-  cause: string;
-  detail: string;
-  own_delay_ns: number;
-  share: number;
-}
-
-export interface JobGroup {
-  id: number;
-  name: string;
-  description: string;
-  kind: string;
-  inferred: boolean;
-  ranks: string;
-  size: number | null;
-  believed: boolean;
-  reason: string;
-  matched: number;
-  transfer_ns: number;
-  wait_ns: number;
-  spread_ns: number | null;
-  slow: boolean;
-}
-
-/** Sums over operations of one dimension, kind, size and number of ranks. */
-export interface JobCollectiveStats {
-  id: number;
-  group_kind: string;
-  kind: string;
-  bytes: number | null;
-  ranks: number;
-  operations: number;
-  transfer_ns: number;
-  transfer_median_ns: number;
-  transfer_p95_ns: number;
-  wait_ns: number;
-  skew_p95_ns: number;
-  /** Bytes a second. */
-  bus_bandwidth: number | null;
-  peak_bandwidth: number | null;
-  bandwidth_reason: string;
-  imbalance: number | null;
-  last_rank: number | null;
-  last_fraction: number | null;
-}
-
-export interface JobCollective {
-  id: number;
-  group_id: number;
-  iteration: number | null;
-  kind: string;
-  bytes: number | null;
-  ranks: number;
-  start_ns: number;
-  transfer_ns: number;
-  skew_ns: number;
-  wait_ns: number;
-  last_rank: number;
-  own_delay_ns: number;
-  cause: string;
-}
-
 export interface JobCollectiveDetail extends JobCollective {
   members: { rank: number; wait_ns: number; start_ns: number }[];
 }
 
 /** The job that a profile is a rank of; `ranks` in columns. */
-export interface RankJob {
-  job: string;
+export interface RankJob extends JobAnswer {
   rank: number;
-  world_size: number;
-  ranks_present: number;
-  knows_ranks: boolean;
-  hosts: number | null;
-  gpus: string[];
-  iterations: number;
-  median_iteration_ns: number;
-  wait_fraction: number | null;
-  exposed_communication_fraction: number | null;
-  own_delay_fraction: number | null;
-  dimensions: { kind: string; size: number }[];
-  matched_by: string;
-  operations: number;
-  verdict: {
-    rank: number | null;
-    cause: string | null;
-    detail: string | null;
-    own_delay_ns: number | null;
-    share: number | null;
-    sentence: string;
-    judged: boolean;
-    runners_up: JobSuspect[];
-  };
-  missing: { ranks: number[]; count: number };
-  clocks: { aligned: boolean; sentence: string };
-  left_out: Record<string, number>;
-  warnings: string[];
   ranks: {
     rank: number[];
     host: string[];
@@ -615,9 +407,6 @@ export interface RankJob {
   };
   profiles: ({ run: string; name: string } | null)[];
   iterations_by_number: { iteration: number[]; median_ns: number[] };
-  groups: JobGroup[];
-  collectives: JobCollectiveStats[];
-  findings: { id: number; rule: string; severity: number; title: string; text: string; gain_ns: number | null }[];
 }
 
 /** What the pages of a single rank say of its job. */
@@ -642,49 +431,6 @@ export interface JobCells {
   unknown: number;
   /** Base64 of little-endian 32-bit numbers, row after row. */
   cells: string;
-}
-
-export interface MemoryHeld {
-  category: string;
-  bytes: number;
-  /** null for what was held before the recording. */
-  blocks: number | null;
-}
-
-export interface MemoryOwner {
-  owner: string;
-  bytes: number;
-  blocks: number | null;
-}
-
-export interface MemoryModule {
-  /** A module's path, or a file of the program. */
-  module: string;
-  bytes: number;
-  blocks: number | null;
-}
-
-export interface MemoryIteration {
-  number: number;
-  peak_bytes: number;
-  peak_ns: number | null;
-  end_bytes: number;
-}
-
-export interface MemoryDevice {
-  peak_bytes: number;
-  /** `allocated`, or `requested` where the source tells only that. */
-  peak_of: string;
-  relative: boolean;
-  peak_ns: number | null;
-  peak_reserved_bytes: number | null;
-  capacity_bytes: number | null;
-  at_peak: MemoryHeld[];
-  by_owner: MemoryOwner[];
-  by_module: MemoryModule[];
-  iterations: MemoryIteration[];
-  leak: { verdict: "leak" | "none" | "cannot_tell"; bytes_per_iteration: number | null };
-  findings: { rule: string; title: string; action: string }[];
 }
 
 export interface MemoryResponse {

@@ -5,7 +5,7 @@ import { saidOf } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
-const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "" };
+const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "", labels: [] };
 
 describe("which iterations are counted", () => {
   it("is told as the backend says it", () => {

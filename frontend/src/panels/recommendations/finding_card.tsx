@@ -130,7 +130,7 @@ const kindOf = ({ kind }: DiagnosedEvidence): EvidenceKind | null =>
 function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus: boolean): Changes | null {
   const kind = row.op != null ? "op" : kindOf(row);
   if (kind === null || (kind === "device" && !manyGpus)) return null;
-  return opening({ kind, key: row.op ?? row.path ?? "" }, firstIteration);
+  return opening({ kind, key: row.op ?? row.path }, firstIteration);
 }
 
 function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
@@ -197,7 +197,7 @@ function Time({ row, ns }: { row: DiagnosedEvidence; ns: number }) {
 /** The path or name of the evidence, which opens the page that shows it. */
 function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
   const kind = kindOf(row);
-  const path = row.path ?? "";
+  const path = row.path;
   const text =
     kind === "iteration" || kind === "device" ? (
       `${EVIDENCE_LABELS[kind].head} ${path}`

@@ -22,6 +22,7 @@ const asDiagnosed = ({ detector, problem, recommendation, gain, evidence, ...res
   part: null,
   time_ns: null,
   share: null,
+  per: "iteration",
   overlaps_with: [],
   gain:
     gain === null
