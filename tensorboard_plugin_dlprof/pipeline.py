@@ -41,7 +41,7 @@ from tensorboard_plugin_dlprof.database.track_rows import write_tracks
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
-from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
+from tensorboard_plugin_dlprof.diagnosis.as_data import as_data, for_pages
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
@@ -212,7 +212,7 @@ def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] 
     found = advice.verdict.diagnosis
     if found is None or found.candidate is not candidate_of(profile) or found.chosen != found.typical.chosen:
         return None
-    return _as_data(found, source, advice.verdict)
+    return for_pages(_as_data(found, source, advice.verdict))
 
 
 def _as_data(found: Diagnosis, source: str, verdict: Verdict) -> dict[str, Any]:
@@ -281,11 +281,12 @@ def diagnose_source(
 
 
 def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
-    """As ``diagnose_source`` returns it for a database, by default of the typical iterations; None after an error."""
+    """The diagnosis of a database, by default of its typical iterations, as pages get it; None after an error."""
     try:
-        return diagnose_source(database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None)
+        found = diagnose_source(database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None)
     except ProfileError:
         return None
+    return for_pages(found)
 
 
 @limited

@@ -28,6 +28,9 @@ _ROWS = 20
 _MOST_ITERATIONS_WITH_ROWS = 200
 """Beyond, rows are given for the mean only."""
 
+MOST_DRAWN = 1_000
+"""Iterations that pages get one by one, with the parts of each."""
+
 _FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
 
 
@@ -97,6 +100,13 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
         "headline": headline_of(diagnosis),
         "findings": list(findings),
     }
+
+
+def for_pages(found: dict[str, Any]) -> dict[str, Any]:
+    """The object without its iterations where they are more than a page draws one by one: 100,000 have 100 MB."""
+    if len(found["iterations"]) <= MOST_DRAWN:
+        return found
+    return {**found, "iterations": [], "mean": {**found["mean"], "chosen": []}}
 
 
 def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -> dict[str, Any]:

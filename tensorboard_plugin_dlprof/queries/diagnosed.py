@@ -13,8 +13,8 @@ from tensorboard_plugin_dlprof.queries.findings import aggregated
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
 
-_MOST_BYTES = 1 << 26
-"""A limit for hostile files; a diagnosis of ten thousand iterations has some twenty megabytes."""
+_MOST_BYTES = 1 << 24
+"""A limit for hostile files; one of a thousand iterations on four GPUs has some six megabytes."""
 
 
 def stored_diagnosis(

@@ -15,13 +15,15 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
-from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
+from tensorboard_plugin_dlprof.diagnosis.as_data import MOST_DRAWN, as_data
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.queries.diagnosed import stored_diagnosis
+from tests.imports.traces import write_trace
 from tests.shared_data import shared_data, shared_data_or_none
 
 Event = dict[str, Any]
@@ -196,6 +198,17 @@ def test_a_database_keeps_the_whole_partition(tmp_path: Path) -> None:
         np.testing.assert_array_equal(getattr(device, column), getattr(read.activity.devices[0], column))
     assert part.start_ns[0] <= middle < part.stop_ns[-1]
     assert as_data(diagnose(again), "x")["iterations"] == as_data(diagnose(read), "x")["iterations"]
+
+
+def test_pages_get_no_more_iterations_than_they_draw(tmp_path: Path) -> None:
+    """Ten thousand would make the answer larger than a page may be; the command tells all of them."""
+    source = write_trace(tmp_path / "trace.json", steps=MOST_DRAWN + 1)
+    import_source(source, tmp_path / "made.sqlite", ImportOptions(), lambda *_: None)
+    whole = diagnose_source(source, "typical", ImportOptions(), lambda *_: None)
+    with closing(open_database(tmp_path / "made.sqlite")) as con:
+        stored = stored_diagnosis(con, None, "trace.json")
+    assert len(whole["iterations"]) == MOST_DRAWN + 1
+    assert stored == {**whole, "iterations": [], "mean": {**whole["mean"], "chosen": []}}
 
 
 def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,8 @@ it("asks for a page with filters and links, and leaves out what is empty", () =>
 
 it("asks again while the server is busy, and not after another error or once nobody waits", async () => {
   vi.useFakeTimers();
-  const failure = (code: string) => new Response(JSON.stringify({ error: { code, message: "", hint: "" } }), { status: 503 });
+  const failure = (code: string) =>
+    new Response(JSON.stringify({ error: { code, message: "", hint: "" } }), { status: 503 });
   const answers = [failure("busy"), failure("busy"), new Response("{}"), failure("unreadable"), failure("busy")];
   const fetched = vi.fn(() => Promise.resolve(answers.shift()));
   vi.stubGlobal("fetch", fetched);

@@ -42,6 +42,10 @@ export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: 
   return typical.said;
 }
 
+/** Whether means leave iterations out: of two kinds, or of a drift, they are of all. */
+export const leavesOut = ({ typical }: Pick<Diagnosis, "typical">): boolean =>
+  typical.why.some((reason) => reason !== "two_kinds" && reason !== "drift");
+
 export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
   const pieces = diagnosis.headline
     .split(NUMBER)

@@ -28,6 +28,8 @@ export interface Step {
   wall_ns: number;
   segments: StepSegment[];
   iterations: StepIteration[];
+  /** Whether each of these stands for several, as their mean. */
+  binned: boolean;
 }
 
 type Parts = Partial<Record<DiagnosedPart, number>>;
@@ -85,12 +87,18 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
       ...segment,
       to: momentOfPart(diagnosis, segment.key) ?? segment.to,
     })),
-    iterations: diagnosis.iterations.map((each) => ({
-      number: numbers.length === diagnosis.iterations.length ? (numbers[each.index] ?? each.index) : each.index,
-      wall_ns: each.wall_ns,
-      typical: each.typical,
-      segments: segmentsOf(each.devices[id]?.parts ?? {}, each.wall_ns, unit),
-    })),
+    // Of very many, the diagnosis tells none.
+    ...(diagnosis.iterations.length === 0
+      ? iterationsWithout(data)
+      : {
+          binned: false,
+          iterations: diagnosis.iterations.map((each) => ({
+            number: numbers.length === diagnosis.iterations.length ? (numbers[each.index] ?? each.index) : each.index,
+            wall_ns: each.wall_ns,
+            typical: each.typical,
+            segments: segmentsOf(each.devices[id]?.parts ?? {}, each.wall_ns, unit),
+          })),
+        }),
   };
 }
 
@@ -106,6 +114,13 @@ export function stepWithout(data: DashboardResponse): Step | null {
   return {
     wall_ns: step,
     segments: segmentsOf(all, step, unit),
+    ...iterationsWithout(data),
+  };
+}
+
+function iterationsWithout(data: DashboardResponse): Pick<Step, "iterations" | "binned"> {
+  return {
+    binned: data.iterations.binned,
     iterations: data.iterations.rows.map((row) => ({
       number: row.iteration,
       wall_ns: row.duration_ns / Math.max(row.count, 1),
@@ -118,7 +133,7 @@ export function stepWithout(data: DashboardResponse): Step | null {
           ]),
         ),
         row.duration_ns / Math.max(row.count, 1),
-        unit,
+        data.matrix_unit,
       ),
     })),
   };

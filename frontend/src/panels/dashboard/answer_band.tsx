@@ -6,7 +6,7 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { answerOf } from "../../model/answer";
+import { answerOf, leavesOut } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -34,7 +34,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
         ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)]
         : [{ text: memory }];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
-  const leftOut = diagnosis !== null && diagnosis.typical.why.length > 0;
+  const leftOut = diagnosis !== null && leavesOut(diagnosis);
   return (
     <header class="headline">
       <h1>

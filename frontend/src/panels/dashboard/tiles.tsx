@@ -41,11 +41,16 @@ function stepTile(step: Step, marked: boolean): Tile {
   const { value, unit } = inTwo(formatDuration(step.wall_ns));
   return {
     value,
-    unit: walls.length > 1 ? `${unit} ± ${formatDuration(spread)}` : unit,
+    unit: walls.length > 1 && !step.binned ? `${unit} ± ${formatDuration(spread)}` : unit,
     about: (
       <>
         {marked ? "step" : "recorded"}{" "}
-        {walls.length > 2 && <Sparkline values={walls.slice(0, MOST_POINTS)} label={`${walls.length} steps`} />}
+        {walls.length > 2 && (
+          <Sparkline
+            values={walls.slice(0, MOST_POINTS)}
+            label={step.binned ? "Means of several steps each" : `${walls.length} steps`}
+          />
+        )}
       </>
     ),
     tip: `Mean duration: ${readableAndExact(step.wall_ns)}. Lower is better.`,

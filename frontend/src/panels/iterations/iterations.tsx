@@ -14,7 +14,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { saidOf } from "../../model/answer";
+import { leavesOut, saidOf } from "../../model/answer";
 import { stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
@@ -82,7 +82,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
 function LeftOut({ data }: { data: DashboardResponse }) {
   const { data: diagnosis } = useDiagnosis();
   const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
-  if (diagnosis === null || step === null || diagnosis.typical.why.length === 0) return null;
+  if (diagnosis === null || step === null || !leavesOut(diagnosis)) return null;
   return (
     <p class="muted">
       {saidOf(diagnosis, step)} To include what was left out, move the boundaries and press Reaggregate.
