@@ -50,7 +50,16 @@ from tensorboard_plugin_dlprof.opening.byte_stream import GZIP_MAGIC, ByteStream
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 _PLANE_FIELDS = {1: 0, 2: BYTES, 3: BYTES, 4: BYTES, 5: BYTES, 6: BYTES}
-_PLANE_NAMES = (b"/device:", b"/host:", b"Task Environment", b"#Chip", b"/task:", b"Syscalls")
+_PLANE_NAMES = (
+    b"/device:",
+    b"/virtualdevice:",
+    b"/host:",
+    b"Task Environment",
+    b"#Chip",
+    b"/task:",
+    b"Syscalls",
+    b"Host CPUs",
+)
 _SPACE_TAGS = (b"\x0a", b"\x12", b"\x1a", b"\x22")
 _REPLACED = b"\xef\xbf\xbd"
 _GPUS = {

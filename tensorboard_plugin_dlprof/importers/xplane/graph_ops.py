@@ -189,8 +189,8 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
         stack = f"{each.texts['source_file']}({max(each.line, 0)}): "
     key = f"{each.program}:{hlo_op or each.path}"
     title = f" {hlo_op}" if hlo_op else ""
-    if each.instruction is not None and hlo.is_collective(each.instruction):
-        groups = each.instruction.replica_groups or "all"
+    if each.module and each.instruction and (found := hlo.collective(each.module, each.instruction)):
+        groups = found.replica_groups or "all"
         return GraphOp(f"/collectives/{groups}/{kind}{title}", kind, "", key, stack)
     root = _JIT_PREFIX.sub("", each.texts["hlo_module"])
     if "/" not in each.path:

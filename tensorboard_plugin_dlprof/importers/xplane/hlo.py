@@ -24,7 +24,7 @@ _MOST_CALLS = 100_000
 _HEAVY = ("dot", "convolution", "reduce", "scatter", "sort")
 """Opcodes that a fusion is named after, the first that it contains."""
 
-_GEMM = re.compile(r"__cublas\$|__triton_gemm|cublas.*(?:gemm|matmul)", re.IGNORECASE)
+_GEMM = re.compile(r"__cublas\$(?:gemm|lt\$)|__triton_gemm|cublas.*(?:gemm|matmul)", re.IGNORECASE)
 _CONVOLUTION = re.compile(r"__cudnn\$conv")
 _ATTENTION = re.compile(r"__cudnn\$f(?:mha|usion)|te_\w*attn|flash|fmha", re.IGNORECASE)
 _COLLECTIVE = re.compile(r"(all-reduce|all-gather|reduce-scatter|collective-permute|all-to-all|collective-broadcast)")
@@ -215,11 +215,29 @@ def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instr
         elif number == 43 and wire == BYTES:
             found.backend_config = source.text(first, min(stop, first + (1 << 16)))
         elif number == 49 and wire == BYTES:
-            group = [v for n, w, v, s in source.fields(first, stop) if n == 1 for v in _integers(source, w, v, s)]
-            found.replica_groups += "[" + ",".join(map(str, group[:64])) + "]"
+            found.replica_groups += _group(source, first, stop)
+        elif number == 87 and wire == BYTES:
+            found.replica_groups = _device_list(source, first, stop)
         elif number == 50:
             found.groups = max(value, 1)
     found.operands, found.called = tuple(operands), tuple(called)
+    return found
+
+
+def _group(source: Source, begin: int, end: int) -> str:
+    members = [v for n, w, v, s in source.fields(begin, end) if n == 1 for v in _integers(source, w, v, s)]
+    return "[" + ",".join(map(str, members[:64])) + "]"
+
+
+def _device_list(source: Source, begin: int, end: int) -> str:
+    """The groups of a collective: each, or how many of how many devices."""
+    found = ""
+    for number, wire, size, stop in source.fields(begin, end):
+        if number == 1 and wire == BYTES:
+            found += _group(source, stop - size, stop)
+        elif number == 2 and wire == BYTES:
+            counts = {key: value for key, _, value, _ in source.fields(stop - size, stop)}
+            found = f"[{counts.get(1, 0)}x{counts.get(2, 0)}]"
     return found
 
 
@@ -295,8 +313,8 @@ def _shapes(source: Source, begin: int, end: int, depth: int = 0) -> tuple[Shape
 
 def op_type(module: Module, instruction: Instruction) -> str:
     """What kind of op an instruction is, by its opcode, its target or the heaviest instruction that it fuses."""
-    if found := _COLLECTIVE.match(instruction.opcode):
-        return found[1]
+    if found := collective(module, instruction):
+        return found.opcode.removesuffix("-start").removesuffix("-done")
     if instruction.opcode == "custom-call":
         target = instruction.target
         if _GEMM.match(target):
@@ -336,9 +354,10 @@ def _is_library_call(instruction: Instruction) -> bool:
     )
 
 
-def is_collective(instruction: Instruction) -> bool:
-    """Whether the instruction communicates."""
-    return _COLLECTIVE.match(instruction.opcode) is not None
+def collective(module: Module, instruction: Instruction) -> Instruction | None:
+    """The instruction that communicates: itself, or what it starts; None if it does not."""
+    inside = _fused(module, instruction) if instruction.opcode.startswith("async-") else ()
+    return next((each for each in (instruction, *inside) if _COLLECTIVE.match(each.opcode)), None)
 
 
 def products(module: Module, instruction: Instruction) -> list[Product]:

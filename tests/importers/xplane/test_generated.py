@@ -15,6 +15,7 @@ from scripts.samples.xplane_file import (
     Written,
     message,
     number,
+    plain_instruction,
     shape,
     space,
     text,
@@ -201,6 +202,27 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
         "/f/Model/Dense_1/tanh fusion.2": ("tanh", "fprop"),
         "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),
         "/f/sgd/Dense_3/add fusion.4": ("add", ""),
+    }
+
+
+def test_collectives_are_found_in_what_starts_them(tmp_path: Path) -> None:
+    """Groups of devices are listed, or counted as of a mesh."""
+    module = Module("jit_f", 7)
+    lengths = shape("f32", (64,))
+    groups = message(49, message(1, varint(0), varint(1)))
+    module.instruction("all-reduce-start.1", "all-reduce-start", lengths, more=groups)
+    mesh = message(87, message(2, number(1, 2), number(2, 4)))
+    scatter = plain_instruction("reduce-scatter.2", "reduce-scatter", lengths, 50) + mesh
+    module.instruction("reduce-scatter-start", "async-start", lengths, inside=[scatter])
+    metadata, device = Plane("/host:metadata"), gpu()
+    metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded()})
+    stream = device.line(1, "Stream #1")
+    for place, hlo_op in enumerate(("all-reduce-start.1", "reduce-scatter-start")):
+        told = {"hlo_op": hlo_op, "hlo_module": "jit_f"}
+        device.event(stream, "ncclDevKernel", 1_000 * place + 1, 50, program_id=7, **told)
+    assert {op.name: op.op_type for op in build_profile(capture_of(tmp_path, device, metadata)).ops} == {
+        "/collectives/[0,1]/all-reduce all-reduce-start.1": "all-reduce",
+        "/collectives/[2x4]/reduce-scatter reduce-scatter-start": "reduce-scatter",
     }
 
 
