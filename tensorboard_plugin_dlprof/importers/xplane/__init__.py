@@ -193,7 +193,10 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     ranges, named = _ranges(host, executions, ops, strings)
     first = len(ranges.start_ns) - len(executions.op)
     work_range = np.where(executions.of_work >= 0, executions.of_work.astype(np.int64) + first, -1)
-    session = next((plane.stats for plane in space.planes if plane.name == "Task Environment"), {})
+    session: dict[str, Value] = {}
+    for plane in space.planes:
+        if plane.name in ("Task Environment", "/host:metadata"):
+            session |= plane.stats
     store = ColumnStore(options.memory_bytes, options.folder)
     store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
     return Capture(
@@ -304,7 +307,8 @@ def _info(
         source_format=XPlaneImporter.name,
         end_ns=max(int(column.max(initial=0)) for column in ends),
         utc_start_ns=started if isinstance(started, int) else -1,
-        framework=_framework(work, modules, strings),
+        framework=_framework(session, work, modules, strings),
+        cuda_version=_cuda_version(session),
         host_name=valid_text(space.hosts[0]) if space.hosts else "",
         rank=rank,
         world_size=world_size,
@@ -322,8 +326,17 @@ def _rank(path: Path, expression: str) -> tuple[int, int]:
     return rank, -1
 
 
-def _framework(work: Work, modules: Modules, strings: Strings) -> str:
-    """The framework by the names that it gives to compiled modules; only TensorFlow runs ops without any."""
+def _cuda_version(session: dict[str, Value]) -> str:
+    """``12.9`` of 12090: the runtime's, else that of XLA's build; empty if unknown."""
+    told = str(session.get("cuda_runtime_version", session.get("cuda_version", "")))
+    return f"{int(told) // 1000}.{int(told) % 1000 // 10}" if told.isdecimal() and 3 < len(told) < 7 else ""
+
+
+def _framework(session: dict[str, Value], work: Work, modules: Modules, strings: Strings) -> str:
+    """The framework by what it says of itself, or the names that it gives to compiled modules; only TensorFlow runs
+    ops without any."""
+    if session.get("jax_version", "unknown") != "unknown":
+        return "JAX"
     names = {strings[each["hlo_module"]] for each in work.descriptions} - {""}
     if any(_JAX_MODULE.match(name) for name in names):
         return "JAX"

@@ -205,6 +205,15 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     }
 
 
+def test_versions_are_those_that_jax_says(tmp_path: Path) -> None:
+    """They are texts of the plane of modules; a program need not have a module whose name tells."""
+    told = Plane("/host:metadata", {"cuda_version": "12080", "cuda_runtime_version": "12090", "jax_version": "0.10.2"})
+    device = gpu()
+    device.event(device.line(1, "Stream #1"), "k", 100, 50, tf_op="a/b:Add")
+    info = capture_of(tmp_path, device, told).info
+    assert (info.framework, info.cuda_version) == ("JAX", "12.9")
+
+
 def test_collectives_are_found_in_what_starts_them(tmp_path: Path) -> None:
     """Groups of devices are listed, or counted as of a mesh."""
     module = Module("jit_f", 7)
