@@ -111,8 +111,7 @@ def _described(description: dict[str, int], modules: Modules, strings: Strings) 
     if found.graph >= 0 and (instruction.opcode == "call" if instruction else _COMMAND_BUFFER.match(texts["hlo_op"])):
         found.is_in_buffer, texts["hlo_op"] = True, ""
     if found.is_in_buffer and module is not None:
-        # A kernel of a fusion is named after it, with dots replaced.
-        fits = [each for name, each in module.by_name.items() if name.replace(".", "_").replace("-", "_") == kernel]
+        fits = module.by_kernel.get(kernel, [])
         if len(fits) == 1:
             _take(found, fits[0])
     if not found.is_matched:

@@ -19,6 +19,7 @@ _TYPES = {
 
 _MOST_INSTRUCTIONS = 1_000_000
 _MOST_FRAMES = 64
+_IN_KERNELS = str.maketrans(".-", "__")
 _MOST_CALLS = 100_000
 
 _HEAVY = ("dot", "convolution", "reduce", "scatter", "sort")
@@ -72,6 +73,8 @@ class Module(msgspec.Struct):
     computations: dict[int, tuple[list[Instruction], int]]
     """Instructions, and the id of the root, by id of the computation. Those that have a schedule are in its order."""
     entry: int = 0
+    by_kernel: dict[str, list[Instruction]] = {}
+    """By the names of the kernels that are named after them."""
 
 
 class Product(msgspec.Struct, frozen=True):
@@ -129,6 +132,7 @@ def _read_module(source: Source, begin: int, end: int, module: Module) -> None:
         module.computations[key] = instructions, root
         for each in instructions:
             module.by_name[each.name] = each
+            module.by_kernel.setdefault(each.name.translate(_IN_KERNELS), []).append(each)
             module.by_id[each.id] = each
 
 

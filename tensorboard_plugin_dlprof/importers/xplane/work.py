@@ -168,7 +168,8 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
     row = lines.joined("said")
     start_ns = lines.joined("start_ps") // 1000
     kind = said["kind"]
-    launch = _launches(said["kernel_details"], strings, skipped)
+    launch, is_garbage = _launches(said["kernel_details"], strings)
+    skipped["impossible numbers of registers or sizes of shared memory"] += int(np.count_nonzero(is_garbage[row]))
     num_bytes, copy_kind, label = _copies(said, strings)
     kernel = kind == WorkKind.KERNEL
     name, short = _names(said["event_name"], kernel, strings)
@@ -218,14 +219,13 @@ def _distinct(columns: Int64s) -> tuple[Int64s, Int64s]:
     return number.reshape(-1), first
 
 
-def _launches(details: Int64s, strings: Strings, skipped: Counter[str]) -> Int64s:
-    """Of each row: grid, block, registers, static and dynamic shared bytes, occupancy in percent."""
+def _launches(details: Int64s, strings: Strings) -> tuple[Int64s, Flags]:
+    """Of each row: grid, block, registers, static and dynamic shared bytes, occupancy in percent; and whether some of
+    it is garbage."""
     distinct, rows = numbered(details)
     texts = [strings[each] for each in distinct.tolist()]
-    garbage = sum(map(_is_garbage, texts))
-    if garbage:
-        skipped["impossible numbers of registers or sizes of shared memory"] += garbage
-    return np.array([_launch(text) for text in texts], np.int64).reshape(-1, 10)[rows]
+    garbage = np.array(list(map(_is_garbage, texts)), np.bool_)
+    return np.array([_launch(text) for text in texts], np.int64).reshape(-1, 10)[rows], garbage[rows]
 
 
 def _pairs(text: str) -> dict[str, str]:
