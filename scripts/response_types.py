@@ -20,13 +20,35 @@ from msgspec import Struct, UnsetType
 from msgspec.structs import fields
 
 from tensorboard_plugin_dlprof.cli.answers import comparison, diagnosis, job, memory
-from tensorboard_plugin_dlprof.queries import efficiency, findings, group_tree, headline, limited, ops, scope, summary
+from tensorboard_plugin_dlprof.queries import (
+    coverage,
+    efficiency,
+    findings,
+    group_tree,
+    headline,
+    iterations,
+    limited,
+    ops,
+    scope,
+    summary,
+    system,
+)
 
 TARGET: Final = Path(__file__).resolve().parent.parent / "frontend" / "src" / "api" / "responses.ts"
 
 RESPONSES: Final[dict[str, Any]] = {
     "Headline": headline.Headline,
     "Aggregation": scope.Aggregation,
+    "ModelSummary": summary.ModelSummary,
+    "GpuUtilization": summary.GpuUtilization,
+    "ResourceShare": summary.ResourceShare,
+    "TensorCoreEfficiency": summary.TensorCoreEfficiency,
+    "Performance": summary.Performance,
+    "Recommendation": summary.Recommendation,
+    "SystemFact": system.SystemFact,
+    "CoverageNote": coverage.Note,
+    "IterationSource": iterations.IterationSource,
+    "IterationProposal": iterations.Proposal,
     "KernelTime": summary.KernelClassTime,
     "TopOp": ops.TopOp,
     "GroupNodes": group_tree.Nodes,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules, info, is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
@@ -15,8 +15,7 @@ from tensorboard_plugin_dlprof.units import short_duration
 class Note(TypedDict):
     """One sentence for the user."""
 
-    severity: str
-    """``info`` or ``warning``."""
+    severity: Literal["info", "warning"]
     message: str
     hint: str
     """What to do about it; may be empty."""

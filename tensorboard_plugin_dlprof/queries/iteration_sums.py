@@ -81,7 +81,7 @@ def with_unrecorded(connection: sqlite3.Connection, bars: list[Bar]) -> list[Bar
 
 def parts_of_bar(times: Iterable[int | None]) -> dict[str, int | None]:
     """The parts of a bar, given the time of each of ``RESOURCES`` in order."""
-    parts = dict(zip(RESOURCES, times, strict=True))
+    parts: dict[str, int | None] = dict(zip(RESOURCES, times, strict=True))
     return {**parts, "tensor_core": at_least(parts["tensor_core"], parts["unknown_kernel"])}
 
 

@@ -54,8 +54,8 @@ class IterationSource(TypedDict):
 class Proposal(TypedDict):
     """A range of iterations without warm-up."""
 
-    iter_start: int | None
-    iter_stop: int | None
+    iter_start: int
+    iter_stop: int
     reason: str
 
 
@@ -119,6 +119,6 @@ def proposal(connection: sqlite3.Connection, scope: Scope) -> Proposal | None:
         "SELECT proposal_start, proposal_stop, proposal_reason FROM ext_aggregations WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
-    if row is None or whole(row[0]) is None or whole(row[1]) is None:
+    if row is None or (start := whole(row[0])) is None or (stop := whole(row[1])) is None:
         return None
-    return Proposal(iter_start=whole(row[0]), iter_stop=whole(row[1]), reason=str(row[2] or ""))
+    return Proposal(iter_start=start, iter_stop=stop, reason=str(row[2] or ""))

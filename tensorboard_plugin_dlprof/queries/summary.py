@@ -6,7 +6,7 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Literal, TypeAlias, TypedDict, cast, get_args
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, plus, whole
@@ -15,7 +15,11 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
-RESOURCES = ("tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other")
+Resource: TypeAlias = Literal[
+    "tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other"
+]
+
+RESOURCES: tuple[Resource, ...] = get_args(Resource)
 """The exclusive parts of an iteration's time, in order of precedence: time with a kernel on Tensor Cores; else with a
 kernel whose Tensor Core use is unknown, or a CUDA graph recorded as a whole; else with another kernel; and so on."""
 
@@ -74,8 +78,7 @@ class ResourceShare(TypedDict):
     If ``unknown_kernel`` is not 0, ``tensor_core`` is a lower bound, and None instead of 0.
     """
 
-    resource: str
-    """One of ``RESOURCES``."""
+    resource: Resource
     time_ns: int | None
     fraction: float | None
 
@@ -191,7 +194,7 @@ def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[Res
     known = {**times, "tensor_core": at_least(times["tensor_core"], times["unknown_kernel"])}
     known |= dict.fromkeys(unrecorded_resources(connection))
     return [
-        ResourceShare(resource=resource, time_ns=time_ns, fraction=fraction(time_ns, whole_ns))
+        ResourceShare(resource=cast("Resource", resource), time_ns=time_ns, fraction=fraction(time_ns, whole_ns))
         for resource, time_ns in known.items()
     ]
 

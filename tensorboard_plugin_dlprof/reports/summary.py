@@ -105,7 +105,9 @@ def _times(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ..
     not be recorded or no time passed. Both are unknown for Tensor Cores if no kernel is known to use them but some may.
     DLProf writes 0.0 in all these cases.
     """
-    parts = {part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)}
+    parts: dict[str, float | None] = {
+        part["resource"]: part["fraction"] for part in resource_breakdown(connection, scope)
+    }
     unknown = {f"{column}_duration_pct" for resource, column in RESOURCE_COLUMNS.items() if parts[resource] is None}
     if tensor_core_efficiency(connection, scope)["fraction"] is None:
         unknown.add("tc_utilization")

@@ -27,3 +27,19 @@ def test_answers_are_as_declared(server: Server, route: str) -> None:
 def test_a_diagnosis_that_could_not_be_worked_out_has_every_key() -> None:
     """It is shown as any other."""
     msgspec.convert({**NO_DIAGNOSIS, "source": "a.json"}, RESPONSES["Diagnosis"])
+
+
+def test_the_dashboard_is_of_declared_parts(server: Server) -> None:
+    """Each with every key and no other."""
+    answer = server.get(f"/dashboard?profile={server.profile('made.dlprof_dldb.sqlite')['id']}").json
+    parts = {
+        "ModelSummary": answer["model"],
+        "GpuUtilization": answer["gpu_utilization"],
+        "TensorCoreEfficiency": answer["tensor_core_efficiency"],
+        "Performance": answer["performance"],
+        "IterationSource": answer["iterations"]["source"],
+    }
+    parts |= {"ResourceShare": answer["resource_breakdown"][0], "SystemFact": answer["system"][0]}
+    for name, part in parts.items():
+        msgspec.convert(part, RESPONSES[name])
+        assert part.keys() == RESPONSES[name].__annotations__.keys(), name

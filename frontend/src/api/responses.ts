@@ -11,6 +11,13 @@ export interface Aggregation {
   label: string;
 }
 
+/** One way to divide the capture into iterations. */
+export interface Candidate {
+  kind: string;
+  label: string;
+  count: number | null;
+}
+
 /** One cause. Each list has one item per node: the sum over the ops below it. */
 export interface CauseColumns {
   cause: string;
@@ -89,6 +96,24 @@ export interface Comparison {
   ops_without_gpu_time: number;
   tested_rows: number;
   changed_rows: number;
+}
+
+/** One sentence for the user. */
+export interface CoverageNote {
+  severity: "info" | "warning";
+  message: string;
+  /** What to do about it; may be empty. */
+  hint: string;
+}
+
+/** Kernel time of one GPU. */
+export interface DeviceUtilization {
+  device_id: number | null;
+  name: string;
+  /** Whether it has any work in the profile, even just a copy; in NVIDIA's databases, any kernel. */
+  in_use: boolean;
+  fraction: number | null;
+  busy_ns: number | null;
 }
 
 /** The unit of times, and what they begin at (ns since 1970, or of the source's own clock) as a text. */
@@ -362,6 +387,14 @@ export interface Gain {
   reasoning: string;
 }
 
+/** Time with at least one kernel running over wall time. */
+export interface GpuUtilization {
+  fraction: number | null;
+  busy_ns: number | null;
+  wall_ns: number | null;
+  devices: DeviceUtilization[];
+}
+
 /**
  * One list per column, with one item for each node. A parent comes before its children. Where the Tensor Core use of
  * some kernels below a node is unknown, `using_ops` and `tensor_core_time_ns` are lower bounds, and unknown where
@@ -420,12 +453,26 @@ export interface Headline {
   tensor_core_time_fraction: number | null;
 }
 
+/** A range of iterations without warm-up. */
+export interface IterationProposal {
+  iter_start: number;
+  iter_stop: number;
+  reason: string;
+}
+
 /** Model FLOPs utilisation of one iteration. */
 export interface IterationRate {
   iteration: number | null;
   product_flops: number | null;
   mfu_fraction: number | null;
   measured_fraction: number | null;
+}
+
+/** How the iterations were found, and the other ways to find them. Texts are empty if the database does not say. */
+export interface IterationSource {
+  kind: string;
+  label: string;
+  candidates: Candidate[];
 }
 
 /** Which rank of a job costs time, and why. */
@@ -715,6 +762,19 @@ export interface Missing {
   hint: string;
 }
 
+/** Numbers of ops as their table has them: kernels outside ops count, as eligible where they use matrix units. */
+export interface ModelSummary {
+  ops: number | null;
+  /** `null` if no op is known to be eligible but some may be. */
+  eligible_ops: number | null;
+  /** A lower bound; `null` if no op is known to use them but some may. */
+  eligible_ops_using_tensor_cores: number | null;
+  /** Eligible ops whose Tensor Core use is unknown: up to this many more may use them. */
+  eligible_ops_unknown: number | null;
+  gpu_time_ns: number | null;
+  eligible_gpu_time_fraction: number | null;
+}
+
 /** Means over the ops, weighted by kernel time; each over the ops for which it is known. */
 export interface NetworkRates {
   /** Share of the peak rate for the precision of each op. */
@@ -740,6 +800,17 @@ export interface Peak {
   used: boolean;
 }
 
+/** Wall clock and iterations. */
+export interface Performance {
+  wall_clock_ns: number | null;
+  total_iterations: number | null;
+  profiled_iterations: number | null;
+  iter_start: number | null;
+  iter_stop: number | null;
+  average_iteration_ns: number | null;
+  iteration_std_dev_ns: number | null;
+}
+
 /** The kernels of one precision that use, or do not use, matrix units. */
 export interface PrecisionTime {
   /** Empty if unknown; `communication` for collectives. */
@@ -747,6 +818,39 @@ export interface PrecisionTime {
   matrix_unit: "yes" | "no" | "unknown";
   kernel_ns: number | null;
   kernels: number | null;
+}
+
+/** One recommendation of DLProf's expert system. */
+export interface Recommendation {
+  problem: string;
+  recommendation: string;
+}
+
+/**
+ * One exclusive part of the wall time; `null` if the recording could not contain it. If `unknown_kernel` is not 0,
+ * `tensor_core` is a lower bound, and `null` instead of 0.
+ */
+export interface ResourceShare {
+  resource: "tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other";
+  time_ns: number | null;
+  fraction: number | null;
+}
+
+/** One line of the system configuration. */
+export interface SystemFact {
+  key: string;
+  label: string;
+  value: string;
+}
+
+/** GPU time of Tensor Core kernels over that of all kernels, both in eligible ops. */
+export interface TensorCoreEfficiency {
+  /** `null` if no kernel is known to use Tensor Cores but some may. */
+  fraction: number | null;
+  tensor_core_ns: number | null;
+  kernel_ns: number | null;
+  /** The part of `kernel_ns` whose Tensor Core use is unknown; if it is not 0, `fraction` is a lower bound. */
+  unknown_ns: number | null;
 }
 
 /** One op among those with the most GPU time. */

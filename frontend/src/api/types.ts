@@ -5,9 +5,13 @@
 import type {
   Aggregation,
   Comparison,
+  CoverageNote,
   DiagnosedParts,
   Finding,
+  GpuUtilization,
   Headline,
+  IterationProposal,
+  IterationSource,
   JobAnswer,
   JobCollective,
   KernelTime,
@@ -15,6 +19,12 @@ import type {
   MemoryHeld,
   MemoryModule,
   MemoryOwner,
+  ModelSummary,
+  Performance,
+  Recommendation,
+  ResourceShare,
+  SystemFact,
+  TensorCoreEfficiency,
   TopOp,
 } from "./responses";
 
@@ -75,14 +85,7 @@ export interface ProfilesResponse {
  * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels whose Tensor Core use is unknown,
  * and CUDA graphs recorded as a whole; where it is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
  */
-export type Resource =
-  "tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other";
-
-export interface ResourceShare {
-  resource: Resource;
-  time_ns: number | null;
-  fraction: number | null;
-}
+export type Resource = ResourceShare["resource"];
 
 export interface IterationRow {
   iteration: number;
@@ -96,13 +99,6 @@ export interface IterationRow {
   parts: Partial<Record<Resource, number | null>> | null;
 }
 
-export interface IterationSource {
-  kind: string;
-  label: string;
-}
-
-export type Severity = "info" | "warning" | "error";
-
 export interface DashboardResponse {
   profile: { id: string; run: string; name: string; format: string };
   aggregations: Aggregation[];
@@ -114,66 +110,30 @@ export interface DashboardResponse {
   matrix_unit: string;
   /** `PyTorch`, `TensorFlow` or `TensorRT`. */
   framework: string | null;
-  model: {
-    ops: number | null;
-    eligible_ops: number | null;
-    /** A lower bound; `null` where none is known to use them but some may. */
-    eligible_ops_using_tensor_cores: number | null;
-    /** Up to so many more may use Tensor Cores. */
-    eligible_ops_unknown: number | null;
-    gpu_time_ns: number | null;
-    eligible_gpu_time_fraction: number | null;
-  };
-  gpu_utilization: {
-    fraction: number | null;
-    busy_ns: number | null;
-    wall_ns: number | null;
-    devices: {
-      device_id: number;
-      name: string | null;
-      /** Any work in the profile, be it a copy: means are over these. */
-      in_use: boolean;
-      fraction: number | null;
-      busy_ns: number | null;
-    }[];
-  };
+  model: ModelSummary;
+  gpu_utilization: GpuUtilization;
   resource_breakdown: ResourceShare[];
   /**
    * `unknown`: kernels whose Tensor Core use is unknown. `graph`: CUDA graphs recorded as a whole, whose kernels are not known;
    * it is not part of `total`. Where either is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
    */
   kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
-  tensor_core_efficiency: {
-    /** `null` where no kernel is known to use Tensor Cores but some may, and where there are no kernels. */
-    fraction: number | null;
-    tensor_core_ns: number | null;
-    kernel_ns: number | null;
-    /** The part of `kernel_ns` whose Tensor Core use is unknown; where it is not 0, `fraction` is a lower bound. */
-    unknown_ns: number | null;
-  };
-  performance: {
-    wall_clock_ns: number | null;
-    total_iterations: number | null;
-    profiled_iterations: number | null;
-    iter_start: number | null;
-    iter_stop: number | null;
-    average_iteration_ns: number | null;
-    iteration_std_dev_ns: number | null;
-  };
+  tensor_core_efficiency: TensorCoreEfficiency;
+  performance: Performance;
   iterations: {
     unit: string;
     binned: boolean;
     rows: IterationRow[];
-    source: (IterationSource & { candidates: (IterationSource & { count: number })[] }) | null;
-    proposal: { iter_start: number; iter_stop: number; reason: string } | null;
+    source: IterationSource | null;
+    proposal: IterationProposal | null;
   };
   throughput: Throughput;
   /** The GPU that holds most, at its peak; `null` where no memory was recorded. */
   memory: MemoryPeak | null;
   top_ops: TopOp[];
-  system: { key: string; label: string; value: string }[];
-  recommendations: { problem: string; recommendation: string }[];
-  coverage: { notes: { severity: Severity; message: string; hint: string | null }[] };
+  system: SystemFact[];
+  recommendations: Recommendation[];
+  coverage: { notes: CoverageNote[] };
 }
 
 /** Samples and tokens of all GPUs; `null` where neither shapes nor the user tell. */

@@ -14,7 +14,8 @@ export function iterationsBy({ key_node: node, label }: Aggregation): string {
 }
 
 /** What a way to find iterations is called, on screen and to the server: several may be of one kind, as batches and epochs are. */
-export const nameOfWay = ({ label, kind }: IterationSource): string => (label === "" ? kind : label);
+export const nameOfWay = ({ label, kind }: Pick<IterationSource, "label" | "kind">): string =>
+  label === "" ? kind : label;
 
 /** What separates the iterations of the aggregation that is shown: a key op, or else markers by the name of their way. */
 export function currentKey(data: Pick<DashboardResponse, "aggregation" | "aggregations" | "iterations">): {

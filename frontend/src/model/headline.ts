@@ -45,7 +45,7 @@ const NO_GPU_WORK = "This recording holds no GPU work.";
 export function whyNoGpuWork(data: DashboardResponse): string | null {
   const { notes } = data.coverage;
   const note = notes.find(({ message }) => message === NO_GPU_WORK);
-  if (note === undefined || (note.hint ?? "") !== "") return null;
+  if (note?.hint !== "") return null;
   return notes.find((other) => other !== note)?.message ?? null;
 }
 

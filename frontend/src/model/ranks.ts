@@ -199,7 +199,7 @@ const LEFT_OUT: Record<string, string> = {
 
 /** What was left out, each with its count. */
 export function leftOut({ left_out: counts }: Pick<RankJob, "left_out">): { text: string; count: number }[] {
-  return Object.entries(counts)
+  return Object.entries({ ...counts })
     .filter(([, count]) => count > 0)
     .map(([name, count]) => ({ text: LEFT_OUT[name] ?? name, count }));
 }

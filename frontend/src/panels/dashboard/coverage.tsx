@@ -31,7 +31,7 @@ export function Coverage({ data }: { data: DashboardResponse }) {
             <Icon name={severity === "info" ? "info" : "warning"} />
             <span>
               {severity !== "info" && <span class="visually-hidden">{severity}: </span>}
-              {message} {hint !== null && hint !== "" && <span class="muted">{hint}</span>}
+              {message} {hint !== "" && <span class="muted">{hint}</span>}
             </span>
           </li>
         ))}

@@ -11,7 +11,6 @@ import { TensorCoreEfficiency } from "./tensor_core_efficiency";
 import { Utilization } from "./utilization";
 
 export function DlprofPanels({ data }: { data: DashboardResponse }) {
-  const open = data.coverage.notes.some(({ severity }) => severity === "error");
   return (
     <>
       <div class="panel-row">
@@ -22,7 +21,7 @@ export function DlprofPanels({ data }: { data: DashboardResponse }) {
       </div>
       <PerformanceSummary data={data} />
       <PrecisionPanel data={data} />
-      <details class="footer" open={open}>
+      <details class="footer">
         <summary>System, guidance, and what this recording holds</summary>
         <div class="panel-row">
           <SystemConfiguration data={data} />

@@ -86,19 +86,19 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
           : `of eligible kernel time on ${unit}s${(untold ?? 0) > 0 ? ", at least" : ""}`,
       tip: `${readableAndExact(used)} in ${unit} kernels, of ${readableAndExact(all)} in all kernels of ops that could use them. Higher is better.`,
     });
-  const communication = overlap?.communication_all_ns ?? 0;
-  const exposed = parts.communication ?? 0;
+  const communication = overlap.communication_all_ns;
+  const exposed = parts.communication;
   if (communication > 0)
     tiles.push({
       ...inTwo(formatShare(shareOf(exposed, wall))),
       about: `communication exposed, ${formatShare(shareOf(communication - exposed, communication))} of it hidden`,
       tip: `${readableAndExact(exposed)} of ${readableAndExact(communication)} communication ran while nothing was computed. Lower is better.`,
     });
-  else if ((parts.copy ?? 0) > 0)
+  else if (parts.copy > 0)
     tiles.push({
       ...inTwo(formatShare(shareOf(parts.copy, wall))),
-      about: `copies exposed, ${formatShare(shareOf((overlap?.copy_all_ns ?? 0) - (parts.copy ?? 0), overlap?.copy_all_ns))} hidden`,
-      tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap?.copy_all_ns)} copies and sets ran while nothing was computed. Lower is better.`,
+      about: `copies exposed, ${formatShare(shareOf(overlap.copy_all_ns - parts.copy, overlap.copy_all_ns))} hidden`,
+      tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap.copy_all_ns)} copies and sets ran while nothing was computed. Lower is better.`,
     });
   if (data.memory !== null) tiles.push(memoryTile(data.memory));
   return tiles;

@@ -63,7 +63,7 @@ export function Utilization({ data }: { data: DashboardResponse }) {
             {devices.map((device) => (
               <li key={device.device_id} data-tip={`${readableAndExact(device.busy_ns)} ${whole}`}>
                 <span>
-                  {device.device_id}: {device.name ?? "GPU"}
+                  {device.device_id}: {device.name}
                 </span>
                 <span class="number">{formatShare(device.fraction)}</span>
               </li>

@@ -13,7 +13,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   const job = useRankJob().data;
-  const idle = all.filter(({ in_use: used }) => !used).map(({ device_id: id }) => id);
+  const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   return (
     <div class="stacked">
       {job !== null && <Ranks job={job} />}
@@ -26,11 +26,11 @@ export function Gpus({ data }: { data: DashboardResponse }) {
             {devices.map(({ device_id: id, name, fraction, busy_ns: busy }) => (
               <li key={id}>
                 <span class="gpu-name">
-                  <strong>GPU {id}</strong> <span class="muted">{name ?? ""}</span>
+                  <strong>GPU {id}</strong> <span class="muted">{name}</span>
                 </span>
                 <span
                   class="gpu-track"
-                  data-tip={`GPU ${id}${name === null ? "" : `, ${name}`}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                  data-tip={`GPU ${id}, ${name}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
                 >
                   <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
                 </span>
