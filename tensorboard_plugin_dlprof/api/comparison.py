@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensorboard_plugin_dlprof.api.frames import plain_frame
 from tensorboard_plugin_dlprof.api.opening import open_profile
 from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.api.short_tables import ShortColumn
 from tensorboard_plugin_dlprof.comparing import as_json, comparison
 from tensorboard_plugin_dlprof.comparing.recording import Recording
-from tensorboard_plugin_dlprof.queries.filters import ColumnType
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,55 +20,48 @@ if TYPE_CHECKING:
 PathOrProfile: TypeAlias = "str | os.PathLike[str] | Profile"
 
 
-@dataclass(frozen=True)
-class _Column:
-    key: str
-    type: ColumnType
-    description: str
-
-
 _ROWS = (
-    _Column("kind", "text", "op, ops, gone, new, kernel, kernels, graphs, overlap or part"),
-    _Column("name", "text", "path of the op, or name of the part"),
-    _Column("matched_by", "text", "how the ops of A and B were matched"),
-    _Column("op_type", "text", "kind of op"),
-    _Column("a_ns", "duration_ns", "time of A by unit of comparison"),
-    _Column("b_ns", "duration_ns", "time of B by unit of comparison"),
-    _Column("change_ns", "duration_ns", "b_ns less a_ns; all rows add up to the change"),
-    _Column("work_ns", "duration_ns", "part of the change from more or fewer calls"),
-    _Column("speed_ns", "duration_ns", "part of the change from faster or slower calls"),
-    _Column("a_calls", "number", "calls of A by unit of comparison"),
-    _Column("b_calls", "number", "calls of B by unit of comparison"),
-    _Column("low_ratio", "number", "lower 95 % bound of the ratio of B to A"),
-    _Column("high_ratio", "number", "upper 95 % bound of the ratio of B to A"),
-    _Column("a_kernel", "text", "kernel of A with the most time"),
-    _Column("b_kernel", "text", "kernel of B with the most time"),
-    _Column("a_tensor_core_fraction", "fraction", "share of A's kernel time on Tensor Cores"),
-    _Column("b_tensor_core_fraction", "fraction", "share of B's kernel time on Tensor Cores"),
+    ShortColumn("kind", "text", "op, ops, gone, new, kernel, kernels, graphs, overlap or part"),
+    ShortColumn("name", "text", "path of the op, or name of the part"),
+    ShortColumn("matched_by", "text", "how the ops of A and B were matched"),
+    ShortColumn("op_type", "text", "kind of op"),
+    ShortColumn("a_ns", "duration_ns", "time of A by unit of comparison"),
+    ShortColumn("b_ns", "duration_ns", "time of B by unit of comparison"),
+    ShortColumn("change_ns", "duration_ns", "b_ns less a_ns; all rows add up to the change"),
+    ShortColumn("work_ns", "duration_ns", "part of the change from more or fewer calls"),
+    ShortColumn("speed_ns", "duration_ns", "part of the change from faster or slower calls"),
+    ShortColumn("a_calls", "number", "calls of A by unit of comparison"),
+    ShortColumn("b_calls", "number", "calls of B by unit of comparison"),
+    ShortColumn("low_ratio", "number", "lower 95 % bound of the ratio of B to A"),
+    ShortColumn("high_ratio", "number", "upper 95 % bound of the ratio of B to A"),
+    ShortColumn("a_kernel", "text", "kernel of A with the most time"),
+    ShortColumn("b_kernel", "text", "kernel of B with the most time"),
+    ShortColumn("a_tensor_core_fraction", "fraction", "share of A's kernel time on Tensor Cores"),
+    ShortColumn("b_tensor_core_fraction", "fraction", "share of B's kernel time on Tensor Cores"),
 )
 
 _REPLACED = (
-    _Column("a", "text", "kernels of A, the one with the most time first"),
-    _Column("b", "text", "kernels of B in their place"),
-    _Column("rows", "integer", "ops in which they were replaced"),
-    _Column("a_time_ns", "duration_ns", "time of A's kernels by unit of comparison"),
-    _Column("b_time_ns", "duration_ns", "time of B's kernels by unit of comparison"),
-    _Column("change_ns", "duration_ns", "b_time_ns less a_time_ns"),
-    _Column("a_launches", "number", "launches of A by unit of comparison"),
-    _Column("b_launches", "number", "launches of B by unit of comparison"),
-    _Column("a_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
-    _Column("b_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
-    _Column("a_precision", "text", "precision of A's kernels"),
-    _Column("b_precision", "text", "precision of B's kernels"),
+    ShortColumn("a", "text", "kernels of A, the one with the most time first"),
+    ShortColumn("b", "text", "kernels of B in their place"),
+    ShortColumn("rows", "integer", "ops in which they were replaced"),
+    ShortColumn("a_time_ns", "duration_ns", "time of A's kernels by unit of comparison"),
+    ShortColumn("b_time_ns", "duration_ns", "time of B's kernels by unit of comparison"),
+    ShortColumn("change_ns", "duration_ns", "b_time_ns less a_time_ns"),
+    ShortColumn("a_launches", "number", "launches of A by unit of comparison"),
+    ShortColumn("b_launches", "number", "launches of B by unit of comparison"),
+    ShortColumn("a_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
+    ShortColumn("b_tensor_core_fraction", "fraction", "share of the time on Tensor Cores"),
+    ShortColumn("a_precision", "text", "precision of A's kernels"),
+    ShortColumn("b_precision", "text", "precision of B's kernels"),
 )
 
 _ITERATIONS = (
-    _Column("side", "text", "a or b"),
-    _Column("recording", "text", "name of the profile"),
-    _Column("iteration", "integer", "number of the iteration"),
-    _Column("iteration_time_ns", "duration_ns", "length; unknown where iterations are not marked"),
-    _Column("idle_time_ns", "duration_ns", "time without GPU work; unknown where iterations are not marked"),
-    _Column("kernel_time_ns", "duration_ns", "plain sum of kernels over all GPUs"),
+    ShortColumn("side", "text", "a or b"),
+    ShortColumn("recording", "text", "name of the profile"),
+    ShortColumn("iteration", "integer", "number of the iteration"),
+    ShortColumn("iteration_time_ns", "duration_ns", "length; unknown where iterations are not marked"),
+    ShortColumn("idle_time_ns", "duration_ns", "time without GPU work; unknown where iterations are not marked"),
+    ShortColumn("kernel_time_ns", "duration_ns", "plain sum of kernels over all GPUs"),
 )
 
 

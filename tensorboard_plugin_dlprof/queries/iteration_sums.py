@@ -23,21 +23,27 @@ _MOST_SINGLE = 200_000
 """Iterations returned one by one; a limit for damaged databases, which may claim any number."""
 
 
-class Bar(TypedDict):
+class IterationRow(TypedDict):
     """One iteration, or several: sums over ``count`` iterations from ``iteration`` to ``stop_iteration``."""
 
     iteration: int | None
     stop_iteration: int | None
-    count: int | None
+    count: int
+    """Number of iterations, which does not follow from the numbers if there are gaps between them."""
     start_ns: int | None
     duration_ns: int | None
-    shortest_ns: int | None
-    longest_ns: int | None
     profiled: bool
     """Whether the iterations are aggregated."""
     parts: dict[str, int | None] | None
     """Exclusive times (ns) that add up to the duration; None for iterations that are not aggregated. If
     ``unknown_kernel`` is not 0, ``tensor_core`` is a lower bound, and None instead of 0."""
+
+
+class Bar(IterationRow):
+    """With the extremes of its iterations."""
+
+    shortest_ns: int | None
+    longest_ns: int | None
 
 
 def _part(resource: str) -> str:
@@ -136,7 +142,7 @@ def _of_row(row: Sequence[object]) -> Bar:
     return Bar(
         iteration=whole(row[0]),
         stop_iteration=whole(row[1]),
-        count=whole(row[2]),
+        count=whole(row[2]) or 0,
         start_ns=whole(row[3]),
         duration_ns=whole(row[4]),
         shortest_ns=whole(row[5]),

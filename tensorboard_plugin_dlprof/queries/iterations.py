@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries.iteration_sums import (
     BLOCKS,
     SINGLE,
     Bar,
+    IterationRow,
     block_width,
     single_iterations,
     sums,
@@ -19,20 +20,6 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_ROWS = 1_000
 """Bars that a page draws; more iterations are summed in bins of equal size."""
-
-
-class IterationRow(TypedDict):
-    """One iteration, or the sum of those from ``iteration`` to ``stop_iteration``."""
-
-    iteration: int | None
-    stop_iteration: int | None
-    count: int
-    """Number of iterations, which does not follow from the numbers if there are gaps between them."""
-    start_ns: int | None
-    duration_ns: int | None
-    profiled: bool
-    parts: dict[str, int | None] | None
-    """Exclusive times (ns) that add up to the duration; None for iterations that are not aggregated."""
 
 
 class Candidate(TypedDict):
@@ -62,17 +49,10 @@ class Proposal(TypedDict):
 def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[IterationRow], bool]:
     """All iterations in order, and whether they were binned."""
     found, is_binned = _all_iterations(connection, scope)
+    keys = IterationRow.__annotations__
     return [
-        IterationRow(
-            iteration=row["iteration"],
-            stop_iteration=row["stop_iteration"],
-            count=row["count"] or 0,
-            start_ns=row["start_ns"],
-            duration_ns=row["duration_ns"],
-            profiled=row["profiled"],
-            parts=row["parts"],
-        )
-        for row in with_unrecorded(connection, found)
+        cast("IterationRow", {key: value for key, value in bar.items() if key in keys})
+        for bar in with_unrecorded(connection, found)
     ], is_binned
 
 
