@@ -349,19 +349,23 @@ def _add_sums(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op
         if number in ops:
             op = ops[number]
             op.kernel_ns, op.tensor_core_ns, op.unknown_ns = int(kernel_ns), int(tensor_core_ns), int(unknown_ns)
-    # Launches of graphs are few, and belong to the call of their op, which the iterations choose.
-    for number, time_ns in connection.execute(
-        "SELECT graph.read_only_ops_id, sum(graph.gpu_stop - graph.gpu_start) FROM ext_graph_launches AS graph "
-        "JOIN ext_op_ranges AS range ON range.read_only_ops_id = graph.read_only_ops_id "
-        "JOIN read_only_op_instances AS instance ON instance.id = range.first_instance_id + graph.op_instance "
-        "JOIN iteration_list AS iteration ON iteration.aggr_id = ?1 AND instance.cpu_start >= iteration.start_time "
-        "AND instance.cpu_start < iteration.stop_time "
+    # Launches of graphs belong to the call of their op, which the iterations choose.
+    windows = connection.execute(
+        "SELECT iteration.start_time, iteration.stop_time FROM iteration_list AS iteration "
         "JOIN iteration_aggregation_list AS part ON part.aggr_id = ?1 AND part.iter_value = iteration.iter_value "
-        "GROUP BY graph.read_only_ops_id",
+        "WHERE iteration.aggr_id = ?1",
         (scope.aggregation,),
+    ).fetchall()
+    begins, ends = (np.sort(np.array([window[end] for window in windows], np.int64)) for end in (0, 1))
+    for number, time_ns, called_ns in connection.execute(
+        "SELECT graph.read_only_ops_id, graph.gpu_stop - graph.gpu_start, instance.cpu_start "
+        "FROM ext_graph_launches AS graph "
+        "JOIN ext_op_ranges AS range ON range.read_only_ops_id = graph.read_only_ops_id "
+        "JOIN read_only_op_instances AS instance ON instance.id = range.first_instance_id + graph.op_instance"
     ):
         if number in ops:
-            ops[number].graph_ns = int(time_ns)
+            inside = np.searchsorted(begins, called_ns, "right") - np.searchsorted(ends, called_ns, "right")
+            ops[number].graph_ns += int(inside) * int(time_ns)
 
 
 _FIRST_CALLS = (
