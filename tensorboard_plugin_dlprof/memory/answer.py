@@ -44,10 +44,14 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
     return found
 
 
+_HOW = ": profile(profile_memory=True), or a snapshot, brings it"
+
+
 def headline(profile: Profile) -> str:
     """The memory of the GPU that holds most, in one sentence; says so where none was recorded."""
     if not profile.memory_histories:
-        return "The memory of GPUs was not recorded: profile(profile_memory=True), or a snapshot, brings it."
+        how = "" if profile.info.source_format == "xplane" else _HOW
+        return f"The memory of GPUs was not recorded{how}."
     history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
     peak = peak_of(history)
     held = by_category(history, peak.state)

@@ -27,11 +27,12 @@ from tensorboard_plugin_dlprof.memory.stored import (
     segments_of,
     state_of,
 )
+from tensorboard_plugin_dlprof.queries.extension import info
 
 MOST_BINS = 2_000
 _MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 50_000
-_NONE = "The memory of GPUs was not recorded: profile(profile_memory=True), or a memory snapshot, brings it."
+_HOW = ": profile(profile_memory=True), or a memory snapshot, brings it"
 
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -41,9 +42,10 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     ).fetchall()
     with _damage(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
+    how = "" if info(connection).get("source_format") == "xplane" else _HOW
     return {
         "schema": SCHEMA,
-        "headline": str(rows[0][1]) if rows else _NONE,
+        "headline": str(rows[0][1]) if rows else f"The memory of GPUs was not recorded{how}.",
         "devices": devices,
     }
 

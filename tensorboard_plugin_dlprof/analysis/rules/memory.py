@@ -21,6 +21,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         hint = signals.advice(
             "PyTorch's profiler records it: profile(profile_memory=True).",
             tensorflow="No recording of TensorFlow contains it.",
+            tensorflow_profiler="No allocation was recorded.",
             jax="No allocation was recorded; jax.profiler.save_device_memory_profile writes what is held.",
             tensorrt="No recording of TensorRT contains it.",
             cuda="No recording of CUDA alone contains it.",
