@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
-import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
 from tensorboard_plugin_dlprof.events.kinds import WorkKind
@@ -54,7 +52,7 @@ _SPAN = {"start_us": "d", "duration_us": "d", "name": "i"}
 _HOST = _SPAN | {"thread": "i"}
 _OP = _HOST | {"inputs": "i", "stack": "i", "group": "i", "sequence": "q", "forward_thread": "q"}
 _DEVICE = _SPAN | {"track": "i", "device": "i", "stream": "q", "correlation": "q", "external_id": "q"}
-_COLUMNS: dict[str, dict[str, str]] = {
+COLUMNS: dict[str, dict[str, str]] = {
     "old_ops": _OP,
     "ops": _OP,
     "annotations": _OP,
@@ -113,7 +111,7 @@ class Events(msgspec.Struct):
 
     def is_empty(self) -> bool:
         """Whether no table of ranges, calls, work or memory has a row."""
-        return not any(len(self.tables[name]["start_us"]) for name in list(_COLUMNS)[:-3])
+        return not any(len(self.tables[name]["start_us"]) for name in list(COLUMNS)[:-3])
 
 
 class Table:
@@ -144,7 +142,7 @@ class EventTables:
     """Sorts the events of a trace into tables. Feed it with ``add``, then call ``finish``."""
 
     def __init__(self, store: ColumnStore) -> None:
-        self._tables = {name: Table(store, typecodes) for name, typecodes in _COLUMNS.items()}
+        self._tables = {name: Table(store, typecodes) for name, typecodes in COLUMNS.items()}
         self._strings = Strings()
         self._threads: dict[ThreadKey, int] = {}
         self._inputs: dict[bytes, int] = {NO_INPUTS: 0}
@@ -432,44 +430,3 @@ def _correlations(events: list[Any]) -> dict[str, list[Any]]:
             event.args.external_id_2020 if event.args.external_id == -1 else event.args.external_id for event in events
         ]
     return {"correlation": correlations, "external_id": operators}
-
-
-_ITEMS: dict[str, tuple[str, ...]] = {
-    "texts": ("name", "stack", "group", "track", "called", "dtype", "group_name", "group_text", "group_ranks"),
-    "threads": ("thread",),
-    "inputs": ("inputs",),
-    "triples": ("grid", "block"),
-    "metrics": ("metric",),
-}
-"""Items of ``Events`` -> the columns that hold their numbers."""
-
-
-def joined(parts: Sequence[Events], store: ColumnStore) -> Events:
-    """The events of the parts of one trace, in the order of the file. Items are numbered as if one had read them all:
-    by first appearance. Empties the tables of ``parts``."""
-    if len(parts) == 1:
-        return parts[0]
-    whole = Events({}, [], [], [], [], [], {}, Counter(), Counter(), set())
-    numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
-    for items, columns in _ITEMS.items():
-        known: dict[Any, int] = {}
-        number = numbered_in(known)
-        of_parts = [np.array([number(item) for item in getattr(part, items)], np.int32) for part in parts]
-        setattr(whole, items, list(known))
-        numbers |= dict.fromkeys(columns, of_parts)
-    for name, typecodes in _COLUMNS.items():
-        whole.tables[name] = {}
-        for column, typecode in typecodes.items():
-            values = [part.tables[name].pop(column) for part in parts]
-            target = whole.tables[name][column] = store.empty(sum(map(len, values)), typecode)
-            begin = 0
-            for place, each in enumerate(values):
-                end = begin + len(each)
-                target[begin:end] = numbers[column][place][each] if column in numbers and len(each) else each
-                begin = end
-    for part in parts:
-        whole.thread_names |= part.thread_names
-        whole.skipped.update(part.skipped)
-        whole.categories.update(part.categories)
-        whole.other_categories |= part.other_categories
-    return whole

@@ -26,8 +26,9 @@ from typing import IO, Any
 from tensorboard_plugin_dlprof.allowance import start_timer
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto.joining import joined
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
-from tensorboard_plugin_dlprof.importers.kineto.tables import Events, EventTables, joined
+from tensorboard_plugin_dlprof.importers.kineto.tables import Events, EventTables
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
 _LENGTH = struct.Struct("<Q")
