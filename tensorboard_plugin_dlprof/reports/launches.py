@@ -47,7 +47,9 @@ _NUMBERS_SQL = (
     "CROSS JOIN launches AS launch ON launch.id = node.launch_id "
     # The instances of an op lie side by side: the n-th has the id of the first plus n.
     "LEFT JOIN ext_op_ranges AS calls ON calls.read_only_ops_id = node.read_only_ops_id "
-    "LEFT JOIN read_only_op_instances AS instance ON instance.id = calls.first_instance_id + kernel.op_instance "
+    # SQLite would make a view of two tables anew for each row.
+    "LEFT JOIN op_calls AS call ON call.id = calls.first_instance_id + kernel.op_instance "
+    "LEFT JOIN op_call_kinds AS instance ON instance.id = call.kind_id "
     "AND instance.read_only_ops_id = node.read_only_ops_id"
 )
 
