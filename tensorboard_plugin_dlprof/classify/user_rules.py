@@ -67,7 +67,7 @@ def parse_user_rules(content: bytes, shown: str) -> tuple[Rule, ...]:
         document = json.loads(content.decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise BadRequest(f"{shown}: the kernel rules are not UTF-8 text; save the file as UTF-8.") from None
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits are no JSONDecodeError
         where = f" in line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise BadRequest(f"{shown}: the kernel rules are not valid JSON{where}; {_HELP}.") from None
     entries = document.get("rules") if isinstance(document, dict) else None

@@ -25,6 +25,7 @@ _MAXIMUM_CELL: Final = 1 << 20
 _MAXIMUM_LINE: Final = 1 << 24
 """Letters; the raw page of all metrics has some 100,000."""
 _HOW: Final = "write it with `ncu --csv --page raw -i report.ncu-rep > report.csv`"
+_MOST: Final = 1e18
 _TRIPLE: Final = re.compile(r"\(?\s*(\d+)\s*[,x]\s*(\d+)\s*[,x]\s*(\d+)\s*\)?\Z")
 
 Dimensions = tuple[int, int, int]
@@ -175,8 +176,9 @@ def _finish(launch: _Raw, decimal_sign: str) -> None:
     measured = launch.measured
     for metric, (text, unit) in launch.cells.items():
         value = number_of(text, decimal_sign)
-        if value is not None:
-            measured.values[metric] = scaled(value, unit)
+        # No counter is infinite, nor as large as 1e300, which a number of the file may be all the same.
+        if value is not None and abs(size := scaled(value, unit)) < _MOST:
+            measured.values[metric] = size
     # Older versions write the launch as metrics.
     measured.grid = measured.grid or _dimensions(measured.values, "grid")
     measured.block = measured.block or _dimensions(measured.values, "block")

@@ -64,8 +64,13 @@ def info(con: sqlite3.Connection) -> dict[str, str]:
 
 
 def answer(con: sqlite3.Connection) -> dict[str, Any]:
-    """What is said about the job as a whole: verdict, clocks, what is missing and left out."""
+    """What is said about the job as a whole: verdict, clocks, what is missing and left out.
+
+    Raises:
+        LookupError or TypeError: it is something else.
+    """
     found: dict[str, Any] = json.loads(info(con)["answer"])
+    _ = found["verdict"]["sentence"], found["ranks_present"]
     return found
 
 

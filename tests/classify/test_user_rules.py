@@ -56,6 +56,7 @@ def test_user_may_say_no_of_a_product() -> None:
         (b"\xff\xfe", "r: the kernel rules are not UTF-8 text; save the file as UTF-8."),
         (b"{\n\n!", "r: the kernel rules are not valid JSON in line 3; "),
         (b"[" * 100_000, "r: the kernel rules are not valid JSON"),
+        (b"9" * 100_000, "r: the kernel rules are not valid JSON"),
         (b"[]", 'r: the kernel rules need a list called "rules"; '),
         (_content(GOOD, 7), "r: kernel rule 2 is not an object; "),
         (_content({**GOOD, "head": "x"}), 'r: kernel rule 1 has an unknown key "head" (there are name, function, '),

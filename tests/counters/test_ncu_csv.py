@@ -39,6 +39,12 @@ def test_launches_come_in_order_and_missing_values_are_unknown(tmp_path: Path) -
     assert [(launch.name, launch.values) for launch in report.launches] == [("a()", {}), ("b()", {TENSOR: 0})]
 
 
+def test_numbers_that_no_counter_has_are_unknown(tmp_path: Path) -> None:
+    """Infinite ones, and lengths of a grid that no machine has."""
+    (launch,) = _read(tmp_path, raw_page([Launch("a()", {TENSOR: "1e999", WARPS: "5e300"})], UNITS)).launches
+    assert launch.values == {}
+
+
 def test_numbers_of_another_country(tmp_path: Path) -> None:
     """One number that cannot be read in two ways decides for the file: comma for decimals, point for groups."""
     values = {"dram__bytes.sum": "27.595", "gpu__time_duration.sum": "117,3", TENSOR: "1.024", WARPS: "65,775"}
