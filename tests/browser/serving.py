@@ -9,9 +9,12 @@ import re
 import subprocess
 import sys
 import threading
+import time
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +47,16 @@ class TensorBoard:
     def get(self, route: str, **query: str) -> Any:
         """The JSON that ``route`` answers."""
         url = f"{self.address}data/plugin/dlprof/{route}?{urllib.parse.urlencode(query)}"
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as response:
-            return json.load(response)
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                with urllib.request.urlopen(url, timeout=PATIENCE_S) as response:
+                    return json.load(response)
+            except urllib.error.HTTPError as error:
+                # As pages do, while a database of NVIDIA's is read for the first time.
+                if error.code != HTTPStatus.SERVICE_UNAVAILABLE or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.5)
 
     def profiles(self) -> list[dict[str, Any]]:
         """The profiles once the first scan has ended."""
