@@ -39,7 +39,8 @@ def _finding(found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: 
         "confidence": found.confidence.name.lower(),
         "part": found.part or None,
         "time_ns": found.time_ns,
-        "share": None if found.time_ns is None else found.time_ns / wall,
+        # What happens once, or is of slow iterations alone, is no share of a typical one.
+        "share": None if found.time_ns is None or found.once or found.time_ns > wall else found.time_ns / wall,
         "per": "once" if found.once else "iteration",
         "gain": _gain(found, wall),
         "evidence": [_evidence(each, paths, iterations, shift_ns) for each in found.evidence],

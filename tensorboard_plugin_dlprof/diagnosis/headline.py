@@ -38,7 +38,10 @@ def headline(
     compute = sum(parts_ns[part] for part in COMPUTE)
     least = "at least " if is_lower_bound else ""
     whose = "" if one_of == 1 else f" on the GPU that computes least of {one_of}"
-    start = f"Computing {least}{percent(compute / wall_ns)} of {short_duration(wall_ns)}{whose}"
+    share = percent(compute / wall_ns)
+    if is_lower_bound and share.startswith("under"):
+        share = "0 %"
+    start = f"Computing {least}{share} of {short_duration(wall_ns)}{whose}"
     if not compute and not parts_ns[Part.COMMUNICATION] and parts_ns[Part.COPY]:
         start = f"Only copies: {percent(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
         return f"{start}."

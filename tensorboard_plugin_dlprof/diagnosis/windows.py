@@ -202,7 +202,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
     def some(first: int, last: int) -> str:
         return f"Iteration {names[first]}" if first == last else f"Iterations {names[first]} to {names[last]}"
 
-    sentences = [f"{some(typical.start, typical.stop)}, of {count:,} recorded."]
+    sentences = [f"{some(typical.start, typical.stop)}: {typical.stop - typical.start + 1:,} of {count:,} recorded."]
     for first, last, reasons in (
         (0, typical.start - 1, ("warm_up", "ran_up", "became_slower", "became_faster", "no_gpu_work")),
         (typical.stop + 1, count - 1, ("slow_end", "cut_end", "no_gpu_work")),

@@ -192,7 +192,7 @@ def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:
     assert finding["title"].endswith(
         ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.0 GB/s)."
     )
-    assert found["typical"]["said"] == "Iterations 550 to 553, of 4 recorded."
+    assert found["typical"]["said"] == "Iterations 550 to 553: 4 of 4 recorded."
 
 
 @pytest.mark.parametrize(("width", "told"), [(4, True), (8, False)])

@@ -41,5 +41,5 @@ def test_what_is_left_out_is_said() -> None:
     wall = (3_860_000, 1_480_000, 1_500_000, 1_490_000, 1_470_000)
     found = find_typical(wall, [True] * 5, [False] * 5)
     assert said(found, wall, list("01234")) == (
-        "Iterations 1 to 4, of 5 recorded. Iteration 0 took 3.86 ms, 2.6 times the median: warm-up."
+        "Iterations 1 to 4: 4 of 5 recorded. Iteration 0 took 3.86 ms, 2.6 times the median: warm-up."
     )

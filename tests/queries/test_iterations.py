@@ -41,7 +41,7 @@ def test_a_database_that_stores_no_proposal_gets_the_same(tmp_path: Path) -> Non
         assert proposal(connection, find_scope(connection)) == {
             "iter_start": 1,
             "iter_stop": 5,
-            "reason": "Iterations 1 to 5, of 6 recorded. Iteration 0 took 1.89 ms, 2.1 times the median: warm-up.",
+            "reason": "Iterations 1 to 5: 5 of 6 recorded. Iteration 0 took 1.89 ms, 2.1 times the median: warm-up.",
         }
 
 

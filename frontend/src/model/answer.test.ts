@@ -9,12 +9,12 @@ const typical = { start: 1, stop: 3, left_out: [], why: ["warm_up"], said: "", l
 
 describe("which iterations are counted", () => {
   it("is told as the backend says it", () => {
-    const said = "Iterations 6 to 8, of 4 recorded. Iteration 5 took 2.6 times the median: warm-up.";
+    const said = "Iterations 6 to 8: 3 of 4 recorded. Iteration 5 took 2.6 times the median: warm-up.";
     expect(saidOf({ typical: { ...typical, said } }, { iterations })).toBe(said);
   });
 
   it("is short where all are", () => {
-    const all = { ...typical, start: 0, why: [], said: "Iterations 5 to 8, of 4 recorded." };
+    const all = { ...typical, start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
     expect(saidOf({ typical: all }, { iterations })).toBe("All 4 iterations.");
   });
 });

@@ -1,4 +1,4 @@
-"""Rules about attention: written out as products and a softmax, or with kernels of an older GPU."""
+"""Rules about attention: written out as matrix multiplications and a softmax, or with kernels of an older GPU."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def written(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "elementwise",
-        "Attention is written out as products with a softmax between them: {calls} {calls:time|times} in each "
-        "iteration the scores go through memory. It takes {attention_ns} ({share_fraction} of the time), of which "
-        "{between_ns} in the kernels between the products.",
+        "Attention is written out as matrix multiplications with a softmax between them: {calls} {calls:time|times} "
+        "in each iteration the scores go through memory. It takes {attention_ns} ({share_fraction} of the time), of "
+        "which {between_ns} in the kernels between these.",
         signals.advice(
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers: attn_implementation="sdpa".',
