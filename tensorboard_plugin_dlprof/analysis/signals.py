@@ -42,6 +42,8 @@ looks behind them, because a search for letters is twenty times faster than one 
 _MADE_FOR_HOPPER = Expression(r"nvjet_(?<=\bnvjet_)(?!sm)")
 """Hopper's nvjet does not name its architecture."""
 
+_CAPTURE = Expression(r"(?:cuda|hip|cu)Stream(Begin|End)Capture")
+
 _HOPPER = 90
 
 _STEP = Expression(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
@@ -123,6 +125,35 @@ class Signals:
     def lead_in(self) -> dict[str, Any]:
         """What came before the first GPU work, by GPU, where no iterations are marked."""
         return lead_in(self.diagnosis)
+
+    @cached_property
+    def captures(self) -> tuple[int, int]:
+        """How many CUDA graphs are captured, and for how many nanoseconds; 0 and 0 if it is the lesser part of the
+        iterations that means are of."""
+        calls, diagnosis = self.profile.calls, self.diagnosis
+        if not len(calls.name) or not diagnosis.chosen:
+            return 0, 0
+        strings = self.profile.strings
+        capturing = {
+            text: found[1] == "Begin"
+            for text in distinct_values(calls.name).tolist()
+            if (found := _CAPTURE.match(strings[text]))
+        }
+        rows = np.flatnonzero(are_among(calls.name, capturing))
+        begun: dict[tuple[int, int], int] = {}
+        spans = []
+        for row in rows[np.argsort(calls.api_start[rows], kind="stable")].tolist():
+            thread = int(calls.process_id[row]), int(calls.thread_id[row])
+            if capturing[int(calls.name[row])]:
+                begun[thread] = int(calls.api_start[row])
+            elif thread in begun:
+                spans.append((begun.pop(thread), int(calls.api_stop[row])))
+        first, last = diagnosis.chosen[0], diagnosis.chosen[-1]
+        start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
+        inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]
+        time_ns = sum(end - begin for begin, end in inside)
+        is_most = time_ns >= thresholds.CAPTURE_FRACTION * (stop - start)
+        return (len(inside), min(time_ns, stop - start)) if is_most else (0, 0)
 
     @cached_property
     def host_bound(self) -> bool:

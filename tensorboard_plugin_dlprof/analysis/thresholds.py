@@ -14,6 +14,10 @@ MUCH_MISSING_FRACTION = 0.2
 COLD_FRACTION = 0.05
 """Share of the only window in first calls of a millisecond and more, from which it shows a start, not the program."""
 
+CAPTURE_FRACTION = 0.5
+"""Share of the time in which graphs are captured, from which idle time is their capture's: what is launched then does
+not run."""
+
 WARNING_FRACTION = 0.1
 """Share of the time from which a finding is a warning."""
 

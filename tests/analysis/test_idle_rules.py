@@ -104,6 +104,27 @@ def test_first_calls_of_a_capture_without_iterations_are_told_once(tmp_path: Pat
     assert findings[-1]["cause"] == "iterations"
 
 
+def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
+    """Idle time in which a graph is captured is no fault of the host's; half of it beside a capture is."""
+
+    def capture(until: float) -> list[Event]:
+        return [
+            event("cuda_runtime", "cudaStreamBeginCapture", GAP[0] + 10, 5),
+            event("cpu_op", "aten::unique", GAP[0], LONG),
+            event("cuda_runtime", "cudaStreamEndCapture", until, 5),
+        ]
+
+    first, *others = said(unmarked(capture(GAP[1] - 300)), tmp_path)["findings"]
+    assert first["rule"] == "cold_start"
+    assert first["time_ns"] == 1_000 * (GAP[1] - 300 + 5 - GAP[0] - 10)
+    assert first["title"].startswith("1 graph is captured for 79.7 ms of the 100 ms")
+    assert {each["cause"] for each in others} <= {"iterations", "compute"}
+    short = said(unmarked(capture(GAP[0] + STEP_US // 4)), tmp_path)["findings"]
+    rules = {each["rule"] for each in short}
+    assert "host_detector" in rules
+    assert "cold_start" not in rules
+
+
 def test_slow_iterations_name_what_grew(tmp_path: Path) -> None:
     """Four fast steps, then four of three times their length, in which cudaFree blocks."""
     lengths = (STEP_US // 4,) * 4 + (STEP_US,) * 4

@@ -264,7 +264,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
 def launching(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for the next launch: many short kernels, or slow code between them."""
     diagnosis = signals.diagnosis
-    if far_ahead(diagnosis) or "graphs_whole" in diagnosis.lower_bound:
+    if signals.captures[0] or far_ahead(diagnosis) or "graphs_whole" in diagnosis.lower_bound:
         return None
     found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING)
     if found is None:
@@ -307,7 +307,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
 
 def busy_host(signals: Signals) -> Finding | Lacks | None:
     """The host does its own work in long gaps: in an op, a range or a function that can be named."""
-    if far_ahead(signals.diagnosis):
+    if signals.captures[0] or far_ahead(signals.diagnosis):
         return None
     found = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE) and not is_compiling(cause))
     if found is None:
@@ -364,7 +364,7 @@ def _how_to_free(top: Cause, starts: bool) -> str:
 
 def unrecorded(signals: Signals) -> Finding | Lacks | None:
     """The host does something in long gaps that was not recorded."""
-    if far_ahead(signals.diagnosis):
+    if signals.captures[0] or far_ahead(signals.diagnosis):
         return None
     found = waiting(signals, lambda cause: cause.part == Part.UNRECORDED)
     if found is None:
@@ -407,7 +407,7 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
 def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
     """Recording stacks or modules slows the host; if it is the limit, the profile shows too much idle time."""
     recorded = sorted({"stacks", "modules"} & signals.recorded)
-    if not recorded or not signals.host_bound or signals.profile.info.source_format != "pytorch":
+    if not recorded or signals.captures[0] or not signals.host_bound or signals.profile.info.source_format != "pytorch":
         return None
     host = max(
         signals.share_of_iteration(int(signals.diagnosis.mean(device.parts_ns)[Part.BLOCKED :].sum()))

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Severity
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
 from tensorboard_plugin_dlprof.diagnosis.answer import Row, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -35,6 +35,8 @@ def is_cold_start(signals: Signals) -> bool:
 
 def cold_start(signals: Signals) -> Finding | None:
     """What happens once: loading modules, first launches, first allocations."""
+    if signals.captures[0]:
+        return _capture(signals)
     if len(signals.diagnosis.start_ns) > 1:
         return _warm_up(signals)
     found = waiting(signals, is_cold)
@@ -56,6 +58,28 @@ def cold_start(signals: Signals) -> Finding | None:
         numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
     )
     return finding and msgspec.structs.replace(finding, once=True)
+
+
+def _capture(signals: Signals) -> Finding:
+    count, time_ns = signals.captures
+    return Finding(
+        "cold_start",
+        Severity.ADVICE,
+        Confidence.HIGH,
+        "cold_start",
+        "{count} {count:graph is|graphs are} captured for {time_ns} of the {whole_ns}: what is launched meanwhile is "
+        "recorded into {count:it|them} and does not run, so the GPU idles. It happens once.",
+        "Record the replays of the graph, after its capture; the times on the host here say nothing about them.",
+        {
+            "count": count,
+            "time_ns": time_ns,
+            "whole_ns": signals.diagnosis.mean_wall_ns * len(signals.diagnosis.chosen),
+        },
+        (Evidence("call", "StreamBeginCapture", time_ns, count),),
+        cause="cold_start",
+        time_ns=time_ns,
+        once=True,
+    )
 
 
 def _skipping(signals: Signals) -> str:
