@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.analysis.origin import COMPILED, Framework
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
+from tensorboard_plugin_dlprof.units import percentage
 
 FUSED = (0.3, 0.85)
 """Share of the time of elementwise kernels that a compiler saves: with few chains, and in a transformer (measured)."""
@@ -152,11 +153,11 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
                 "cudagraphs do not.",
                 "https://pytorch.org/docs/stable/torch.compiler.html",
             )
-        where = "They" if inside < 0.05 else "Most"
+        outside = "All" if inside < 0.005 else percentage(1 - inside)
         return _unfused(
             signals,
             "fusion_detector",
-            problem + f" {where} run outside of the code that torch.compile made.",
+            problem + f" {outside} of that time is outside of the code that torch.compile made.",
             "Find out what torch.compile left out: TORCH_LOGS=graph_breaks,recompiles names the lines. Compile the "
             "whole model rather than parts of it (fullgraph=True fails where that cannot be), and the loss with it.",
             "https://pytorch.org/docs/stable/torch.compiler_troubleshooting.html",
