@@ -168,5 +168,5 @@ def test_the_page_explains_every_cause() -> None:
     """What the server calls a cause, the page has a sentence for: nobody else reads both."""
     explained = (REPOSITORY / "frontend" / "src" / "model" / "causes.ts").read_text(encoding="utf-8")
     assert [
-        label for label in CAUSES.values() if not re.search(rf'^  "?{label}"?: ["\']', explained, re.MULTILINE)
+        label for label in CAUSES.values() if not re.search(rf'^  "?{label}"?:\s+["\']', explained, re.MULTILINE)
     ] == []

@@ -27,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
     parser.add_argument("--device", metavar="N", help="only this GPU")
     parser.add_argument(
-        "--at", metavar="peak|NS", default="peak", help="the moment to list, in ns of the recording (default: peak)"
+        "--at",
+        metavar="peak|NS",
+        default="peak",
+        help="the moment to list, in ns of the recording, or the number of an event without times (default: peak)",
     )
     parser.add_argument("--by", choices=tuple(_LISTS), default="category", help="what the text lists")
     parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of the text (default: 10)")
@@ -60,12 +63,15 @@ def run(arguments: argparse.Namespace) -> int:
 def _text(found: dict[str, Any], by: str, top: int) -> str:
     lines = [found["headline"]]
     for device, each in found["devices"].items():
-        lines += ["", f"GPU {device}, {each['peak_of']} bytes at the peak of {size(each['peak_bytes'])}:"]
+        whole = each["in_use_bytes"]
+        when = "the peak of" if whole == each["peak_bytes"] else "that moment, of"
+        lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when} {size(whole)}:"]
         key, rows = _LISTS[by]
-        whole = max(each["peak_bytes"], 1)
         for row in each[rows][:top]:
             blocks = "" if row["blocks"] is None else f" in {row['blocks']:,} blocks"
-            lines.append(f"  {size(row['bytes']):>10}  {percentage(row['bytes'] / whole):>6}  {row[key]}{blocks}")
+            lines.append(
+                f"  {size(row['bytes']):>10}  {percentage(row['bytes'] / max(whole, 1)):>6}  {row[key]}{blocks}"
+            )
         for finding in each["findings"]:
             lines += ["", finding["title"] + ".", f"   {finding['action']}"]
     return "\n".join(lines) + "\n"

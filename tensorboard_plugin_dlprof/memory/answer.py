@@ -88,6 +88,7 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "end_bytes": int(history.in_use_bytes[-1]),
         "events": len(history.in_use_bytes) - 1,
         "at_ns": time_of(history, state),
+        "in_use_bytes": int(history.in_use_bytes[state]),
         "at_peak": held_rows(by_category(history, state), "category"),
         "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
         "by_module": held_rows(by_module(history, state)[:MOST_OWNERS], "module"),
@@ -109,7 +110,9 @@ def held_rows(rows: Sequence[Held], key: str) -> list[dict[str, Any]]:
 
 
 def state_at(history: History, time_ns: int) -> int:
-    """The state at a time."""
+    """The state at a time, or after an event by its number where no times were recorded."""
+    if not len(history.time_ns):
+        return min(max(time_ns + 1, 0), len(history.in_use_bytes) - 1)
     return int(np.searchsorted(history.time_ns, time_ns, side="right"))
 
 

@@ -379,12 +379,12 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
 
 
 def test_an_empty_log_directory_says_how_to_record(page: Page, empty: TensorBoard) -> None:
-    """With no profile at all the tab explains three ways to make one."""
+    """With no profile at all the tab explains how to make one."""
     page.goto(empty.page())
     main = page.get_by_role("main")
     expect(main).to_contain_text("No GPU profile in the log directory")
-    expect(main.get_by_role("heading", level=3)).to_have_text(["PyTorch profiler", "Nsight Systems", "DLProf"])
-    expect(main.get_by_role("button", name=re.compile("^Copy"))).to_have_count(3)
+    expect(main.get_by_role("heading", level=3)).to_have_text(["PyTorch profiler", "Nsight Systems", "JAX", "DLProf"])
+    expect(main.get_by_role("button", name=re.compile("^Copy"))).to_have_count(4)
 
 
 def test_a_report_that_has_to_be_converted_is_told_of(page: Page, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from tests.imports.traces import write_trace
 from tests.run_metadata.reading import read_event_file
 from tests.waiting import PATIENCE_S, wait_for
 
-KILLS = int(os.environ.get("DLPROF_KILLS", "24"))
+KILLS = int(os.environ.get("DLPROF_KILLS", "12"))
 
 STEPS = 60
 SELECTIONS = list(combinations(range(STEPS), 2))

@@ -650,7 +650,10 @@ export interface LimitTime {
   kernel_ns: number;
 }
 
-/** The memory of a GPU. `at_peak`, `by_owner` and `by_module` are of the moment `at_ns`. */
+/**
+ * The memory of a GPU. `at_peak`, `by_owner` and `by_module` are of the moment `at_ns`, when `in_use_bytes` were in
+ * use.
+ */
 export interface MemoryDevice {
   peak_bytes: number;
   peak_of: string;
@@ -662,6 +665,7 @@ export interface MemoryDevice {
   end_bytes: number;
   events: number;
   at_ns: number | null;
+  in_use_bytes: number;
   at_peak: MemoryHeld[];
   by_owner: MemoryOwner[];
   by_module: MemoryModule[];

@@ -51,6 +51,6 @@ def _evidence(row: dict[str, Any], device: int, iterations: int) -> Evidence:
         "range",
         row["path"],
         None if time_ns is None else time_ns * iterations,
-        detail=f"{size(row['bytes'])} at the peak",
+        detail=f"{size(row['bytes'])} held",
         device=device,
     )

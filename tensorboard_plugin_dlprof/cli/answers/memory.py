@@ -102,7 +102,8 @@ class MemoryFinding(Struct):
 
 
 class MemoryDevice(Struct):
-    """The memory of a GPU. ``at_peak``, ``by_owner`` and ``by_module`` are of the moment ``at_ns``."""
+    """The memory of a GPU. ``at_peak``, ``by_owner`` and ``by_module`` are of the moment ``at_ns``,
+    when ``in_use_bytes`` were in use."""
 
     peak_bytes: Bytes
     peak_of: str
@@ -114,6 +115,7 @@ class MemoryDevice(Struct):
     end_bytes: Bytes
     events: int
     at_ns: Ns | None
+    in_use_bytes: Bytes
     at_peak: list[HeldBy]
     by_owner: list[HeldByOwner]
     by_module: list[HeldByModule]

@@ -94,7 +94,7 @@ function Sums({ segments }: { segments: readonly MemorySegment[] }) {
     const sum = sums.get(key) ?? { count: 0, total: 0, used: 0 };
     sum.count += 1;
     sum.total += total;
-    for (const [size, state] of blocks) if (state === USED) sum.used += size;
+    for (const [size, state] of blocks) if (state !== FREE) sum.used += size;
     sums.set(key, sum);
   }
   return (
