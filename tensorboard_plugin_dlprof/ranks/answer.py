@@ -80,6 +80,7 @@ def answer_of(
             "share": first.share if first is not None else None,
             "sentence": verdict.sentence,
             "judged": verdict.judged,
+            "unjudged_links": facts.links.unjudged,
             "stage": verdict.stage,
             "host": verdict.host or None,
             "ratio": first.ratio if first is not None else None,

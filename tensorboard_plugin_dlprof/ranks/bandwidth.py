@@ -13,12 +13,16 @@ from tensorboard_plugin_dlprof.ranks.members import Job
 
 _PEAKS = (
     (r"\b(?:GB200|B200|B300|GB300)\b", 900e9),
-    (r"\b(?:H100|H200|H800|GH200)\b(?!.*PCIe)", 450e9),
-    (r"\bA100\b(?!.*PCIe)", 300e9),
-    (r"\bV100\b(?!.*PCIe)", 150e9),
+    (r"\b(?:H100|H200|GH200)\b", 450e9),
+    (r"\bH800\b", 200e9),
+    (r"\bA100\b", 300e9),
+    (r"\bV100\b", 150e9),
     (r"\bMI300X\b", 448e9),
 )
 """Nominal bandwidth of one GPU's link to others of its host, in one direction, bytes a second."""
+
+_CARDS = re.compile(r"PCIe|\bNVL\b|FHHL", re.IGNORECASE)
+"""Cards have these chips too, and are linked by PCIe or in pairs."""
 
 
 def message_bytes(each: Operations) -> Int64s:
@@ -52,6 +56,8 @@ def peak_of(job: Job, each: Operations) -> tuple[float | None, str]:
     names = {member.tables.gpu_name for member in members}
     if len(names) == 1:
         name = names.pop()
+        if _CARDS.search(name):
+            return None, "cards are linked by PCIe or bridges, which is not recorded"
         for pattern, peak in _PEAKS:
             if re.search(pattern, name):
                 return peak, ""

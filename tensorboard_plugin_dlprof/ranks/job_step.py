@@ -19,13 +19,14 @@ from tensorboard_plugin_dlprof.ranks.cells import MEASURES, cells_of, fraction, 
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe, measure_residual
 from tensorboard_plugin_dlprof.ranks.evidence import evidence
 from tensorboard_plugin_dlprof.ranks.findings import findings_of
+from tensorboard_plugin_dlprof.ranks.links import links_of
 from tensorboard_plugin_dlprof.ranks.matching import match
 from tensorboard_plugin_dlprof.ranks.member_rows import group_rows, rank_rows
 from tensorboard_plugin_dlprof.ranks.members import Fingerprint, Job, find_jobs
 from tensorboard_plugin_dlprof.ranks.operation_rows import collective_rows, stats_of
 from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
 from tensorboard_plugin_dlprof.ranks.parallelism import dimensions_of, groups_of
-from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge, slow_groups
+from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge
 from tensorboard_plugin_dlprof.ranks.waiting import exposed_parts, times_of
 
 
@@ -119,10 +120,11 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     groups = groups_of(job, matches)
     dimensions, coordinates = dimensions_of(job, groups)
     duration = cells.measures["duration"]
+    links = links_of(job, judged.sequences, judged.times)
     facts = Facts(
         job=job,
         sequences=judged.sequences,
-        times=judged.times,
+        links=links,
         delays=judged.delays,
         iteration=judged.iteration,
         iterations=len(cells.numbers),
@@ -133,7 +135,6 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         coordinates=coordinates,
     )
     verdict = judge(facts)
-    slow = slow_groups(facts)
     warnings = [*job.warnings, *clocks.warnings]
     stats = stats_of(job, groups, sequences, times)
     collectives, kept = collective_rows(job, groups, sequences, times, delays, clocks)
@@ -151,7 +152,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         ranks=rank_rows(job, clocks, exposed, sequences, times, delays, coordinates, has_waits),
         iterations=iteration_rows(job, cells),
         matrix=[packed(measure, cells.measures[measure]) for measure in MEASURES],
-        groups=group_rows(groups, sequences, times, slow),
+        groups=group_rows(groups, sequences, times, links.slow_sequences),
         collectives=collectives,
         stats=stats,
         findings=findings,

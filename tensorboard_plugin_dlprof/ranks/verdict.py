@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.links import Links
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
-from tensorboard_plugin_dlprof.ranks.waiting import Times
 
 CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
 
@@ -57,7 +57,7 @@ class Facts(msgspec.Struct, frozen=True):
 
     job: Job
     sequences: Sequence[Operations]
-    times: Sequence[Times]
+    links: Links
     delays: Delays
     iteration: Int64s
     """Position of the iteration of each delay among ``iterations``; -1 outside."""
@@ -75,7 +75,8 @@ def judge(facts: Facts) -> Verdict:
     """The verdict on a job."""
     if not any(each.used.any() and len(each.members) > 1 for each in facts.sequences):
         return Verdict(_nothing_matched(facts), [], judged=False)
-    return _slow_link(facts) or _slow_ranks(facts) or Verdict(_nobody(facts), [])
+    found = _slow_link(facts) or _slow_ranks(facts)
+    return found or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
 
 def _nothing_matched(facts: Facts) -> str:
@@ -101,9 +102,7 @@ def _nobody(facts: Facts) -> str:
         leaders = _leaders(facts)
         if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:
             return f"Imbalance moves between ranks, and no rank leads: {wait}."
-    # A slow link is one that is slower than others.
-    links = "" if _compared(facts) else " Links cannot be judged, as no two groups of ranks do the same."
-    return f"No rank stands out: {wait}.{links}" if wait else f"No rank stands out.{links}"
+    return f"No rank stands out: {wait}." if wait else "No rank stands out."
 
 
 def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
@@ -244,93 +243,26 @@ def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
     return Verdict(f"Pipeline stage {stage} takes {100 * share:.0f} % longer than the others.", mine, stage=stage)
 
 
-class _Compared(msgspec.Struct, frozen=True):
-    """The transfers of a group against those of groups that do the same."""
-
-    sequence: int
-    members: list[int]
-    ratio: float
-    """Of the medians."""
-    longer_ns: float
-    operations: int
-
-
-def slow_groups(facts: Facts) -> set[int]:
-    """Places of the groups of operations that take much longer to transfer than their siblings."""
-    return {each.sequence for each in _compared(facts) if each.ratio >= thresholds.SLOW_LINK}
-
-
-def _compared(facts: Facts) -> list[_Compared]:
-    """All groups with siblings."""
-    compared = []
-    for found in _sibling_groups(facts):
-        medians = np.array([median for _, median, _ in found])
-        for row, (number, median, count) in enumerate(found):
-            others = float(np.median(np.delete(medians, row)))
-            # Where ranks are missing, the shortest duration may have some of the wait for them in it.
-            if others > 0 and not facts.sequences[number].lacks_members:
-                members = facts.sequences[number].members.tolist()
-                compared.append(_Compared(number, members, median / others, median - others, count))
-    return compared
-
-
 def _slow_link(facts: Facts) -> Verdict | None:
-    """A rank or host whose groups all take much longer to transfer than their siblings."""
-    compared = _compared(facts)
-    slow = [each for each in compared if each.ratio >= thresholds.SLOW_LINK]
-    if not slow:
+    """The ranks or the host with a slow link, if it costs enough."""
+    found = facts.links.slow
+    if found is None:
         return None
-    longer = float(np.median([each.longer_ns for each in slow]))
-    usual = [
-        each
-        for each in compared
-        if each.ratio < thresholds.USUAL_LINK and each.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
-    ]
-    normal = {place for each in usual for place in each.members}
-    in_all = set(slow[0].members).intersection(*(each.members for each in slow)) - normal
-    concerned = {place for each in slow for place in each.members} - normal
-    hosts = {facts.job.members[place].host for place in concerned}
-    ranks, host = sorted(in_all), ""
-    apart = len({member.host for member in facts.job.members}) > 1
-    if len(ranks) != 1 and apart and len(hosts) == 1 and "" not in hosts and len(concerned) > 2:
-        ranks, host = sorted(concerned), hosts.pop()
-    if not ranks:
-        return None
-    affected = [each for each in compared if each not in usual and set(ranks).intersection(each.members)]
-    lost = sum(each.longer_ns * each.operations for each in affected) / (len(affected) if host else 1)
-    mean = lost / max(facts.iterations, 1)
+    mean = found.lost_ns / max(facts.iterations, 1)
     share = mean / facts.median_iteration_ns if facts.median_iteration_ns > 0 else 0.0
     if share < thresholds.NAMED_FRACTION:
         return None
-    ratio = float(np.median([each.ratio for each in slow]))
-    suspects = [
-        Suspect(facts.job.members[place].rank, "link", "slow link", int(mean), share, facts.iterations, ratio)
-        for place in ranks
-    ]
-    if host:
-        name = f"host {host}"
-    elif len(suspects) > 1:
-        name = "ranks " + ", ".join(str(each.rank) for each in suspects)
+    ranks = [facts.job.members[place].rank for place in found.members]
+    if found.host:
+        name = f"host {found.host}"
+    elif len(ranks) > 1:
+        name = f"one of the ranks {ranks_text(ranks)}"
     else:
-        name = rank_name(facts.job, suspects[0].rank)
+        name = rank_name(facts.job, ranks[0])
         name = name[0].lower() + name[1:]
     sentence = (
-        f"The link of {name} is slow: its collectives take {ratio:.2g} times as long as those of other groups, about "
-        f"{_time(mean)} of {_iteration(facts)} ({100 * share:.0f} %)."
+        f"The link of {name} is slow: its collectives take {found.ratio:.2g} times as long as those of other groups, "
+        f"about {_time(mean)} of {_iteration(facts)} ({100 * share:.0f} %)."
     )
-    return Verdict(sentence, suspects, host=host)
-
-
-def _sibling_groups(facts: Facts) -> list[list[tuple[int, float, int]]]:
-    """Groups that do the same, by kind and size: place, median transfer and number of operations of each."""
-    by_class: dict[tuple[int, int, str], list[tuple[int, float, int]]] = defaultdict(list)
-    for number, (each, of) in enumerate(zip(facts.sequences, facts.times, strict=True)):
-        if not each.grouped or len(each.members) < 2:
-            continue
-        codes = each.kind << 56 | (each.in_bytes + 1)
-        size = 2 if each.pair else max(each.key[2], len(each.members))
-        for code in np.unique(codes[each.used]).tolist():
-            chosen: npt.NDArray[np.bool_] = each.used & (codes == code)
-            transfer = of.transfer_ns[chosen]
-            by_class[code, size, each.stream].append((number, float(np.median(transfer)), len(transfer)))
-    return [found for found in by_class.values() if len(found) > 1]
+    suspects = [Suspect(rank, "link", "slow link", int(mean), share, facts.iterations, found.ratio) for rank in ranks]
+    return Verdict(sentence, suspects, host=found.host)

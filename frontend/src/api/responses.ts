@@ -625,6 +625,8 @@ export interface JobVerdict {
   share: number | null;
   sentence: string;
   judged: boolean;
+  /** Why slow links of some or all ranks could not be told. */
+  unjudged_links: string;
   stage: number | null;
   host: string | null;
   ratio: number | null;

@@ -38,6 +38,8 @@ class Verdict(Struct):
     share: Fraction | None
     sentence: str
     judged: bool
+    unjudged_links: Text
+    """Why slow links of some or all ranks could not be told."""
     stage: int | None
     host: str | None
     ratio: float | None

@@ -1,0 +1,171 @@
+"""Slow links: groups of ranks whose transfers take much longer than those of groups that do the same.
+
+A link can only be slower than others. Where all ranks are in one group, every rank leaves with the slowest, so traces
+are the same whosever link is slow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
+from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.matching import Operations
+from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.ranks.waiting import Times
+
+
+class _Group(msgspec.Struct):
+    """The transfers of a group, of one kind and size."""
+
+    sequence: int
+    members: set[int]
+    """Places of its ranks."""
+    hosts: int
+    """How many hosts it spans; 0 if unknown."""
+    median_ns: float
+    operations: int
+    usual_ns: float = 0.0
+    """How long such groups take that can be compared with it; 0 if there is none."""
+
+    @property
+    def ratio(self) -> float:
+        """How many times as long as usual it takes."""
+        return self.median_ns / self.usual_ns if self.usual_ns else 0.0
+
+    @property
+    def longer_ns(self) -> float:
+        """By how much."""
+        return self.median_ns - self.usual_ns
+
+
+class SlowLink(msgspec.Struct, frozen=True):
+    """Who has a slow link."""
+
+    members: list[int]
+    """Places of the ranks."""
+    host: str
+    """If it is that of a whole host; else empty."""
+    ratio: float
+    """How many times as long as usual transfers take."""
+    lost_ns: float
+    """How much longer all of them took."""
+
+
+class Links(msgspec.Struct, frozen=True):
+    """What transfers say about links."""
+
+    slow_sequences: set[int]
+    """Places of the groups of operations that take much longer than those that do the same."""
+    slow: SlowLink | None
+    unjudged: str
+    """Why slow links of some or all ranks could not be told, as a sentence; empty if those of all could."""
+
+
+def links_of(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Links:
+    """Compare the transfers of groups that do the same."""
+    classes = _classes(job, sequences, times)
+    for found in classes:
+        _compare(found)
+    compared = [group for found in classes for group in found if group.usual_ns]
+    slow = [group for group in compared if group.ratio >= thresholds.SLOW_LINK]
+    return Links({group.sequence for group in slow}, _slow_link(job, compared, slow), _unjudged(job, classes))
+
+
+def _compare(found: Sequence[_Group]) -> None:
+    """Say what is usual for each group of a class: groups across more hosts may take longer, and nothing is wrong."""
+    unclear = []
+    for group in found:
+        others = [each for each in found if each is not group]
+        fair = [each.median_ns for each in others if each.hosts == group.hosts]
+        fair = fair or [each.median_ns for each in others if each.hosts > group.hosts]
+        if fair:
+            group.usual_ns = _lower_median(fair)
+        elif others:
+            unclear.append((group, _lower_median([each.median_ns for each in others])))
+    slow = [group for group in found if group.ratio >= thresholds.SLOW_LINK]
+    for group, narrow_ns in unclear:
+        # Where it takes as long as groups of fewer hosts, hosts do not matter: neither if these are fast nor if slow.
+        if group.median_ns < thresholds.USUAL_LINK * narrow_ns:
+            group.usual_ns = narrow_ns
+        for each in slow:
+            if each.median_ns < thresholds.USUAL_LINK * group.median_ns < thresholds.USUAL_LINK**2 * each.median_ns:
+                group.usual_ns = each.usual_ns
+
+
+def _lower_median(values: Sequence[float]) -> float:
+    """The upper one may be slow for the same reason: the two links of the second of four stages."""
+    return sorted(values)[(len(values) - 1) // 2]
+
+
+def _classes(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[list[_Group]]:
+    """Groups that do the same, by kind and size."""
+    by_class: dict[tuple[int, int, str], list[_Group]] = defaultdict(list)
+    for number, (each, of) in enumerate(zip(sequences, times, strict=True)):
+        # Where ranks are missing, the shortest duration may have some of the wait for them in it.
+        if not each.grouped or len(each.members) < 2 or each.lacks_members:
+            continue
+        codes = each.kind << 56 | (each.in_bytes + 1)
+        size = 2 if each.pair else max(each.key[2], len(each.members))
+        members = set(each.members.tolist())
+        hosts = {job.members[place].host for place in members}
+        for code in np.unique(codes[each.used]).tolist():
+            transfer = of.transfer_ns[each.used & (codes == code)]
+            if (median := float(np.median(transfer))) > 0:
+                spans = 0 if "" in hosts else len(hosts)
+                by_class[code, size, each.stream].append(_Group(number, members, spans, median, len(transfer)))
+    return list(by_class.values())
+
+
+def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> SlowLink | None:
+    """The ranks that are in all slow groups and in no usual one, or the host of all ranks of slow groups."""
+    if not slow:
+        return None
+    longer = float(np.median([group.longer_ns for group in slow]))
+    usual = [
+        group
+        for group in compared
+        if group.ratio < thresholds.USUAL_LINK and group.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
+    ]
+    normal = {place for group in usual for place in group.members}
+    members = set.intersection(*(group.members for group in slow)) - normal
+    concerned = {place for group in slow for place in group.members} - normal
+    host = ""
+    hosts = {job.members[place].host for place in concerned}
+    if len(members) != 1 and len(hosts) == 1 and len(concerned) > 2:
+        of_host = {place for place, member in enumerate(job.members) if member.host in hosts}
+        if concerned == of_host and len(of_host) < len(job.members):
+            members, host = concerned, hosts.pop()
+    if not members:
+        return None
+    affected = [group for group in compared if group not in usual and members & group.members]
+    lost = sum(group.longer_ns * group.operations for group in affected) / (len(affected) if host else 1)
+    return SlowLink(sorted(members), host, float(np.median([group.ratio for group in slow])), lost)
+
+
+def _unjudged(job: Job, classes: Sequence[Sequence[_Group]]) -> str:
+    everyone = {place for found in classes for group in found for place in group.members}
+    judged = set()
+    for found in classes:
+        for hosts in {group.hosts for group in found}:
+            fair = [group for group in found if group.hosts >= hosts]
+            within = Counter(place for group in fair for place in group.members)
+            mine = {place for group in fair if group.hosts == hosts for place in group.members}
+            judged |= {place for place in mine if within[place] < len(fair)}
+    if not judged:
+        if len(everyone) > 1 and all(group.members == everyone for found in classes for group in found):
+            return "A slow link could not be told, as all ranks are in one group: it slows all of them alike."
+        return "Slow links could not be told, as no two groups of ranks do the same."
+    ranks = sorted(job.members[place].rank for place in everyone - judged)
+    if not ranks:
+        return ""
+    who = (
+        f"rank {ranks[0]} could not be told, as it takes"
+        if len(ranks) == 1
+        else (f"ranks {ranks_text(ranks)} could not be told, as they take")
+    )
+    return f"Slow links of {who} part in all that is compared."
