@@ -177,7 +177,7 @@ def measure(folder: Path, ranks: int, iterations: int) -> dict[str, Any]:
             times, size = [], 0
             for address in addresses:
                 begin = time.perf_counter()
-                size = len(server.get(address))
+                size = len(server.get(address, compressed=True))
                 times.append((time.perf_counter() - begin) * 1e3)
             result["answers"][name] = {
                 "p50_ms": percentile(times, 0.5),

@@ -35,11 +35,11 @@ class Server:
         """The JSON that the plugin answers."""
         return json.loads(self.get(path))
 
-    def get(self, path: str) -> bytes:
-        """What the plugin answers; a connection of its own, as TensorBoard closes each."""
+    def get(self, path: str, compressed: bool = False) -> bytes:
+        """What the plugin answers, as browsers ask if ``compressed``; TensorBoard closes each connection."""
         connection = http.client.HTTPConnection(self.host, self.port, timeout=300)
         try:
-            connection.request("GET", path)
+            connection.request("GET", path, headers={"Accept-Encoding": "gzip"} if compressed else {})
             answer = connection.getresponse()
             body = answer.read()
         finally:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import threading
+import zlib
 from collections import OrderedDict
 
 import msgspec
@@ -17,6 +17,9 @@ MAX_ANSWER_BYTES = MAX_BYTES >> 3
 _COMPRESSION = 3
 """TensorBoard's gzip level."""
 
+_SAMPLE_BYTES, _PACKED_FRACTION = 4_096, 0.45
+"""Of the middle of a body, and to what packed numbers shrink at best; JSON shrinks to less."""
+
 _ENTRY_BYTES = 500
 """Approximate memory of an entry in addition to its content."""
 
@@ -29,8 +32,12 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def compressed(content: bytes) -> Answer:
-    """The body, compressed with gzip."""
-    return Answer(gzip.compress(content, _COMPRESSION, mtime=0), "gzip")
+    """The body, compressed with gzip. Packed numbers hardly repeat: looking for what does costs twice the time."""
+    some = content[len(content) // 2 :][:_SAMPLE_BYTES]
+    is_packed = len(some) == _SAMPLE_BYTES and len(zlib.compress(some, 1)) > _PACKED_FRACTION * len(some)
+    strategy = zlib.Z_HUFFMAN_ONLY if is_packed else zlib.Z_DEFAULT_STRATEGY
+    stream = zlib.compressobj(_COMPRESSION, zlib.DEFLATED, 16 + zlib.MAX_WBITS, strategy=strategy)
+    return Answer(stream.compress(content) + stream.flush(), "gzip")
 
 
 class Answers:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import base64
 import gzip
 import os
 import threading
+import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.routes.answers import Answer, Answers
+from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 from tests.routes.serving import Server, wait_for
@@ -149,3 +153,21 @@ def test_another_version_of_the_package_answers_anew(
     upgraded.profiles()
     assert upgraded.get(address, headers={"If-None-Match": before}).status_code == 200
     upgraded.app.close()
+
+
+def test_packed_numbers_are_compressed_fast_and_text_well() -> None:
+    """The heat map of 1,024 ranks takes half of the time; JSON is as small as gzip makes it."""
+    numbers = np.random.default_rng(1).integers(0, 2_000_000, 102_400).astype("<u4")
+    packed = base64.b64encode(numbers.tobytes())
+    text = b'{"rank": 1, "database": "host1/rank1.dlprof_dldb.sqlite"}, ' * 4_000
+
+    def seconds(compress: Callable[[bytes], object]) -> float:
+        begin = time.process_time()
+        compress(packed)
+        return time.process_time() - begin
+
+    usual = min(seconds(lambda body: gzip.compress(body, 3)) for _ in range(3))
+    assert min(seconds(compressed) for _ in range(3)) < 0.8 * usual
+    for body in (packed, text, b"", b"{}"):
+        assert gzip.decompress(compressed(body).content) == body
+    assert len(compressed(text).content) <= 1.01 * len(gzip.compress(text, 3))
