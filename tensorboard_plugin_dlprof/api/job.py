@@ -80,6 +80,10 @@ class RankJob:
         """Sums over collectives of one dimension, kind, size and number of ranks; bandwidth in bytes a second."""
         return _frame(self._ask("collective_stats"), "id")
 
+    def pairs(self) -> pd.DataFrame:
+        """The communication matrix: one row for each two ranks of which one sends to the other, where that is known."""
+        return _frame(self._ask("pairs"), "id")
+
     def findings(self) -> pd.DataFrame:
         """One row per finding across ranks, the most important first."""
         return _frame(self._ask("findings"), "id")

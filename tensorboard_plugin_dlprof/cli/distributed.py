@@ -150,15 +150,17 @@ def _write_csv(found: Sequence[Mapping[str, Any]]) -> None:
 
 def _text(found: Mapping[str, Any], top: int) -> str:
     lines = [f"{found['job']}: {_present(found)}", "", found["verdict"]["sentence"]]
+    is_rank = found["knows_ranks"]
     for each in found["verdict"]["runners_up"]:
-        lines.append(f"  also rank {each['rank']}: {_time(each['own_delay_ns'])} ({_percent(each['share'])})")
+        name = f"rank {each['rank']}" if is_rank else f"process {each['rank'] + 1}"
+        lines.append(f"  also {name}: about {each['own_delay_ns'] / 1e6:.3g} ms ({_percent(each['share'])})")
     lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median). {found['clocks']['sentence']}", ""]
     ranks = sorted(found["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
     lines += _table(
-        ("rank", "own delay", "wait", "transfer", "compute", "copy", "idle"),
+        ("rank" if is_rank else "process", "own delay", "wait", "transfer", "compute", "copy", "idle"),
         [
             (
-                str(row["rank"]),
+                str(row["rank"] + (not is_rank)),
                 *(
                     _time(row[name])
                     for name in (
@@ -172,14 +174,15 @@ def _text(found: Mapping[str, Any], top: int) -> str:
     )
     if len(ranks) > top:
         lines.append(f"... and {len(ranks) - top:,} more ranks")
+    lines.append("own delay: what a rank itself took longer than its peers; wait: what others cost it")
     if found["collectives"]:
         lines += ["", *_table(_COLLECTIVES, [_collective(row) for row in found["collectives"][:top]])]
     wrong = [group for group in found["groups"] if not group["believed"]]
     if wrong:
         lines += ["", *(f"Group {group['name']} ({group['ranks']}): {group['reason']}" for group in wrong[:top])]
-    left = {name.replace("_", " "): count for name, count in found["left_out"].items() if count}
-    if left:
-        lines += ["", "Left out: " + ", ".join(f"{name} {count:,}" for name, count in left.items())]
+    if found["pairs"]:
+        lines += ["", *_table(_PAIRS, [_pair(row, is_rank) for row in sorted(found["pairs"], key=_slowest)[:top]])]
+    lines += [line for text in found["left_out_texts"] for line in ("", f"Left out: {text}")]
     others = [each for each in found["findings"] if each["rule"] not in ("straggler", "slow_link", "stage_imbalance")]
     lines += [line for each in others for line in ("", f"{each['title']}: {each['text']}")]
     return "\n".join(lines) + "\n"
@@ -198,14 +201,35 @@ def _collective(row: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
+_PAIRS = ("from", "to", "sends", "bytes", "bandwidth", "")
+
+
+def _slowest(row: Mapping[str, Any]) -> tuple[bool, float]:
+    return row["bandwidth"] is None, row["bandwidth"] or 0.0
+
+
+def _pair(row: Mapping[str, Any], is_rank: bool) -> tuple[str, ...]:
+    bandwidth = row["bandwidth"]
+    return (
+        *(str(row[name] + (not is_rank)) for name in ("source", "destination")),
+        *(f"{row['operations']:,}", _size(row["bytes"])),
+        f"{bandwidth / 1e9:.3g} GB/s" if bandwidth is not None else "-",
+        "slow" if row["slow"] else "" if row["directed"] else "direction unknown",
+    )
+
+
 def _present(found: Mapping[str, Any]) -> str:
-    text = f"{found['ranks_present']:,} of {found['world_size']:,} ranks"
+    text = f"{found['ranks_present']:,} of {found['world_size']:,} {'ranks' if found['knows_ranks'] else 'processes'}"
     if found["missing"]["count"]:
         numbers = found["missing"]["ranks"][:_MOST_NAMED]
         more = " and more" if found["missing"]["count"] > len(numbers) else ""
         text += f"; missing {', '.join(map(str, numbers))}{more}"
     shape = " x ".join(f"{each['kind'].upper()} {each['size']}" for each in found["dimensions"])
-    return text + (f", {shape}" if shape else "") + f", {found['iterations']:,} iterations"
+    return (
+        text
+        + (f", {shape}" if shape else "")
+        + (f", {found['iterations']:,} iteration{'s' if found['iterations'] != 1 else ''}")
+    )
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
+from tensorboard_plugin_dlprof.metadata import JOB_VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
     UntrustedConnection,
     open_untrusted,
@@ -46,6 +47,7 @@ class JobTables(msgspec.Struct, frozen=True):
     groups: Sequence[tuple[Any, ...]]
     collectives: CollectiveRows
     stats: Sequence[Mapping[str, Any]]
+    pairs: Sequence[Mapping[str, Any]]
     findings: Sequence[Mapping[str, Any]]
 
 
@@ -61,7 +63,8 @@ def write_job(path: Path, tables: JobTables) -> None:
             if not statement.startswith("CREATE INDEX"):
                 con.execute(statement)
         insert_rows(con, "job_info", ("key", "value"), [(key, storable(value)) for key, value in tables.info.items()])
-        for table, rows in (("job_ranks", tables.ranks), ("job_collective_stats", tables.stats)):
+        named = {"job_ranks": tables.ranks, "job_collective_stats": tables.stats, "job_pairs": tables.pairs}
+        for table, rows in named.items():
             for row in rows:
                 values = [storable(value) if isinstance(value, str) else value for value in row.values()]
                 insert_rows(con, table, tuple(row), [values])
@@ -81,13 +84,19 @@ def open_job_database(path: Path) -> UntrustedConnection:
     """Open the database of a job for reading; it allows nothing but SELECT.
 
     Raises:
-        ProfileError: there is no such file, it is damaged, or it is not the database of a job.
+        ProfileError: there is no such file, it is damaged, of another version, or not the database of a job.
     """
     from tensorboard_plugin_dlprof.database.connection import layout_of
 
     con = open_untrusted(path, NotADatabase)
     try:
         with reading(con.shown_name, NotADatabase):
+            require_tables(con, {"job_info": ("key", "value")})
+            version = con.execute("SELECT value FROM job_info WHERE key = 'job_version'").fetchone()
+            if version is not None and version[0] != str(JOB_VERSION):
+                raise NotADatabase(
+                    f"{con.shown_name} was made by another version of this plugin; make it again with dlprof job."
+                )
             require_tables(con, layout_of("job"))
             seal(con)
     except BaseException:
@@ -109,6 +118,19 @@ def opened_job(path: Path) -> Iterator[UntrustedConnection]:
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
             # Its answers are JSON, and its numbers may be texts: what cannot be used is damaged.
             raise NotADatabase(f"{con.shown_name} holds impossible values; make it again with dlprof job.") from error
+
+
+def read_job_members(path: Path) -> dict[str, int]:
+    """The ranks in the database of a job, by the path of their databases; of a job of any version.
+
+    Raises:
+        ProfileError: as for ``open_job_database``.
+    """
+    with closing(open_untrusted(path, NotADatabase)) as con, reading(con.shown_name, NotADatabase):
+        require_tables(con, {"job_ranks": ("database", "rank")})
+        seal(con)
+        rows = con.execute("SELECT database, rank FROM job_ranks").fetchall()
+    return {str(database): int(rank) for database, rank in rows}
 
 
 def read_job_info(path: Path) -> dict[str, str]:

@@ -38,6 +38,7 @@ _COLLECTIVE = (
     *("last_rank", "own_delay_ns", "cause"),
 )
 _MOST_COLLECTIVES = 1_000
+_MOST_PAIRS = 4_096
 
 _OF_ITERATION = {
     "compute_ns": "compute",
@@ -176,6 +177,14 @@ def collective_stats(con: sqlite3.Connection) -> list[dict[str, Any]]:
     return _rows(con, "SELECT * FROM job_collective_stats ORDER BY id")
 
 
+def pairs(con: sqlite3.Connection, limit: int = _MOST_PAIRS) -> list[dict[str, Any]]:
+    """The communication matrix: a row for each two ranks of which one sends to the other, those with most bytes."""
+    found = _rows(con, "SELECT * FROM job_pairs ORDER BY slow DESC, bytes DESC, id LIMIT ?", [min(limit, _MOST_PAIRS)])
+    for row in found:
+        row["directed"], row["slow"] = bool(row["directed"]), bool(row["slow"])
+    return sorted(found, key=lambda row: (row["source"], row["destination"]))
+
+
 def collectives(
     con: sqlite3.Connection,
     limit: int = 100,
@@ -252,6 +261,7 @@ def distributed(con: sqlite3.Connection, iteration: int | None = None, top: int 
         "ranks": ranks(con, iteration),
         "groups": groups(con),
         "collectives": collective_stats(con),
+        "pairs": pairs(con),
         "longest_waits": collectives(con, top, iteration),
         "findings": findings(con),
     }

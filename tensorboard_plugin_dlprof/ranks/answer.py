@@ -49,8 +49,7 @@ def answer_of(
     missing = list(itertools.islice(absent, min(count, _MOST_RANKS_NAMED)))
     first = verdict.suspects[0] if verdict.suspects else None
     alone = first is not None and (verdict.stage is None) and not (first.cause == "link" and len(verdict.suspects) > 1)
-    left_out = matches.left_out
-    unbelieved = [each for each in matches.sequences if not each.believed]
+    left_out = _left_out(matches, job)
     islands = int(clocks.island.max(initial=-1)) + 1
     hosts = {member.host for member in job.members}
     one_host = len(hosts) == 1 and "" not in hosts
@@ -96,20 +95,38 @@ def answer_of(
             "residual_p90_ns": clocks.residual_p90_ns,
             "sentence": _clock_sentence(clocks, islands, is_aligned, len(hosts - {""}) if "" not in hosts else None),
         },
-        "left_out": {
-            "without_group": left_out.without_group,
-            "missing_ranks": left_out.missing_ranks,
-            "incomplete": left_out.incomplete,
-            "inconsistent": left_out.inconsistent,
-            "not_paired": left_out.not_paired,
-            "not_believed": sum(len(each.kind) for each in unbelieved),
-            "not_synchronising": sum(int(np.count_nonzero(~each.used)) for each in matches.sequences if each.believed),
-            "unknown_type": sum(
-                int(np.count_nonzero((each.elements >= 0) & (each.in_bytes < 0))) for each in matches.sequences
-            ),
-            "graphs": sum(member.tables.graphs for member in job.members),
-        },
+        "left_out": left_out,
+        "left_out_texts": [f"{count:,} {_LEFT_OUT[name]}" for name, count in left_out.items() if count],
         "warnings": list(warnings),
+    }
+
+
+_LEFT_OUT = {
+    "without_group": "communication kernels that say nothing of their process group (CUDA graphs do not)",
+    "missing_ranks": "kernels of groups of which ranks are missing",
+    "incomplete": "operations that only some members recorded",
+    "inconsistent": "operations whose kind, type or size differs between members",
+    "not_paired": "sends and receives whose partners are not recorded",
+    "not_believed": "operations of groups whose ends do not agree",
+    "not_synchronising": "broadcasts, sends and the like, which ranks may leave early",
+    "unknown_type": "operations of an unknown element type, which have no bandwidth",
+    "graphs": "CUDA graphs recorded as a whole, which count as compute",
+}
+
+
+def _left_out(matches: Matches, job: Job) -> dict[str, int]:
+    """How many kernels or operations were left out, by reason."""
+    sequences, left_out = matches.sequences, matches.left_out
+    return {
+        "without_group": left_out.without_group,
+        "missing_ranks": left_out.missing_ranks,
+        "incomplete": left_out.incomplete,
+        "inconsistent": left_out.inconsistent,
+        "not_paired": left_out.not_paired,
+        "not_believed": sum(len(each.kind) for each in sequences if not each.believed),
+        "not_synchronising": sum(int(np.count_nonzero(~each.used)) for each in sequences if each.believed),
+        "unknown_type": sum(int(np.count_nonzero((each.elements >= 0) & (each.in_bytes < 0))) for each in sequences),
+        "graphs": sum(member.tables.graphs for member in job.members),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -25,6 +26,7 @@ from tensorboard_plugin_dlprof.ranks.member_rows import group_rows, rank_rows
 from tensorboard_plugin_dlprof.ranks.members import Fingerprint, Job, find_jobs
 from tensorboard_plugin_dlprof.ranks.operation_rows import collective_rows, stats_of
 from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
+from tensorboard_plugin_dlprof.ranks.pairs import pair_rows
 from tensorboard_plugin_dlprof.ranks.parallelism import dimensions_of, groups_of
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge
 from tensorboard_plugin_dlprof.ranks.waiting import exposed_parts, times_of
@@ -86,9 +88,10 @@ def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:
     if not force:
         known = read_job_info(target)
         if known.get("fingerprint") == mark and known.get("job_version") == str(JOB_VERSION):
-            answer = json.loads(known["answer"])
-            sentence = answer["verdict"]["sentence"]
-            return Made(target, len(job.members), job.world_size, False, sentence, answer["warnings"])
+            with suppress(ValueError, LookupError, TypeError):  # a damaged one is made anew
+                answer = json.loads(known["answer"])
+                sentence = answer["verdict"]["sentence"]
+                return Made(target, len(job.members), job.world_size, False, sentence, answer["warnings"])
     tables, verdict, warnings = _tables(job, mark)
     write_job(target, tables)
     return Made(target, len(job.members), job.world_size, True, verdict.sentence, warnings)
@@ -155,6 +158,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         groups=group_rows(groups, sequences, times, links.slow_sequences),
         collectives=collectives,
         stats=stats,
+        pairs=pair_rows(job, sequences, times, links.slow_sequences),
         findings=findings,
     )
     return tables, verdict, warnings

@@ -77,6 +77,8 @@ class Jobs:
         return profiles
 
     def _ranks(self, path: Path) -> dict[str, int]:
+        from tensorboard_plugin_dlprof.database.job_rows import read_job_members
+
         try:
             key = (path, identity(path))
         except NotFound:
@@ -85,9 +87,7 @@ class Jobs:
             if key in self._known:
                 return self._known[key]
         try:
-            with opened(path) as connection:
-                rows = connection.execute("SELECT database, rank FROM job_ranks").fetchall()
-            found = {_stem(str(database)): int(rank) for database, rank in rows}
+            found = {_stem(database): rank for database, rank in read_job_members(path).items()}
         except (ProfileError, OSError, ValueError, TypeError):
             found = {}
         with self._lock:
@@ -123,7 +123,9 @@ def opened(path: Path) -> Iterator[Connection]:
         with opened_job(path) as connection, deadline(connection, QUERY_SECONDS):
             yield connection
     except NotADatabase as error:
-        raise NotADatabase(f"The job {path.name} cannot be read; make it again with dlprof job.") from error
+        raise NotADatabase(
+            f"The job {path.name} is damaged or of another version; make it again with dlprof job."
+        ) from error
 
 
 def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfile]) -> dict[str, Any]:
@@ -139,6 +141,7 @@ def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfi
         "iterations_by_number": _columns(queries.iterations(connection)),
         "groups": queries.groups(connection),
         "collectives": queries.collective_stats(connection),
+        "pairs": queries.pairs(connection),
         "findings": queries.findings(connection),
     }
 

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import base64
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tensorboard_plugin_dlprof.api.job import open_job
+from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into, made_in
 from tests.routes.serving import Server
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Server:
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for profiles."""
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def server(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
     """A server for a job of four ranks in two folders, and a profile without a job."""
-    logs = tmp_path_factory.mktemp("logs")
     write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), logs / "run")
     import_into(logs / "run", sorted((logs / "run").rglob("*.gz")), logs / "run")
     made_in(logs / "run")
@@ -51,3 +62,25 @@ def test_what_is_not_there(server: Server) -> None:
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     assert server.get(f"/job_cells?profile={profile}&measure=luck").status_code == 400
     assert server.get(f"/job_collective?profile={profile}&id=999999").status_code == 404
+
+
+def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs: Path) -> None:
+    """A sentence that names it and says what to do, and no page half empty; ``dlprof job`` replaces it."""
+    profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
+    (database,) = logs.rglob("*_job.sqlite")
+    for change in (
+        "UPDATE job_info SET value = '4' WHERE key = 'job_version'",
+        "DROP TABLE job_pairs",
+        "UPDATE job_info SET value = '{}' WHERE key = 'answer'",
+    ):
+        with closing(sqlite3.connect(database)) as con, con:
+            con.execute(change)
+        for route in ("job", "job_rank"):
+            told = server.get(f"/{route}?profile={profile}")
+            assert (told.status_code, told.json["error"]["code"]) == (422, "not_a_database"), change
+            assert "run.dlprof_job.sqlite" in told.json["error"]["message"]
+        with pytest.raises(ProfileError, match=database.name):
+            open_job(database)
+        (made,), _ = make_jobs(logs / "run")
+        assert made.is_new, change
+        assert server.get(f"/job?profile={profile}").status_code == 200

@@ -495,9 +495,11 @@ export interface JobAnswer {
   missing: JobMissing;
   clocks: JobClocks;
   left_out: JobLeftOut;
+  left_out_texts: string[];
   warnings: string[];
   groups: JobGroup[];
   collectives: JobCollectiveStats[];
+  pairs: JobPair[];
   findings: JobFinding[];
 }
 
@@ -603,6 +605,19 @@ export interface JobLeftOut {
 export interface JobMissing {
   ranks: number[];
   count: number;
+}
+
+/** What one rank sends to another; not `directed` where only is known that they exchange. */
+export interface JobPair {
+  id: number;
+  source: number;
+  destination: number;
+  directed: boolean;
+  operations: number;
+  bytes: number | null;
+  transfer_ns: number | null;
+  bandwidth: number | null;
+  slow: boolean;
 }
 
 /** A rank that costs time, but less than the one that is named. */

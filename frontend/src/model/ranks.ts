@@ -185,25 +185,6 @@ export function spreadOfParts(job: RankJob): number[][] {
 export const rankLabel = (job: Pick<RankJob, "knows_ranks">, rank: number): string =>
   job.knows_ranks ? `Rank ${rank}` : `Process ${rank + 1}`;
 
-const LEFT_OUT: Record<string, string> = {
-  without_group: "communication kernels that say nothing of their process group (CUDA graphs do not)",
-  missing_ranks: "kernels of groups of which ranks are missing",
-  incomplete: "operations that only some members recorded",
-  inconsistent: "operations whose kind, type or size differs between members",
-  not_paired: "sends and receives whose partners are not recorded",
-  not_believed: "operations of groups whose ends do not agree",
-  not_synchronising: "broadcasts, sends and the like, which ranks may leave early",
-  unknown_type: "operations of an unknown element type, which have no bandwidth",
-  graphs: "CUDA graphs recorded as a whole, which count as compute",
-};
-
-/** What was left out, each with its count. */
-export function leftOut({ left_out: counts }: Pick<RankJob, "left_out">): { text: string; count: number }[] {
-  return Object.entries({ ...counts })
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => ({ text: LEFT_OUT[name] ?? name, count }));
-}
-
 /** An operation as CSV: a line for each rank, times in ns, starts on the common clock. */
 export const membersCsv = ({
   members,

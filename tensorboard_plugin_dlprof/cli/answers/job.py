@@ -148,6 +148,20 @@ class Collective(Struct):
     last_fraction: Fraction | None
 
 
+class Pair(Struct):
+    """What one rank sends to another; not ``directed`` where only is known that they exchange."""
+
+    id: int
+    source: int
+    destination: int
+    directed: bool
+    operations: int
+    bytes: Bytes | None
+    transfer_ns: Ns | None
+    bandwidth: BytesPerSecond | None
+    slow: bool
+
+
 class Operation(Struct):
     """A collective, of those with the longest waits."""
 
@@ -200,11 +214,13 @@ class Job(Struct):
     missing: Missing
     clocks: Clocks
     left_out: LeftOut
+    left_out_texts: list[str]
     warnings: list[str]
     iteration: int | None
     ranks: list[Rank]
     groups: list[Group]
     collectives: list[Collective]
+    pairs: list[Pair]
     longest_waits: list[Operation]
     findings: list[JobFinding]
 

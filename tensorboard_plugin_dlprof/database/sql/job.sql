@@ -116,6 +116,19 @@ CREATE TABLE job_collective_stats (
     last_fraction       REAL                -- of the operations at which somebody was late
 );
 
+-- The communication matrix: sends between two ranks, where both are known.
+CREATE TABLE job_pairs (
+    id           INTEGER PRIMARY KEY,
+    source       INTEGER NOT NULL,  -- rank that sends
+    destination  INTEGER NOT NULL,  -- rank that receives
+    directed     INTEGER NOT NULL,  -- boolean; 0: only that they exchange is known, not who sends
+    operations   INTEGER NOT NULL,  -- how many
+    bytes        INTEGER,           -- their sum
+    transfer_ns  INTEGER,           -- sum of those whose ends agree
+    bandwidth    REAL,              -- median, bytes a second
+    slow         INTEGER NOT NULL   -- boolean: transfers take much longer than between pairs that do the same
+);
+
 CREATE TABLE job_findings (
     id        INTEGER PRIMARY KEY,
     rule      TEXT NOT NULL,        -- straggler, slow_link, stage_imbalance, imbalance, small_collectives,

@@ -1,5 +1,6 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
 import type { DashboardResponse } from "../../api/types";
+import { ErrorBox } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { formatRanges } from "../../format/number";
@@ -12,10 +13,12 @@ import { Ranks } from "../ranks/ranks";
 export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
-  const job = useRankJob().data;
+  const query = useRankJob();
+  const job = query.data;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   return (
     <div class="stacked">
+      {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
       {devices.length > 1 && (
         <Panel

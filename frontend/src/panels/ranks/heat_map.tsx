@@ -26,30 +26,13 @@ import {
   type Measure,
   type Sort,
 } from "../../model/ranks";
+import { colourAt, isPale, ScaleBar } from "./scale";
 import { RankLink, toRank } from "./rank_link";
 
 const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
 const MOST_TABLE = 200;
-
-/** Ends of the scale: not red and green, and told apart in grey too. */
-const SCALE = {
-  light: [
-    [238, 243, 250],
-    [8, 69, 148],
-  ],
-  dark: [
-    [56, 62, 72],
-    [253, 208, 120],
-  ],
-} as const;
-
-function colourAt(share: number, theme: "light" | "dark"): [number, number, number] {
-  const [from, to] = SCALE[theme];
-  const mixed = from.map((low, channel) => Math.round(low + ((to[channel] ?? 0) - low) * share));
-  return [mixed[0] ?? 0, mixed[1] ?? 0, mixed[2] ?? 0];
-}
 
 export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
@@ -185,8 +168,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           const value = values[row * columns + column] ?? NaN;
           if (Number.isNaN(value)) continue;
           const share = high > low ? (value - low) / (high - low) : 0;
-          const [red, green, blue] = colourAt(share, theme);
-          context.fillStyle = red * 0.3 + green * 0.59 + blue * 0.11 > 140 ? "#000" : "#fff";
+          context.fillStyle = isPale(colourAt(share, theme)) ? "#000" : "#fff";
           context.fillText(formatDuration(value), ((column + 0.5) * inner) / columns, (place + 0.5) * cell + 4);
         }
       });
@@ -271,14 +253,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
         <span>{iterations[iterations.length - 1]}</span>
       </div>
       <div class="heat-legend">
-        <span>{formatDuration(low)}</span>
-        <span
-          class="heat-scale"
-          style={{
-            background: `linear-gradient(90deg, rgb(${colourAt(0, theme).join()}), rgb(${colourAt(1, theme).join()}))`,
-          }}
-        />
-        <span>{formatDuration(high)}</span>
+        <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
         <span class="muted" role="status">
           {told}
         </span>

@@ -4,9 +4,10 @@ import { Panel } from "../../components/panel";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { leftOut, rankLabel } from "../../model/ranks";
+import { rankLabel } from "../../model/ranks";
 import { Collectives } from "./collectives";
 import { HeatMap } from "./heat_map";
+import { Matrix } from "./matrix";
 import { RankBars } from "./rank_bars";
 import { RankLink } from "./rank_link";
 
@@ -20,6 +21,7 @@ export function Ranks({ job }: { job: RankJob }) {
       {job.iterations > 0 && <HeatMap job={job} />}
       <RankBars job={job} />
       <Collectives job={job} />
+      <Matrix job={job} />
       <Groups job={job} />
       <LeftOut job={job} />
     </>
@@ -52,7 +54,7 @@ function Verdict({ job }: { job: RankJob }) {
         )}
         {verdict.runners_up.map(({ rank, own_delay_ns: delay, share }) => (
           <span key={rank}>
-            Also <RankLink job={job} rank={rank} />: {formatDuration(delay)} ({formatShare(share)})
+            Also <RankLink job={job} rank={rank} />: about {formatDuration(delay)} ({formatShare(share)})
           </span>
         ))}
       </p>
@@ -156,18 +158,16 @@ function Groups({ job }: { job: RankJob }) {
 }
 
 function LeftOut({ job }: { job: RankJob }) {
-  const found = leftOut(job);
+  const { missing, left_out_texts: texts } = job;
   return (
     <Panel title="What was left out" about="Enters no number of this page.">
-      {found.length === 0 && job.missing.count === 0 ? (
+      {texts.length === 0 && missing.count === 0 ? (
         <p class="muted">Nothing: every collective of every rank was matched.</p>
       ) : (
         <ul class="rank-left-out">
-          {job.missing.count > 0 && <li>{formatCounted(job.missing.count, "rank")} without a profile</li>}
-          {found.map(({ text, count }) => (
-            <li key={text}>
-              {formatCount(count)} {text}
-            </li>
+          {missing.count > 0 && <li>{formatCounted(missing.count, "rank")} without a profile</li>}
+          {texts.map((text) => (
+            <li key={text}>{text}</li>
           ))}
         </ul>
       )}

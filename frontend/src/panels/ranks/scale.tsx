@@ -1,0 +1,40 @@
+/** Colours for numbers: the heat map's and the communication matrix's. */
+import { useContext } from "preact/hooks";
+
+import { ThemeContext } from "../../frame/theme";
+
+type Colour = [number, number, number];
+
+/** Ends of the scale: not red and green, and told apart in grey too. */
+const SCALE = {
+  light: [
+    [238, 243, 250],
+    [8, 69, 148],
+  ],
+  dark: [
+    [56, 62, 72],
+    [253, 208, 120],
+  ],
+} as const;
+
+export function colourAt(share: number, theme: "light" | "dark"): Colour {
+  const [from, to] = SCALE[theme];
+  const mixed = from.map((low, channel) => Math.round(low + ((to[channel] ?? 0) - low) * share));
+  return [mixed[0] ?? 0, mixed[1] ?? 0, mixed[2] ?? 0];
+}
+
+/** Whether black is read better on it than white. */
+export const isPale = ([red, green, blue]: Colour): boolean => red * 0.3 + green * 0.59 + blue * 0.11 > 140;
+
+/** What the ends of the scale stand for. */
+export function ScaleBar({ low, high }: { low: string; high: string }) {
+  const theme = useContext(ThemeContext);
+  const ends = [0, 1].map((share) => `rgb(${colourAt(share, theme).join()})`);
+  return (
+    <>
+      <span>{low}</span>
+      <span class="heat-scale" style={{ background: `linear-gradient(90deg, ${ends.join()})` }} />
+      <span>{high}</span>
+    </>
+  );
+}
