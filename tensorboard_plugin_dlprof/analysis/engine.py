@@ -48,19 +48,20 @@ def judge(
     if signals.wall_ns <= 0 or profile.info.recorded == {"memory"}:
         rules = [row for row in rules if row in OF_MEMORY]
     findings: list[Finding] = []
+    iteration_ns = signals.diagnosis.mean_wall_ns or signals.iteration_ns
     undecided: list[Undecided] = []
     for detector, rule in rules:
         answer = _answer(detector, rule, signals)
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
-        elif answer is not None and _is_worth(answer, signals.diagnosis.mean_wall_ns or signals.iteration_ns):
+        elif answer is not None and _is_worth(answer, iteration_ns):
             findings.append(_finished(answer, signals.marked))
     findings.sort(key=lambda finding: _weight(finding, signals.marked), reverse=True)
     low, high = together(signals, findings)
     return Verdict(
         findings,
         undecided,
-        signals.iteration_ns,
+        iteration_ns,
         low,
         high,
         signals.iterations,

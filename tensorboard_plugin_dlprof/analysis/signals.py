@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose, host_bound, lead_in, rows_of
+from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
@@ -42,7 +43,8 @@ looks behind them, because a search for letters is twenty times faster than one 
 _MADE_FOR_HOPPER = Expression(r"nvjet_(?<=\bnvjet_)(?!sm)")
 """Hopper's nvjet does not name its architecture."""
 
-_CAPTURE = Expression(r"(?:cuda|hip|cu)Stream(Begin|End)Capture")
+_SERVER = Expression(r"\b(?:vllm|sglang)(?:::|/\w)")
+"""Ops and source files of vLLM and SGLang."""
 
 _HOPPER = 90
 
@@ -128,32 +130,8 @@ class Signals:
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """How many CUDA graphs are captured, and for how many nanoseconds; 0 and 0 if it is the lesser part of the
-        iterations that means are of."""
-        calls, diagnosis = self.profile.calls, self.diagnosis
-        if not len(calls.name) or not diagnosis.chosen:
-            return 0, 0
-        strings = self.profile.strings
-        capturing = {
-            text: found[1] == "Begin"
-            for text in distinct_values(calls.name).tolist()
-            if (found := _CAPTURE.match(strings[text]))
-        }
-        rows = np.flatnonzero(are_among(calls.name, capturing))
-        begun: dict[tuple[int, int], int] = {}
-        spans = []
-        for row in rows[np.argsort(calls.api_start[rows], kind="stable")].tolist():
-            thread = int(calls.process_id[row]), int(calls.thread_id[row])
-            if capturing[int(calls.name[row])]:
-                begun[thread] = int(calls.api_start[row])
-            elif thread in begun:
-                spans.append((begun.pop(thread), int(calls.api_stop[row])))
-        first, last = diagnosis.chosen[0], diagnosis.chosen[-1]
-        start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
-        inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]
-        time_ns = sum(end - begin for begin, end in inside)
-        is_most = time_ns >= thresholds.CAPTURE_FRACTION * (stop - start)
-        return (len(inside), min(time_ns, stop - start)) if is_most else (0, 0)
+        """How many CUDA graphs are captured, and for how many nanoseconds (``diagnosis.captures``)."""
+        return captured(self.diagnosis)
 
     @cached_property
     def host_bound(self) -> bool:
@@ -228,6 +206,13 @@ class Signals:
         return framework_of(self.profile, self._libraries)
 
     @cached_property
+    def serves(self) -> bool:
+        """Whether the program is a server of language models, by the names of its ops and functions."""
+        return bool(_SERVER.found_in(self.profile.strings.texts())) or any(
+            _SERVER.search(op.stack_trace) for op in self.profile.ops
+        )
+
+    @cached_property
     def compiled(self) -> bool:
         """Whether the framework's compiler made a part of the program: XLA for TensorFlow, else ``torch.compile``."""
         if self.framework is Framework.TENSORFLOW:
@@ -267,6 +252,12 @@ class Signals:
         wall_ns = self.diagnosis.mean_wall_ns * self.iterations or self.wall_ns
         whole_ns = max(wall_ns, self.on_gpu(int(self.duration.sum())))
         return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
+
+    def told_share(self, chosen: Bools) -> float:
+        """The time of the chosen aggregated kernels in an iteration (``kernel_time``) as a share of its length, for
+        sentences that say both; of the time of all kernels where they take longer than it."""
+        share = self.share_of_iteration(self.kernel_time(chosen))
+        return share if share <= 1 else self.kernel_share(self.time(chosen))
 
     def per_iteration(self, time_ns: float) -> int:
         """The mean per iteration of a total over the iterations."""

@@ -165,7 +165,7 @@ class Verdict(msgspec.Struct):
     """Largest gain first; then those without a gain, by severity."""
     undecided: list[Undecided] = msgspec.field(default_factory=list)
     iteration_ns: int = 0
-    """Mean length of the aggregated iterations, of which gains are a share."""
+    """Mean length of the aggregated iterations without single slow ones, of which times and gains are a share."""
     total_low_ns: int = 0
     total_high_ns: int = 0
     """Per iteration, without adding overlapping gains (``gains.together``); never more than the iteration."""

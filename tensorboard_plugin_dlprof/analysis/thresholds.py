@@ -14,10 +14,6 @@ MUCH_MISSING_FRACTION = 0.2
 COLD_FRACTION = 0.05
 """Share of the only window in first calls of a millisecond and more, from which it shows a start, not the program."""
 
-CAPTURE_FRACTION = 0.5
-"""Share of the time in which graphs are captured, from which idle time is their capture's: what is launched then does
-not run."""
-
 WARNING_FRACTION = 0.1
 """Share of the time from which a finding is a warning."""
 
@@ -29,6 +25,9 @@ PORTIONS = 10
 
 PORTIONS_IN_USE = 8
 """Of these, in how many something has to happen that goes on."""
+
+FEW_LAUNCHES = 20
+"""Launches of a capture without iterations below which there is nothing to launch together: they happen once."""
 
 SMALL_COLLECTIVES = 50
 """Collectives of an iteration from which they are counted as many: buckets of 25 MB are fewer for most models."""

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
@@ -325,6 +326,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         {part: int(parts[part]) for part in Part},
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
+        capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.chosen), 1),
         one_of=len(diagnosis.devices),
     )
 

@@ -22,7 +22,13 @@ _CAUSES = {
 
 
 def headline(
-    wall_ns: int, parts_ns: Mapping[Part, int], *, missing_ns: int, is_lower_bound: bool, one_of: int = 1
+    wall_ns: int,
+    parts_ns: Mapping[Part, int],
+    *,
+    missing_ns: int,
+    is_lower_bound: bool,
+    capturing_ns: int = 0,
+    one_of: int = 1,
 ) -> str:
     """``Computing 44 % of 160 ms; the data loader costs most of the rest: 36 ms (22 %).``
 
@@ -31,6 +37,7 @@ def headline(
         parts_ns: all parts of the GPU that computes least.
         missing_ns: queued time in which something runs that was not recorded.
         is_lower_bound: whether work is missing from the recording.
+        capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         one_of: number of GPUs.
     """
     if wall_ns <= 0:
@@ -48,6 +55,8 @@ def headline(
     causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
     causes["work that was not recorded takes"] = missing_ns
     causes["short waits between kernels cost"] = parts_ns[Part.QUEUED] - missing_ns
+    if capturing_ns:
+        causes = {"capturing graphs takes": capturing_ns}
     words, time = max(causes.items(), key=lambda item: item[1])
     if time < 0.01 * wall_ns:
         return f"{start}; nothing else takes more than 1 %."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection
@@ -11,9 +12,11 @@ from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tests.analysis.cases import (
     ADD,
     FLASH_2,
+    HGEMM,
     LARGE,
     NVJET,
     SGEMM,
+    UNALIGNED,
     collective,
     cuda,
     kernel,
@@ -231,3 +234,32 @@ def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None
     """Their letter is that of the accumulator: the same time in FP32 would be told twice."""
     assert {"amp_detector", "tf32_detector"} <= set(found(kernel(SGEMM)(0.5)))
     assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
+
+
+@pytest.mark.parametrize(("small_ns", "speaks"), [(0.6 * STEP_NS, True), (0.4 * STEP_NS, False)])
+def test_a_larger_batch_is_for_kernels_that_are_small_by_number_and_by_time(small_ns: float, speaks: bool) -> None:
+    """Ten of one block beside one that fills the GPU."""
+
+    def body(step: Step) -> None:
+        step.good(0, STEP_NS - small_ns)
+        for number in range(10):
+            step.good(STEP_NS - small_ns * (10 - number) / 10, STEP_NS - small_ns * (9 - number) / 10)
+
+    profile = with_memory(scene(body), 1)
+    long = profile.kernels.gpu_stop - profile.kernels.gpu_start > 0.1 * STEP_NS
+    profile.kernels.grid[:] = np.where(long, 10_000, 1)[:, None]
+    assert ("batch_size_detector" in found(profile)) == speaks
+
+
+def test_attention_that_is_written_out_has_no_length_to_pad() -> None:
+    """One kernel for all of it needs none: its products are told once."""
+
+    def body(step: Step) -> None:
+        step.op("aten::matmul", HGEMM, 0, 0.3 * STEP_NS, at=100, **UNALIGNED)
+        step.op("aten::softmax", "softmax_warp_forward<float>", 0.3 * STEP_NS, 0.6 * STEP_NS, at=200)
+        step.op("aten::matmul", HGEMM, 0.6 * STEP_NS, 0.9 * STEP_NS, at=300, **UNALIGNED)
+        step.op("aten::mm", HGEMM, 0.9 * STEP_NS, STEP_NS, at=400, **UNALIGNED)
+
+    told = said_by("shape_detector", scene(body))
+    assert told.numbers["products_ns"] == 0.1 * STEP_NS
+    assert "attention_detector" in found(scene(body))

@@ -114,7 +114,9 @@ def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
             event("cuda_runtime", "cudaStreamEndCapture", until, 5),
         ]
 
-    first, *others = said(unmarked(capture(GAP[1] - 300)), tmp_path)["findings"]
+    found = said(unmarked(capture(GAP[1] - 300)), tmp_path)
+    assert found["headline"].endswith("; capturing graphs takes most of the rest: 79.7 ms (80 %).")
+    first, *others = found["findings"]
     assert first["rule"] == "cold_start"
     assert first["time_ns"] == 1_000 * (GAP[1] - 300 + 5 - GAP[0] - 10)
     assert first["title"].startswith("1 graph is captured for 79.7 ms of the 100 ms")
@@ -123,6 +125,74 @@ def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
     rules = {each["rule"] for each in short}
     assert "host_detector" in rules
     assert "cold_start" not in rules
+
+
+def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(tmp_path: Path) -> None:
+    """As of a sampled trace, whose launches are missing, too; missing at the start alone, it was launched before."""
+    waits = [
+        each
+        for number in range(20)
+        for each in launch(100 + number, 4_000 * number + GAP[0] + 1_400, 4_000 * number + GAP[0] + 3_000, 100)
+    ]
+    first, *others = said(unmarked(waits), tmp_path)["findings"]
+    assert first["rule"] == "unrecorded_gpu_work"
+    assert first["title"].endswith("so nothing is said of the host.")
+    assert {each["cause"] for each in others} <= {"compute", "iterations"}
+    once = [*launch(7, GAP[0] - 50, GAP[0] + 40_000, 100), event("cpu_op", "aten::unique", GAP[0] + 41_000, 30_000)]
+    first, *others = said(unmarked(once), tmp_path)["findings"]
+    assert first["title"].endswith("GPU busy: at least 20 %.")
+    (host,) = (each for each in others if each["rule"] == "host_detector")
+    assert host["action"].startswith("Nothing is launched inside /unique: if it computes, it does so on the host.")
+
+
+@pytest.mark.parametrize(("apart_us", "speaks"), [(0, True), (1_500, False)])
+def test_clocks_that_differ_are_no_work_of_before(apart_us: int, speaks: bool, tmp_path: Path) -> None:
+    """The first kernel begins 2 ms after its call, and all that an idle GPU runs so late, or only that."""
+    events = launch(1, 0, 2_000, 1_000)
+    for number in range(2, 12):
+        events += launch(number, 2_000 * number, 2_000 * number + 20 + apart_us, 100)
+    rules = {each["rule"] for each in said(events, tmp_path)["findings"]}
+    assert ("unrecorded_gpu_work" in rules) == speaks
+
+
+def test_a_few_launches_of_a_capture_are_nothing_to_put_into_a_graph(tmp_path: Path) -> None:
+    """Three of them; thirty are, and of a server its own switches are named."""
+
+    def short(count: int, frame: list[Event]) -> list[Event]:
+        each = [launch(number, 500 * number, 500 * number + 10, 5) for number in range(1, count + 1)]
+        return [*frame, *(event for both in each for event in both)]
+
+    def rules(events: list[Event]) -> dict[str, Any]:
+        return {each["rule"]: each for each in said(events, tmp_path)["findings"]}
+
+    assert "launch_detector" not in rules(short(3, []))
+    assert rules(short(30, []))["launch_detector"]["action"].startswith("Launch less: torch.compile")
+    op = event("cpu_op", "vllm::moe_forward", 400, 10_000)
+    assert "enforce_eager" in rules(short(30, [op]))["launch_detector"]["action"]
+
+
+def test_iterations_that_are_slow_everywhere_blame_no_place(tmp_path: Path) -> None:
+    """Every gap of one step is twice as long: no op takes half of what it takes more. Or its kernels are, by name."""
+    lengths = (STEP_US, STEP_US, 2 * STEP_US, STEP_US, STEP_US, STEP_US)
+    events, begin = [], 0
+    for number, length in enumerate(lengths):
+        events.append(event("user_annotation", f"ProfilerStep#{number}", begin, length))
+        for row in range(100):
+            at, wide = begin + row * length // 100, length // 100
+            events.append(event("cpu_op", f"aten::op{row % 8}", at, wide - 5))
+            events += launch(100 * (number + 1) + row, at + wide - 50, at + wide - 40, 10)
+        begin += length
+    found = said(events, tmp_path)
+    for each in found["findings"]:
+        assert each["share"] is None or each["share"] == each["time_ns"] / found["mean"]["wall_ns"]
+    (slow,) = (each for each in found["findings"] if each["rule"] == "slow_iterations")
+    assert ": what the host does between launches takes 99.5 ms more, 13.0 ms of it /op0" in slow["title"]
+    assert slow["action"].startswith("No one place explains it")
+    longer = steps([], lengths=lengths)
+    for each in longer:
+        each["dur"] *= 5 if each["cat"] == "kernel" else 1
+    (slow,) = (each for each in said(longer, tmp_path)["findings"] if each["rule"] == "slow_iterations")
+    assert slow["title"].endswith(": k takes 100 ms more.")
 
 
 def test_slow_iterations_name_what_grew(tmp_path: Path) -> None:

@@ -8,11 +8,13 @@ from tensorboard_plugin_dlprof.analysis.rules import (
     attention,
     compiling,
     convolutions,
+    copies,
     fusing,
     host,
     idle,
     kernels,
     memory,
+    missing,
     narrow_types,
     recording,
     shapes,
@@ -40,7 +42,7 @@ OF_MEMORY: tuple[tuple[str, Rule], ...] = tuple(
 """Those that need no GPU work: memory snapshots tell of none, and may have no times either."""
 
 RULES: tuple[tuple[str, Rule], ...] = (
-    ("unrecorded_gpu_work", idle.missing_work),
+    ("unrecorded_gpu_work", missing.missing_work),
     ("cold_start", start.cold_start),
     ("recompilation", compiling.recompilation),
     ("slow_iterations", start.slow_iterations),
@@ -53,7 +55,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("cudnn_benchmark_detector", convolutions.benchmark),
     ("dataloader_detector", idle.data_loader),
     ("io_detector", idle.io),
-    ("copy_detector", transfers.copies),
+    ("copy_detector", copies.copies),
     ("communication_detector", transfers.communication),
     ("small_collectives", transfers.small_collectives),
     ("late_rank", transfers.late_rank),

@@ -57,7 +57,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
         "which {between_ns} in the kernels between these.",
         signals.advice(
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
-            'for 16 bits); in Transformers: attn_implementation="sdpa".',
+            'for 16 bits); in Transformers, where the model has it: attn_implementation="sdpa".',
             tensorflow="Let XLA fuse what is between the products: tf.function(jit_compile=True).",
             jax='Call jax.nn.dot_product_attention(..., implementation="cudnn"), which keeps the scores on the chip.',
             tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two products with "
@@ -69,7 +69,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "attention_ns": signals.kernel_time(chosen),
             "between_ns": signals.kernel_time(between),
             "products_ns": signals.kernel_time(products),
-            "share_fraction": signals.kernel_share(signals.time(chosen)),
+            "share_fraction": signals.told_share(chosen),
         },
         work_evidence(signals, chosen),
         link=signals.advice(
@@ -133,7 +133,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
             "gpu": "Hopper" if hopper else "Blackwell",
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
-            "share_fraction": share,
+            "share_fraction": signals.told_share(chosen),
             "package": "FlashAttention 4" if not hopper else "FlashAttention 3" + signals.advice(
                 ' (in Transformers: attn_implementation="flash_attention_3")', tensorflow="", tensorrt="", cuda=""
             ),

@@ -40,7 +40,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         {
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "transposes_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.kernel_share(time),
+            "share_fraction": signals.told_share(chosen),
         },
         work_evidence(signals, chosen),
         link=signals.advice(

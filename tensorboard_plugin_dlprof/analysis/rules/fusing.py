@@ -227,7 +227,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
         {
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
-            "share_fraction": share,
+            "share_fraction": signals.told_share(chosen),
             "most": most_in(signals, evidence),
         },
         evidence,

@@ -1,4 +1,4 @@
-"""Rules about time in which nothing computes: what is missing from the recording, and what the host does.
+"""Rules about time in which nothing computes, by what the host does then.
 
 All of them read the exclusive parts of the typical iterations (``Signals.diagnosis``) and name the rows behind them.
 """
@@ -11,102 +11,25 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.missing import says_nothing_of_the_host
 from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of, runtime_advice
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Confidence,
-    Evidence,
     Finding,
     Lacks,
     Pool,
     Severity,
 )
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, far_ahead, rows_of
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
-
-# ---- the recording ---------------------------------------------------------------------------------------------------
-
-
-def missing_work(signals: Signals) -> Finding | None:
-    """Launched work waited although nothing recorded ran: GPU work is missing from the recording."""
-    diagnosis = signals.diagnosis
-    found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
-    if found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.MISSING_FRACTION:
-        graphs = sum(row.time_ns for row in found.rows if row.cause.detail == "graph")
-        busy = 1 - signals.share_of_iteration(int(diagnosis.mean(found.device.parts_ns)[Part.QUEUED :].sum()))
-        finding = finding_about(
-            signals,
-            "unrecorded_gpu_work",
-            "missing_work",
-            found,
-            "queued",
-            "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
-            "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}.",
-            (
-                "Record the kernels inside command buffers: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty) turns "
-                "them off while you profile."
-                if signals.profile.info.source_format == "xplane"
-                else "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
-                + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
-            )
-            if 2 * graphs > found.time_ns
-            else "Record what ran then: start the recording before the work is launched, with all processes that use "
-            "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
-            "recording.",
-            gain=None,
-            numbers={"wall_ns": signals.diagnosis.mean_wall_ns, "busy_fraction": busy},
-        )
-        if finding is not None and finding.numbers["share_fraction"] < thresholds.MUCH_MISSING_FRACTION:  # type: ignore[operator]
-            return msgspec.structs.replace(finding, severity=Severity.ADVICE)
-        return finding
-    return _missing_before(signals)
-
-
-def _missing_before(signals: Signals) -> Finding | None:
-    """The first recorded work had been launched long before it ran."""
-    for device, lead in signals.lead_in.items():
-        queued, wall = lead["queued_ns"], lead["wall_ns"]
-        least = thresholds.MISSING_FRACTION * (wall + signals.diagnosis.mean_wall_ns)
-        if queued < max(least, thresholds.FIRST_KERNEL_NS):
-            continue
-        found = next(each for each in signals.diagnosis.devices if str(each.device) == device)
-        first = int(found.launches.started_ns.min())
-        return Finding(
-            "unrecorded_gpu_work",
-            Severity.ADVICE,
-            Confidence.HIGH,
-            "missing_work",
-            "{queued_ns} of the {wall_ns} between the first recorded call and the first recorded GPU work, launched "
-            "work was waiting: what ran then was launched before the recording began. It is left out of all shares.",
-            "Start the recording when the GPU is idle: synchronise first, or give the profiler a warm-up step.",
-            {"queued_ns": queued, "wall_ns": wall},
-            (
-                Evidence(
-                    "device",
-                    device,
-                    queued * signals.iterations,
-                    1,
-                    path=f"GPU {device}",
-                    device=int(device),
-                    iteration=0,
-                    from_ns=first - queued,
-                    to_ns=first,
-                ),
-            ),
-            cause="missing_work",
-            part="queued",
-            time_ns=queued,
-        )
-    return None
-
-
-# ---- the host --------------------------------------------------------------------------------------------------------
 
 
 def data_loader(signals: Signals) -> Finding | Lacks | None:
@@ -171,7 +94,7 @@ def io(signals: Signals) -> Finding | Lacks | None:
 
 def allocation(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits while memory is allocated from the driver, or freed, in the loop."""
-    if far_ahead(signals.diagnosis):
+    if says_nothing_of_the_host(signals):
         return None
     cold = is_cold_start(signals)
 
@@ -222,7 +145,7 @@ def _goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
 
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
     """The host waits in a call that blocks, and the GPU has nothing to do."""
-    if far_ahead(signals.diagnosis):
+    if says_nothing_of_the_host(signals):
         return None
     found = waiting(signals, lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
     if found is None:
@@ -264,10 +187,10 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
 def launching(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for the next launch: many short kernels, or slow code between them."""
     diagnosis = signals.diagnosis
-    if signals.captures[0] or far_ahead(diagnosis) or "graphs_whole" in diagnosis.lower_bound:
+    if says_nothing_of_the_host(signals) or "graphs_whole" in diagnosis.lower_bound:
         return None
     found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING)
-    if found is None:
+    if found is None or (not signals.marked and len(found.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
     named = places_of(found.rows)
     listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
@@ -280,6 +203,10 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: " + (listed or "{where}") + ".",
         "Capture in the graph what is launched between its replays, too; prepare the next replay while one runs."
         if signals.replays
+        else "Let the server replay CUDA graphs, captured for the batches that it serves: vLLM without enforce_eager "
+        "and with cudagraph_capture_sizes that reach them, SGLang without disable_cuda_graph and with "
+        "cuda_graph_max_bs; or serve more requests at once."
+        if signals.serves and not signals.backward
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.backward else "")
@@ -307,7 +234,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
 
 def busy_host(signals: Signals) -> Finding | Lacks | None:
     """The host does its own work in long gaps: in an op, a range or a function that can be named."""
-    if signals.captures[0] or far_ahead(signals.diagnosis):
+    if says_nothing_of_the_host(signals):
         return None
     found = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE) and not is_compiling(cause))
     if found is None:
@@ -332,7 +259,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "host_op" if 2 * in_ops > found.time_ns else "host_code",
         f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
         "{where} most, {most_ns}.",
-        of_runtime if of_runtime and not starts else _how_to_free(top, starts),
+        of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
         gain=None if starts else (0.5, 1.0),
         pool=Pool.HOST,
@@ -341,7 +268,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _how_to_free(top: Cause, starts: bool) -> str:
+def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
     """What to do about the largest cause of host time: a function can be moved, an op cannot."""
     if starts:
         return (
@@ -349,6 +276,11 @@ def _how_to_free(top: Cause, starts: bool) -> str:
             "choosing an algorithm: record later, and look again."
         )
     if top.part == Part.HOST_OP:
+        if _PLAIN_OP.search(top.path) and top.path not in _launching(signals):
+            return (
+                "Nothing is launched inside {where}: if it computes, it does so on the host. Keep its tensors on the "
+                "GPU, do it in another thread or process, or once before the loop."
+            )
         return (
             "Find out what the host does inside {where} without a launch. What happens once (the first call for a "
             "shape, compiling, loading) belongs before the recording; what goes on: fewer and larger ops, a compiled "
@@ -362,9 +294,21 @@ def _how_to_free(top: Cause, starts: bool) -> str:
     )
 
 
+def _launching(signals: Signals) -> set[str]:
+    """The paths of ops that give a GPU work, without the indices of layers."""
+    profile = signals.profile
+    tables = (profile.kernels, profile.memcpys, profile.memsets, profile.graphs)
+    rows = distinct_values(np.concatenate([table.op for table in tables])).tolist()
+    return {_INDEX.compiled().sub("[]", profile.ops[row].name) for row in rows}
+
+
+_PLAIN_OP: Final = Expression(r"^/(?:.*/)?[a-z_]\w*$")
+_INDEX: Final = Expression(r"\[\d+\]")
+
+
 def unrecorded(signals: Signals) -> Finding | Lacks | None:
     """The host does something in long gaps that was not recorded."""
-    if signals.captures[0] or far_ahead(signals.diagnosis):
+    if says_nothing_of_the_host(signals):
         return None
     found = waiting(signals, lambda cause: cause.part == Part.UNRECORDED)
     if found is None:

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence
 from tensorboard_plugin_dlprof.analysis.origin import Framework
+from tensorboard_plugin_dlprof.analysis.rules.start import is_cold_start
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 
@@ -29,7 +30,7 @@ def small_batch(signals: Signals) -> Finding | Lacks | None:
         return Lacks("how much of the GPU's memory is used", hint)
     total, used = memory
     fraction = used / total
-    if fraction > thresholds.SMALL_MEMORY_FRACTION or not _fills_little(signals):
+    if fraction > thresholds.SMALL_MEMORY_FRACTION or not _fills_little(signals) or is_cold_start(signals):
         return None
     return Finding(
         "batch_size_detector",
@@ -62,10 +63,11 @@ def _short_of_blocks(signals: Signals) -> Bools:
 
 
 def _fills_little(signals: Signals) -> bool:
-    """Whether the median kernel fills less than the GPU, as far as what runs is recorded."""
+    """Whether the median kernel fills less than the GPU, by number and by time, as far as what runs is recorded."""
     if set(signals.diagnosis.lower_bound) & {"missing_work", "launches_without_work"} or not len(signals.kernel):
         return False
-    return 2 * int(np.count_nonzero(_short_of_blocks(signals))) > len(signals.kernel)
+    short = _short_of_blocks(signals)
+    return 2 * np.count_nonzero(short) > len(short) and 2 * signals.time(short) > int(signals.duration.sum())
 
 
 def full(signals: Signals) -> Finding | Lacks | None:

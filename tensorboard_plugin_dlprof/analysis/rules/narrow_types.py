@@ -48,7 +48,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         "now": _types(signals, chosen),
         "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
         "products_ns": signals.kernel_time(chosen),
-        "share_fraction": share,
+        "share_fraction": signals.told_share(chosen),
         "most": most_in(signals, evidence),
         "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
@@ -123,7 +123,7 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         {
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "products_ns": signals.kernel_time(chosen),
-            "share_fraction": share,
+            "share_fraction": signals.told_share(chosen),
             "most": most_in(signals, evidence),
         },
         evidence,
@@ -159,7 +159,7 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
             cuda="Where single precision is enough, keep to it: float in place of double, and no constants such as "
             "1.0, which make whole expressions double.",
         ),
-        {"kernels_ns": signals.kernel_time(chosen), "share_fraction": signals.kernel_share(time)},
+        {"kernels_ns": signals.kernel_time(chosen), "share_fraction": signals.told_share(chosen)},
         work_evidence(signals, chosen),
         **about_kernels(
             signals,
@@ -210,7 +210,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         {
             "ops": len(rows),
             "products_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.kernel_share(time),
+            "share_fraction": signals.told_share(chosen),
         },
         work_evidence(signals, chosen),
         link="https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",

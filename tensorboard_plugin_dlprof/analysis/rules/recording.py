@@ -59,14 +59,14 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         if counted
         else "Include them where you want to see them: all iterations are on the page Iterations.",
         {
-            "said": said(found.typical, wall, [str(position) for position in range(count)]),
+            "said": said(found.typical, wall, [str(value) for value in found.candidate.values.tolist()]),
             "still": f" {len(counted):,} unlike the others are counted all the same." if counted else "",
         },
         tuple(
             Evidence(
                 "iteration",
                 str(int(found.candidate.values[position])),
-                wall[position],
+                wall[position] * signals.iterations,  # not a mean: it happened once
                 path=found.labels[position],
                 iteration=position,
             )

@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
@@ -48,10 +49,10 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         ],
         np.int64,
     )
-    rows = rows[~_is_near_peak(signals, rows)]
+    rows = rows[~_is_near_peak(signals, rows) & ~_of_attention(signals)[ops.op[rows]]]
     chosen, lost = (_kernels(signals, some) for some in (rows, rows[ops.matrix_unit[rows] == MatrixUnit.NO]))
     time, lost_ns = signals.time(chosen), signals.time(lost)
-    if signals.kernel_share(time) < thresholds.SHAPE_FRACTION:
+    if not len(rows) or signals.kernel_share(time) < thresholds.SHAPE_FRACTION:
         return None
     first = ops.misaligned[int(rows[np.argmax(ops.kernel_ns[rows])])]
     assert first is not None
@@ -89,6 +90,13 @@ def _kernels(signals: Signals, rows: Int64s) -> Bools:
     chosen = np.zeros(len(signals.profile.ops), np.bool_)
     chosen[signals.efficiency.ops.op[rows]] = True
     return signals.of_ops(chosen) & signals.products
+
+
+def _of_attention(signals: Signals) -> Bools:
+    """Which ops are products of attention that is written out: one kernel for all of it loads what it likes, and pads
+    nothing."""
+    found = written_out(signals)
+    return np.zeros(len(signals.profile.ops), np.bool_) if found is None else found.products
 
 
 def _is_near_peak(signals: Signals, rows: Int64s) -> Bools:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import Row, rows_of
-from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _COLD: Final = ("module", "launch", "allocation", "other")
@@ -44,20 +46,44 @@ def cold_start(signals: Signals) -> Finding | None:
         return None
     named = places_of(found.rows)
     listed = "; ".join(f"{place} {{n{number}_ns}}" for number, (place, _) in enumerate(named))
+    before, call, call_ns = _before(signals, found.device.device)
     finding = finding_about(
         signals,
         "cold_start",
         "cold_start",
         found,
         "blocked",
-        f"Start-up takes {{time_ns}} ({{share_fraction}} of the recording) in {{calls}} first {{calls:call|calls}}: "
-        f"{listed}. It happens once.",
+        f"Start-up takes {{time_ns}} of {{whole_ns}} ({{share_fraction}}) in {{calls}} first {{calls:call|calls}}: "
+        f"{listed}. It happens once."
+        + (" Before the first GPU work lie {before_ns} more, {call_ns} of them in {call}." if call else ""),
         f"Record later: skip the first iterations ({_skipping(signals)}), so that loading modules, creating contexts "
         "and first allocations are left out.",
         gain=None,
-        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+        numbers={
+            **{f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+            "whole_ns": signals.diagnosis.mean_wall_ns,
+            "before_ns": before,
+            "call": call,
+            "call_ns": call_ns,
+        },
     )
     return finding and msgspec.structs.replace(finding, once=True)
+
+
+def _before(signals: Signals, device: int) -> tuple[int, str, int]:
+    """Time before the first GPU work, with the longest call in it and its length, if it is of a start, too."""
+    lead, calls = signals.lead_in.get(str(device)), signals.profile.calls
+    least = thresholds.COLD_FRACTION * signals.diagnosis.mean_wall_ns
+    if lead is None or lead["parts"]["blocked"] < least or not len(calls.name):
+        return 0, "", 0
+    begun = np.flatnonzero(calls.api_start < signals.diagnosis.start_ns[0])
+    if not len(begun):
+        return 0, "", 0
+    length = calls.api_stop[begun] - calls.api_start[begun]
+    longest = int(length.argmax())
+    if length[longest] < least:
+        return 0, "", 0
+    return lead["wall_ns"], signals.profile.strings[int(calls.name[begun[longest]])], int(length[longest])
 
 
 def _capture(signals: Signals) -> Finding:
@@ -75,7 +101,7 @@ def _capture(signals: Signals) -> Finding:
             "time_ns": time_ns,
             "whole_ns": signals.diagnosis.mean_wall_ns * len(signals.diagnosis.chosen),
         },
-        (Evidence("call", "StreamBeginCapture", time_ns, count),),
+        (Evidence("call", "StreamBeginCapture", time_ns * signals.iterations, count * signals.iterations),),
         cause="cold_start",
         time_ns=time_ns,
         once=True,
@@ -110,8 +136,9 @@ def _warm_up(signals: Signals) -> Finding | None:
         Severity.INFO,
         Confidence.HIGH,
         "cold_start",
-        "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. Most of it: "
-        "{where} ({more_ns} more).",
+        "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. "
+        + ("Most of it" if 2 * more * first > excess else "The largest part")
+        + ": {where} ({more_ns} more).",
         "Nothing, if the program runs for long; it happens once.",
         {
             "which": f"Iteration {diagnosis.candidate.values[0]}"
@@ -133,16 +160,72 @@ def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[
     """What takes longer in some iterations than in others: the row that grew most, its GPU, and by how much."""
     best: tuple[Row, int, int] | None = None
     for device in signals.diagnosis.devices:
-        before = {
-            (row.cause.part, row.cause.detail, row.cause.call, row.cause.path): row.time_ns
-            for row in rows_of(signals.diagnosis, device, other, busy=True)
-        }
-        for row in rows_of(signals.diagnosis, device, one, busy=True):
-            cause = row.cause
-            more = row.time_ns - before.get((cause.part, cause.detail, cause.call, cause.path), 0)
-            if best is None or more > best[2]:
-                best = row, device.device, more
+        more: dict[tuple[object, ...], int] = {}
+        first: dict[tuple[object, ...], Row] = {}
+        for sign, windows in ((1, one), (-1, other)):
+            for row in rows_of(signals.diagnosis, device, windows, busy=True):
+                place = _place(row.cause)
+                more[place] = more.get(place, 0) + sign * row.time_ns
+                if sign > 0:
+                    first.setdefault(place, row)
+        for place, row in first.items():
+            if best is None or more[place] > best[2]:
+                best = row, device.device, more[place]
     return best
+
+
+def _place(cause: Cause) -> tuple[object, ...]:
+    """What tells a cause of two kinds of iterations: where gaps grow, launching becomes work of the host."""
+    if cause.part in _OF_THE_HOST:
+        return _OF_THE_HOST, cause.path or cause.call
+    return cause.part, cause.detail, cause.call, cause.path
+
+
+_OF_THE_HOST: Final = (Part.LAUNCHING, Part.HOST_OP, Part.HOST_CODE)
+
+
+def _part_grown(signals: Signals, part: Part, device: int, one: Sequence[int], other: Sequence[int]) -> int:
+    """By how much a part of a GPU's time is longer in some iterations than in others; the host's are one."""
+    found = next(each for each in signals.diagnosis.devices if each.device == device)
+    times = found.parts_ns[:, list(_OF_THE_HOST) if part in _OF_THE_HOST else [part]].sum(axis=1)
+    return int(times[list(one)].sum()) // len(one) - int(times[list(other)].sum()) // len(other)
+
+
+def _work_grown(
+    signals: Signals, part: Part, device: int, one: Sequence[int], other: Sequence[int]
+) -> tuple[Evidence, int] | None:
+    """The kernel or copy that takes longer in some iterations than in others by most, and by how much."""
+    diagnosis, strings = signals.diagnosis, signals.profile.strings
+    table = signals.profile.memcpys if part == Part.COPY else signals.profile.kernels
+    window = np.searchsorted(diagnosis.start_ns, table.gpu_start, side="right") - 1
+    share = np.zeros(len(diagnosis.start_ns) + 1)
+    share[list(one)], share[list(other)] = 1 / len(one), -1 / len(other)
+    inside = (window >= 0) & (table.gpu_start < diagnosis.stop_ns[window]) & (table.device == device)
+    rows = np.flatnonzero(inside & (share[window] != 0))
+    if not len(rows):
+        return None
+    names, number = numbered(table.name[rows])
+    length, sign = (table.gpu_stop - table.gpu_start)[rows], share[window[rows]]
+    more = np.bincount(number, weights=length * sign)
+    most = int(more.argmax())
+    mine = (number == most) & (sign > 0)
+    if not mine.any():
+        return None
+    name, longest = strings[int(names[most])], rows[mine][length[mine].argmax()]
+    begin, end = int(table.gpu_start[longest]), int(table.gpu_stop[longest])
+    times = signals.iterations / len(one)
+    evidence = Evidence(
+        "kernel" if part != Part.COPY else "call",
+        name,
+        round(int(length[mine].sum()) * times),
+        round(int(mine.sum()) * times),
+        path=name,
+        device=device,
+        iteration=int(window[longest]),
+        from_ns=begin,
+        to_ns=end,
+    )
+    return evidence, int(more[most])
 
 
 _KINDS = ("became_slower", "two_kinds", "slow_single", "drift")
@@ -176,6 +259,15 @@ def slow_iterations(signals: Signals) -> Finding | None:
     if grown is None or of_slow <= of_fast:
         return None
     row, device, more = grown
+    where, evidence = place_of(row), evidence_of(signals, [row], device)
+    if row.cause.part < Part.QUEUED:
+        work = _work_grown(signals, Part(row.cause.part), device, slow, fast)
+        if work is None:
+            return None
+        evidence, more = (work[0],), work[1]
+        where = work[0].key.replace("{", "(").replace("}", ")")
+    of_part = _part_grown(signals, Part(row.cause.part), device, slow, fast)
+    is_one_place = 2 * more >= of_slow - of_fast or 2 * more >= of_part
     words = {
         "became_slower": "Iterations {first} to {last} take {slow_ns}, those before {fast_ns}",
         "two_kinds": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
@@ -187,8 +279,18 @@ def slow_iterations(signals: Signals) -> Finding | None:
         Severity.WARNING if why != "slow_single" else Severity.ADVICE,
         Confidence.MEDIUM,
         "slow_iterations",
-        words + ": {where} takes {more_ns} more.",
-        "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?",
+        words
+        + (
+            ": {where} takes {more_ns} more."
+            if is_one_place
+            else ": {part} takes {part_ns} more, {more_ns} of it {where}."
+        ),
+        "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?"
+        if is_one_place
+        else "Look at how many kernels run in a slow iteration and in a fast one, and how long: what is larger there?"
+        if row.cause.part < Part.QUEUED
+        else "No one place explains it: look for what slows the whole host down then (other processes and threads, "
+        "garbage collection), with a slow iteration beside a fast one on the timeline.",
         {
             "first": str(diagnosis.candidate.values[slow[0]]),
             "last": str(diagnosis.candidate.values[slow[-1]]),
@@ -196,10 +298,16 @@ def slow_iterations(signals: Signals) -> Finding | None:
             "all": len(inside),
             "slow_ns": of_slow,
             "fast_ns": of_fast,
-            "where": place_of(row),
+            "where": where,
             "more_ns": more,
+            "part": "what the host does between launches"
+            if row.cause.part in _OF_THE_HOST
+            else "computing"
+            if row.cause.part in COMPUTE
+            else Part(row.cause.part).label.replace("_", " "),
+            "part_ns": of_part,
         },
-        evidence_of(signals, [row], device),
+        evidence,
         cause="slow_iterations",
         part=Part(row.cause.part).label,
         time_ns=of_slow - of_fast,

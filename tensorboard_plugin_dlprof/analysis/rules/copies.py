@@ -1,0 +1,188 @@
+"""The rule about copies that no kernel hides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
+from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
+from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
+from tensorboard_plugin_dlprof.classify.classes import Eligibility
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.units import size
+
+_WITHIN = 8
+"""CUPTI's number of copies from a GPU to itself."""
+
+_KINDS = {1: "to the GPU", 2: "to the host", 8: "within the GPU", 10: "between GPUs"}
+
+_MEMORY = {1: "pageable", 0: "pinned"}
+"""Of the host, as ``Copies.pageable`` has it."""
+
+
+def copies(signals: Signals) -> Finding | Lacks | None:
+    """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
+    most = most_exposed(signals, Part.COPY)
+    if most is None or signals.share_of_iteration(most[1]) < thresholds.MIN_GAIN_FRACTION:
+        return None
+    table = signals.profile.memcpys
+    rows, length = inside(signals, table, np.flatnonzero(table.device == most[0].device))
+    alone = _alone(signals, most[0], table.gpu_start[rows], table.gpu_stop[rows])
+    rows, length, alone = rows[alone > 0], length[alone > 0], alone[alone > 0]
+    if not len(rows):
+        return None
+    found = Transfers(*most, rows, length, alone)
+    told = np.full(len(found.rows), -1)
+    if table.pageable is not None:
+        told[:] = table.pageable[found.rows]
+    moved = np.maximum(table.num_bytes[found.rows], 0)
+    kinds, kind = numbered((table.copy_kind[found.rows].astype(np.int64) & 31) << 2 | (told + 1))
+    largest = int(np.bincount(kind, weights=found.alone_ns).argmax())
+    main = kind == largest
+    within, pageable = int(kinds[largest]) >> 2 == _WITHIN, int(kinds[largest]) & 3 == 2
+    main_bytes = int(moved[main].sum())
+    rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
+    iterations = max(len(signals.diagnosis.chosen), 1)
+    gain, cannot_tell = _gain(signals, found, told, moved)
+    share = signals.share_of_iteration(found.exposed_ns)
+    evidence = _copying(signals, found, told)
+    advice = (
+        "Pin the host memory that is copied from and to: "
+        + signals.advice(
+            "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
+            tensorflow="let tf.data put batches on the device (prefetch_to_device)",
+            jax="jax.device_put of the next batch before the step that works on this one",
+            tensorrt="cudaHostAlloc for the buffers",
+            cuda="cudaHostAlloc or cudaHostRegister for the buffers",
+        )
+        + ", and keep on the GPU what is used again."
+        if pageable
+        else signals.advice(
+            "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
+            "compiler that fuses copies into kernels.",
+            tensorflow="Copy less within the GPU: tf.function(jit_compile=True) fuses copies into kernels.",
+            jax="Copy less within the GPU: donate_argnums for what a step replaces, arguments with the sharding that "
+            "the function wants, and one jax.jit around what runs op by op.",
+            tensorrt="Copy less within the GPU: let the engine write its results where they are read.",
+            cuda="Copy less within the GPU: write results where they are read, or copy inside of kernels.",
+        )
+        if within
+        else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
+        "narrower type."
+    )
+    return Finding(
+        "pageable_copy_detector" if pageable else "copy_detector",
+        Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
+        Confidence.HIGH if pageable else Confidence.MEDIUM,
+        "copies",
+        "Copies that no kernel hides take {time_ns} of each iteration ({share_fraction}): {copies} "
+        "{copies:copy|copies}, {where}{how_much}.",
+        advice,
+        {
+            "time_ns": found.exposed_ns,
+            "share_fraction": share,
+            "copies": max(round(len(found.rows) / iterations), 1),
+            "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
+            "how_much": f" ({size(main_bytes // iterations)}, {rate:.1f} GB/s)" if main_bytes else "",
+        },
+        evidence,
+        gain,
+        signals.advice(
+            "https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",
+            tensorflow="https://www.tensorflow.org/guide/gpu_performance_analysis",
+            tensorrt=TENSORRT_LINK,
+            cuda=CUDA_LINK,
+        ),
+        cause="copies",
+        part="copy",
+        time_ns=found.exposed_ns,
+        cannot_tell=cannot_tell,
+    )
+
+
+def _direction(kind: int) -> str:
+    """``to the GPU from pinned memory``, of a number made of the kind of a copy and the host's memory."""
+    direction, memory = _KINDS.get(kind >> 2, "of unknown direction"), _MEMORY.get((kind & 3) - 1, "")
+    between = {1: " from ", 2: ": "}.get(kind >> 2, "")
+    return f"{direction}{between}{memory} memory" if memory and between else direction
+
+
+def _alone(signals: Signals, device: DeviceDiagnosis, start_ns: Int64s, stop_ns: Int64s) -> Int64s:
+    """How long no kernel runs beside each copy of a GPU, in the iterations that means are of."""
+    pieces, chosen = device.clipped, np.zeros(device.clipped.windows, np.bool_)
+    chosen[signals.diagnosis.chosen] = True
+    rows = np.flatnonzero((pieces.part == Part.COPY) & chosen[pieces.window])
+    begin, end = pieces.start_ns[rows], pieces.stop_ns[rows]
+    before = np.append(0, np.cumsum(end - begin))
+
+    def until(time: Int64s) -> Int64s:
+        place = np.searchsorted(begin, time, side="right")
+        reached = np.minimum(time, end[np.maximum(place - 1, 0)]) - begin[np.maximum(place - 1, 0)]
+        found: Int64s = before[np.maximum(place - 1, 0)] + np.where(place > 0, reached, 0)
+        return found
+
+    return until(stop_ns) - until(start_ns) if len(rows) else np.zeros(len(start_ns), np.int64)
+
+
+def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
+    """What faster or hidden copies gain: the rate of the profile's own pinned copies, or hiding behind kernels."""
+    least = thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
+    big = moved >= thresholds.LARGE_COPY_BYTES
+    pinned, paged = big & (told == 0), big & (told == 1)
+    exposed = found.exposed_ns
+    if paged.any():
+        slow = moved[paged].sum() / found.length_ns[paged].sum()
+        if pinned.any():
+            fast = float((moved[pinned] / found.length_ns[pinned]).max())
+            share = max(1 - slow / fast, 0.0)
+            high = round(exposed * share)
+            if high >= least:
+                how = "At the rate of the fastest pinned copy of this recording."
+                return Gain(high // 2, high, how, (Claim(Pool.COPIES, high // 2, high),)), ""
+        return None, "the rate of pinned copies on this machine was not recorded"
+    high = min(exposed, compute_ns(signals, found.device))
+    if high < least:
+        return None, "there are too few kernels to hide copies behind"
+    low = max(round(0.4 * high), 1)
+    how = "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them."
+    return Gain(low, high, how, (Claim(Pool.COPIES, low, high),)), ""
+
+
+def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence, ...]:
+    """The copies by op and kind, most time first."""
+    table, profile = signals.profile.memcpys, signals.profile
+    key = table.op[found.rows].astype(np.int64) << 8 | (table.copy_kind[found.rows] & 31) << 2 | (told + 1)
+    keys, number = numbered(key)
+    time = np.bincount(number, weights=found.alone_ns).astype(np.int64)
+    rows = []
+    for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
+        own = np.flatnonzero(number == at)
+        longest = found.rows[own[found.alone_ns[own].argmax()]]
+        op = profile.ops[int(keys[at]) >> 8]
+        direction = _KINDS.get(int(table.copy_kind[longest]), "")
+        memory = _MEMORY.get(int(told[own[0]]), "")
+        moved = int(np.maximum(table.num_bytes[found.rows[own]], 0).sum())
+        call = profile.strings[int(table.name[longest])]
+        associated = op.eligibility != Eligibility.UNASSOCIATED
+        detail = ", ".join(filter(None, (direction, memory, size(moved) if moved else "")))
+        rows.append(
+            Evidence(
+                "op" if associated else "call",
+                op.op_id if associated else call or op.op_type,
+                int(time[at]),
+                len(own),
+                detail,
+                path=op.name if associated else "",
+                call=call or op.op_type,
+                device=found.device.device,
+                iteration=iteration_of(signals, int(table.gpu_start[longest])),
+                from_ns=int(table.gpu_start[longest]),
+                to_ns=int(table.gpu_stop[longest]),
+            )
+        )
+    return tuple(rows)

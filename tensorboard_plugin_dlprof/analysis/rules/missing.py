@@ -1,0 +1,132 @@
+"""Rules about GPU work that is missing from the recording, and what that leaves to be said of the host."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
+from tensorboard_plugin_dlprof.analysis.signals import Signals
+from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
+from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+
+
+def missing_work(signals: Signals) -> Finding | None:
+    """Launched work waited although nothing recorded ran: GPU work is missing from the recording."""
+    diagnosis = signals.diagnosis
+    found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
+    if found is not None and (
+        signals.share_of_iteration(found.time_ns - _always_late_ns(found.device) * found.count)
+        >= thresholds.MISSING_FRACTION
+    ):
+        graphs = sum(row.time_ns for row in found.rows if row.cause.detail == "graph")
+        busy = 1 - signals.share_of_iteration(int(diagnosis.mean(found.device.parts_ns)[Part.QUEUED :].sum()))
+        sampled = 2 * graphs <= found.time_ns and is_sampled(signals)
+        finding = finding_about(
+            signals,
+            "unrecorded_gpu_work",
+            "missing_work",
+            found,
+            "queued",
+            "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
+            "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}."
+            + (" It is missing throughout, as if sampled, so nothing is said of the host." if sampled else ""),
+            (
+                "Record the kernels inside command buffers: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty) turns "
+                "them off while you profile."
+                if signals.profile.info.source_format == "xplane"
+                else "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
+                + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
+            )
+            if 2 * graphs > found.time_ns
+            else "Record what ran then: start the recording before the work is launched, with all processes that use "
+            "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
+            "recording.",
+            gain=None,
+            numbers={"wall_ns": signals.diagnosis.mean_wall_ns, "busy_fraction": busy},
+        )
+        if finding is not None and finding.numbers["share_fraction"] < thresholds.MUCH_MISSING_FRACTION:  # type: ignore[operator]
+            return msgspec.structs.replace(finding, severity=Severity.ADVICE)
+        return finding
+    return _missing_before(signals)
+
+
+def _missing_before(signals: Signals) -> Finding | None:
+    """The first recorded work had been launched long before it ran."""
+    for device, lead in signals.lead_in.items():
+        queued, wall = lead["queued_ns"], lead["wall_ns"]
+        least = thresholds.MISSING_FRACTION * (wall + signals.diagnosis.mean_wall_ns)
+        found = next(each for each in signals.diagnosis.devices if str(each.device) == device)
+        if queued - _always_late_ns(found) < max(least, thresholds.FIRST_KERNEL_NS):
+            continue
+        first = int(found.launches.started_ns.min())
+        return Finding(
+            "unrecorded_gpu_work",
+            Severity.ADVICE,
+            Confidence.HIGH,
+            "missing_work",
+            "{queued_ns} of the {wall_ns} between the first recorded call and the first recorded GPU work, launched "
+            "work was waiting: what ran then was launched before the recording began. It is left out of all shares.",
+            "Start the recording when the GPU is idle: synchronise first, or give the profiler a warm-up step.",
+            {"queued_ns": queued, "wall_ns": wall},
+            (
+                Evidence(
+                    "device",
+                    device,
+                    queued * signals.iterations,
+                    1,
+                    path=f"GPU {device}",
+                    device=int(device),
+                    iteration=0,
+                    from_ns=first - queued,
+                    to_ns=first,
+                ),
+            ),
+            cause="missing_work",
+            part="queued",
+            time_ns=queued,
+        )
+    return None
+
+
+def is_sampled(signals: Signals) -> bool:
+    """Whether much GPU work is missing, and all over the recording: then launches are missing, too.
+
+    Work that is missing at the start alone may have been launched before the recording. What a graph replays without
+    its kernels is missing all over, but its launch is there.
+    """
+    diagnosis = signals.diagnosis
+    if not len(diagnosis.start_ns):
+        return False
+    begin, whole = int(diagnosis.start_ns[0]), max(int(diagnosis.stop_ns[-1] - diagnosis.start_ns[0]), 1)
+    causes = signals.profile.activity.causes
+    missing = np.array([each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False])
+    for device in working(diagnosis):
+        pieces = device.clipped
+        rows = np.flatnonzero(missing[pieces.cause])
+        time = int(diagnosis.mean(device.queued_ns)[QUEUED.index("unexplained")])
+        portions = distinct_values((pieces.start_ns[rows] - begin) * thresholds.PORTIONS // whole)
+        if signals.share_of_iteration(time) >= thresholds.MUCH_MISSING_FRACTION and (
+            len(portions) >= thresholds.PORTIONS_IN_USE
+        ):
+            return True
+    return False
+
+
+def says_nothing_of_the_host(signals: Signals) -> bool:
+    """Whether idle time says nothing of the host: it captures graphs, is far ahead, or its launches are missing."""
+    return bool(signals.captures[0]) or far_ahead(signals.diagnosis) or is_sampled(signals)
+
+
+def _always_late_ns(device: DeviceDiagnosis) -> int:
+    """How late even work begins that is launched while the GPU has nothing to do: so much the clocks of host and GPU
+    differ, or a launch takes. 0 if the GPU always has something to do."""
+    pieces, launches = device.clipped, device.launches
+    place = np.searchsorted(pieces.start_ns, launches.begun_ns, side="right") - 1
+    inside = (place >= 0) & (launches.begun_ns < pieces.stop_ns[place])
+    idle = inside & (pieces.part[place] > Part.QUEUED)
+    delay = launches.started_ns[idle] - launches.returned_ns[idle]
+    return max(int(delay.min()), 0) if len(delay) else 0

@@ -1,0 +1,45 @@
+"""Finds the time in which CUDA graphs are captured: what is launched then does not run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.expressions import Expression
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis
+
+_CAPTURE: Final = Expression(r"(?:cuda|hip|cu)Stream(Begin|End)Capture")
+
+_MOST: Final = 0.5
+"""Share of the time in which graphs are captured, from which idle time is their capture's."""
+
+
+def captured(diagnosis: Diagnosis) -> tuple[int, int]:
+    """How many CUDA graphs are captured, and for how many nanoseconds; 0 and 0 if it is the lesser part of the
+    iterations that means are of."""
+    calls, strings = diagnosis.profile.calls, diagnosis.profile.strings
+    if not len(calls.name) or not diagnosis.chosen:
+        return 0, 0
+    capturing = {
+        text: found[1] == "Begin"
+        for text in distinct_values(calls.name).tolist()
+        if (found := _CAPTURE.match(strings[text]))
+    }
+    rows = np.flatnonzero(are_among(calls.name, capturing))
+    begun: dict[tuple[int, int], int] = {}
+    spans = []
+    for row in rows[np.argsort(calls.api_start[rows], kind="stable")].tolist():
+        thread = int(calls.process_id[row]), int(calls.thread_id[row])
+        if capturing[int(calls.name[row])]:
+            begun[thread] = int(calls.api_start[row])
+        elif thread in begun:
+            spans.append((begun.pop(thread), int(calls.api_stop[row])))
+    first, last = diagnosis.chosen[0], diagnosis.chosen[-1]
+    start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
+    inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]
+    time_ns = sum(end - begin for begin, end in inside)
+    return (len(inside), min(time_ns, stop - start)) if time_ns >= _MOST * (stop - start) else (0, 0)
