@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import all_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table
+from tensorboard_plugin_dlprof.queries.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,7 @@ class Column(Protocol):
 
 
 def frame(
-    connection: sqlite3.Connection, table: Table, scope: Scope, links: Mapping[str, str | int] | None = None
+    connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest | None = None
 ) -> pd.DataFrame:
     """All rows of a table, in its default order.
 
@@ -52,7 +53,7 @@ def frame(
     # Ten million rows have few distinct texts, so equal texts share one object.
     texts: dict[str, str] = {}
     appends = [values.append for values in cells.values()]
-    for row in all_rows(connection, table, scope, Request(links=links or {})):
+    for row in all_rows(connection, table, scope, request or PageRequest()):
         for append, value in zip(appends, row.values(), strict=True):
             append(texts.setdefault(value, value) if isinstance(value, str) else value)
     return _framed(table.columns, cells)

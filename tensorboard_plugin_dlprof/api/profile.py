@@ -33,6 +33,7 @@ from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.memory import block_rows, histories_of, memory, memory_curve
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
@@ -133,20 +134,17 @@ class Profile:
         Raises:
             NotFound: There is no such op or iteration in this aggregation.
         """
-        links: dict[str, str | int] = {}
         if op is not None:
             self._require("SELECT 1 FROM read_only_ops WHERE op_id = ? OR op_name = ?", (op, op), f"op {op!r}")
-            links["op"] = op
         if iteration is not None:
             self._require(
                 "SELECT 1 FROM iteration_aggregation_list WHERE aggr_id = ? AND iter_value = ?",
                 (self.aggregation, iteration),
                 f"iteration {iteration}",
             )
-            links["iteration"] = iteration
         with self._asking() as connection:
             table = kernel_launches(op is not None, iteration is not None)
-            return frame(connection, table, self._scope, links)
+            return frame(connection, table, self._scope, PageRequest(op=op, iteration=iteration))
 
     def groups(self) -> pd.DataFrame:
         """One row per group of ops by path: ``path``, ``name``, ``level``, ``parent``, ``calls``, ``eligible_ops``,

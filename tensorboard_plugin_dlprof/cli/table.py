@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
@@ -24,37 +24,17 @@ from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from tensorboard_plugin_dlprof.queries.page_request import PageRequest
     from tensorboard_plugin_dlprof.queries.scope import Scope
 
 NAMES = {"modules": "groups", "kernels": "kernels_of_group"}
 """Tables under the names of their pages."""
 
-_LINKS = {"group": "/"}
-"""What rows belong to if it is not said: of kernels, the whole model."""
-
+_OPTIONS = (
+    *("aggregation", "offset", "limit", "sort", "search"),
+    *("op", "group", "iteration", "row", "device", "start_ns", "stop_ns"),
+)
 _LONGEST_CELL = 60
-_FARTHEST = 10**17
-"""Limit of times and of numbers of iterations, so that SQLite's additions do not overflow."""
-
-
-class Asked(NamedTuple):
-    """A page of a table."""
-
-    table: str
-    """Name of a table, or of a page in ``NAMES``."""
-    sort: str = ""
-    search: str = ""
-    where: Mapping[str, str] = {}
-    """Filters by column."""
-    links: Mapping[str, str | int] = {}
-    """What the rows belong to: ``op``, ``group``, ``iteration``, ``row``."""
-    offset: int = 0
-    limit: int = 25
-    window: tuple[int | None, int | None] = (None, None)
-    """First and last nanosecond of the gaps that are listed; by default the whole capture."""
-    device: int | None = None
-    """GPU of the gaps that are listed; by default all."""
-    aggregation: int | None = None
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -85,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: /, the whole model)")
     parser.add_argument("--iteration", metavar="N", type=int, help="whose ops or kernels")
     parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names or op_types whose ops")
-    parser.add_argument("--from", dest="start", metavar="NS", type=int, help="gaps: start in ns of the capture")
-    parser.add_argument("--to", dest="stop", metavar="NS", type=int, help="gaps: end in ns of the capture")
+    parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the capture")
+    parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps: end in ns of the capture")
     parser.add_argument("--device", metavar="N", type=int, help="gaps: only those of this GPU")
     parser.add_argument("--aggregation", metavar="N", type=int, help="which aggregation (default: the first)")
 
@@ -99,18 +79,12 @@ def _number(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the page on stdout."""
-    links = {name: getattr(arguments, name) for name in ("op", "group", "iteration", "row")}
-    asked = Asked(
-        arguments.table,
-        arguments.sort,
-        arguments.search,
-        dict(map(_filter, arguments.where)),
-        {name: value for name, value in links.items() if value is not None},
-        arguments.offset,
-        arguments.limit,
-        (arguments.start, arguments.stop),
-        arguments.device,
-        arguments.aggregation,
+    from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+
+    asked = PageRequest(
+        table=arguments.table,
+        where=dict(map(_filter, arguments.where)),
+        **{name: getattr(arguments, name) for name in _OPTIONS},
     )
     with database_of(arguments.profile) as database:
         found = answer(database, str(arguments.profile), asked)
@@ -130,7 +104,7 @@ def _filter(text: str) -> tuple[str, str]:
     return column, condition
 
 
-def answer(database: Path, name: str, asked: Asked) -> dict[str, Any]:
+def answer(database: Path, name: str, asked: PageRequest) -> dict[str, Any]:
     """A page of a table of a database, as the address ``./table`` answers it.
 
     Args:
@@ -143,32 +117,34 @@ def answer(database: Path, name: str, asked: Asked) -> dict[str, Any]:
         BadRequest: A column, filter or link does not fit the table.
         ProfileError: The database cannot be read.
     """
-    from tensorboard_plugin_dlprof.queries.page_answer import MAX_LIMIT, MAX_OFFSET, page_of
-    from tensorboard_plugin_dlprof.queries.table import Request
+    from msgspec.structs import replace
+
+    from tensorboard_plugin_dlprof.queries.page_answer import page_of
+    from tensorboard_plugin_dlprof.queries.page_request import FARTHEST, MAX_LIMIT
     from tensorboard_plugin_dlprof.queries.tables import table_of
 
     if not 0 <= asked.limit <= MAX_LIMIT:
         raise WrongUsage(f"--limit {asked.limit}: a page has at most {MAX_LIMIT:,} rows; use --offset for the next.")
-    if not 0 <= asked.offset <= MAX_OFFSET:
-        raise WrongUsage(f"--offset {asked.offset}: give a number of rows to skip.")
-    if not -_FARTHEST <= int(asked.links.get("iteration", 0)) <= _FARTHEST:
-        raise WrongUsage(f"--iteration {asked.links['iteration']}: no iteration has such a number.")
+    if not -FARTHEST <= (asked.iteration or 0) <= FARTHEST:
+        raise WrongUsage(f"--iteration {asked.iteration}: no iteration has such a number.")
     table_name = NAMES.get(asked.table, asked.table)
-    with _opened(database, name, table_name, asked) as (connection, rows, scope, window):
-        table = table_of(connection, table_name)
-        links = {link: value for link, value in {**_LINKS, **window, **asked.links}.items() if link in table.links}
-        request = Request(asked.offset, asked.limit, asked.sort, asked.search, asked.where, links)
-        return page_of(rows, table, scope, request)
+    # Kernels are of the whole model, if it is not said of what.
+    asked = replace(asked, table=table_name, group=asked.group or "/")
+    with _opened(database, name, asked) as (connection, rows, scope, request):
+        return page_of(rows, table_of(connection, table_name), scope, request)
 
 
 @contextmanager
 def _opened(
-    database: Path, name: str, table: str, asked: Asked
-) -> Iterator[tuple[Connection, Connection, Scope, dict[str, int]]]:
-    """The database, what holds the rows (for gaps, they are computed into memory), the scope, and the window of gaps.
+    database: Path, name: str, asked: PageRequest
+) -> Iterator[tuple[Connection, Connection, Scope, PageRequest]]:
+    """The database, what holds the rows (for gaps, they are computed into memory), the scope, and the request with the
+    window of gaps.
 
     A database of NVIDIA's is imported into a temporary folder first.
     """
+    from msgspec.structs import replace
+
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.database.memory import memory_database
     from tensorboard_plugin_dlprof.pipeline import in_our_schema
@@ -181,27 +157,30 @@ def _opened(
         opened = stack.enter_context(opened_database(ours, name))
         scope = find_scope(opened, asked.aggregation)
         rows: Connection = opened
-        window: dict[str, int] = {}
-        if table in gaps.TABLES:
+        if asked.table in gaps.TABLES:
             start, stop = _window(opened, asked)
-            window = {"from": start, "to": stop}
+            asked = replace(asked, start_ns=start, stop_ns=stop)
             rows = stack.enter_context(closing(memory_database(gaps.computed(opened, start, stop, asked.device))))
-        yield opened, rows, scope, window
+        yield opened, rows, scope, asked
 
 
-def _window(connection: Connection, asked: Asked) -> tuple[int, int]:
+def _window(connection: Connection, asked: PageRequest) -> tuple[int, int]:
     """The window of the gaps: what is asked for, else all of the capture.
 
     Raises:
         WrongUsage: It ends before it starts.
     """
+    from tensorboard_plugin_dlprof.queries.page_request import FARTHEST
     from tensorboard_plugin_dlprof.queries.tracks import all_tracks
 
     tracks = [track for track in all_tracks(connection) if track.items]
     first = min((track.first_ns for track in tracks), default=0)
     last = max((track.last_ns for track in tracks), default=1)
-    start, stop = (whole if given is None else given for whole, given in zip((first, last), asked.window, strict=True))
-    if not -_FARTHEST <= start < stop <= _FARTHEST:
+    start, stop = (
+        whole if given is None else given
+        for whole, given in zip((first, last), (asked.start_ns, asked.stop_ns), strict=True)
+    )
+    if not -FARTHEST <= start < stop <= FARTHEST:
         raise WrongUsage(f"--from {start} --to {stop}: the window is empty; the capture is from {first} to {last} ns.")
     return start, stop
 

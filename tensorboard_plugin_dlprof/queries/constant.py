@@ -5,9 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table
+from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 
 _MOST_ROWS = 5_000
@@ -15,7 +16,7 @@ _MOST_ROWS = 5_000
 
 
 def constant_columns(
-    connection: sqlite3.Connection, table: Table, scope: Scope, request: Request, rows: Sequence[Row], total: int
+    connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest, rows: Sequence[Row], total: int
 ) -> list[str]:
     """The keys of the columns with the same value, or none, in each of ``total`` rows, of which a page shows ``rows``.
 
@@ -30,7 +31,7 @@ def constant_columns(
         return [column.key for column in alike]
     if table.filler is not None:
         return []  # SQL knows too little of its cells
-    values = TableQuery(table, scope, Request(links=request.links)).values
+    values = TableQuery(table, scope, request).scope_values
     found = []
     for column in alike:
         distinct = f"SELECT DISTINCT {column.sql} FROM {table.source(column.joins)} WHERE {table.where} LIMIT 2"

@@ -37,7 +37,7 @@ _COLLECTIVE = (
     *("id", "group_id", "iteration", "kind", "bytes", "ranks", "start_ns", "transfer_ns", "skew_ns", "wait_ns"),
     *("last_rank", "own_delay_ns", "cause"),
 )
-_MOST_COLLECTIVES = 1_000
+MOST_COLLECTIVES = 1_000
 _MOST_PAIRS = 4_096
 
 _OF_ITERATION = {
@@ -216,7 +216,7 @@ def collectives(
         values.append(stats)
     where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
     select = f"SELECT {', '.join(f'c.{name}' for name in _COLLECTIVE)} FROM job_collectives AS c {where}"
-    return _rows(con, f"{select} ORDER BY c.wait_ns DESC, c.id LIMIT ?", [*values, min(limit, _MOST_COLLECTIVES)])
+    return _rows(con, f"{select} ORDER BY c.wait_ns DESC, c.id LIMIT ?", [*values, min(limit, MOST_COLLECTIVES)])
 
 
 def collective(con: sqlite3.Connection, number: int) -> dict[str, Any]:

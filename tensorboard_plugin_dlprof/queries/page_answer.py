@@ -8,22 +8,19 @@ from functools import cache
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.constant import constant_columns
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.queries.totals import totals
-
-MAX_LIMIT = 1_000
-"""Most rows of a page."""
-MAX_OFFSET = 10**12
 
 
 def page_of(
     connection: sqlite3.Connection,
     found: Table,
     scope: Scope,
-    request: Request,
+    request: PageRequest,
     counts: MutableMapping[CountKey, int] | None = None,
 ) -> dict[str, Any]:
     """One page with its columns, totals, and the columns in which all rows are alike."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.rows import IDS_AT_ONCE, Row, read_rows, shown_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Page, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Page, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey, Rank, TableQuery
 
 FEW_ROWS = 20_000
@@ -26,7 +27,7 @@ def page(
     connection: sqlite3.Connection,
     table: Table,
     scope: Scope,
-    request: Request,
+    request: PageRequest,
     counts: MutableMapping[CountKey, int] | None = None,
 ) -> Page:
     """One page of a table.
@@ -52,7 +53,7 @@ def count(
     connection: sqlite3.Connection,
     table: Table,
     scope: Scope,
-    request: Request,
+    request: PageRequest,
     counts: MutableMapping[CountKey, int] | None = None,
 ) -> int:
     """The number of rows that pass search and filters. Arguments and errors are those of ``page``."""
@@ -60,7 +61,7 @@ def count(
     return pager.count(pager.query.is_filtered)
 
 
-def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> Iterator[Row]:
+def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> Iterator[Row]:
     """All rows that pass search and filters, in order, in constant memory; ``offset`` and ``limit`` are ignored."""
     pager = _Pager(connection, table, scope, request, {})
     cursor = connection.execute(pager.query.ids(), pager.query.values)
@@ -68,7 +69,7 @@ def stream(connection: sqlite3.Connection, table: Table, scope: Scope, request: 
         yield from pager.rows(ids)
 
 
-def all_rows(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> Iterator[Row]:
+def all_rows(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> Iterator[Row]:
     """As ``stream``, but in one step: for callers who keep all rows anyway, and tables without unique ids."""
     pager = _Pager(connection, table, scope, request, {})
     columns = {column.key: column.type for column in table.columns}
@@ -86,7 +87,7 @@ class _Pager:
         connection: sqlite3.Connection,
         table: Table,
         scope: Scope,
-        request: Request,
+        request: PageRequest,
         counts: MutableMapping[CountKey, int] | None,
     ) -> None:
         self._connection, self._table, self._scope, self._counts = connection, table, scope, counts

@@ -89,7 +89,7 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
         name = getattr(connection, "shown_name", "The database")
         raise NotADatabase(f"{name} holds no aggregated results; import its source again.")
     for scope in scopes:
-        if aggregation in (None, scope.aggregation) and domain in (None, scope.domain_name):
+        if aggregation in (None, scope.aggregation) and (not domain or domain == scope.domain_name):
             return scope
     wanted = f"aggregation {aggregation}" if aggregation is not None else f"domain {str(domain)[:80]!r}"
     known = (

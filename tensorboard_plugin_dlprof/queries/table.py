@@ -10,6 +10,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -75,7 +76,7 @@ class Table(msgspec.Struct, frozen=True):
     joins: Mapping[str, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
     """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
     links: tuple[str, ...] = ()
-    """Parameters that a request must give, bound as texts; ``iteration`` as an integer."""
+    """Parameters that a request must give."""
     rows_base: str = ""
     """Base to use instead of ``base`` for reading rows by id."""
     rows_where: str = ""
@@ -97,6 +98,18 @@ class Table(msgspec.Struct, frozen=True):
         known = ", ".join(column.key for column in self.columns)
         raise BadRequest(f"The table {self.name} has no column {key[:40]!r}; it has {known}.")
 
+    def links_of(self, request: PageRequest) -> dict[str, str | int]:
+        """What the rows of a request belong to.
+
+        Raises:
+            BadRequest: the request does not say it.
+        """
+        given = request.links
+        for link in self.links:
+            if link not in given:
+                raise BadRequest(f"The table {self.name} needs the parameter {link}.")
+        return {link: given[link] for link in self.links}
+
     def source(self, joins: Collection[str], base: str = "") -> str:
         """FROM clause with some joins, of the table's base or another one."""
         return " ".join([base or self.base, *(text for name, text in self.joins.items() if name in joins)])
@@ -107,19 +120,6 @@ class Table(msgspec.Struct, frozen=True):
         joins = frozenset(join for column in self.columns for join in column.joins)
         scope = f"({self.rows_where}) AND " if self.rows_where else ""
         return f"SELECT {values} FROM {self.source(joins, self.rows_base)} WHERE {scope}{self.row_id}"
-
-
-class Request(msgspec.Struct, frozen=True):
-    """Which rows of a table a user wants."""
-
-    offset: int = 0
-    limit: int = 25
-    sort: str = ""
-    """Column key, with ``-`` before it for descending order; empty for the table's default."""
-    search: str = ""
-    filters: Mapping[str, str] = msgspec.field(default_factory=dict)
-    links: Mapping[str, str | int] = msgspec.field(default_factory=dict)
-    """What the rows belong to, by the names of ``Table.links``: an op, a group, the number of an iteration."""
 
 
 class Page(msgspec.Struct, frozen=True):

@@ -12,8 +12,9 @@ import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, Condition, condition, containing
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table
 
 Value: TypeAlias = str | int | float
 CountKey: TypeAlias = tuple[str, tuple[tuple[str, Value], ...]]
@@ -60,15 +61,11 @@ class TableQuery:
             a link that is missing.
     """
 
-    def __init__(self, table: Table, scope: Scope, request: Request) -> None:
+    def __init__(self, table: Table, scope: Scope, request: PageRequest) -> None:
         self.table = table
         self.values: dict[str, Value] = {"aggregation": scope.aggregation, "domain": scope.domain}
         """Parameters of the statements."""
-        for link in table.links:
-            if link not in request.links:
-                raise BadRequest(f"The table {table.name} needs the parameter {link}.")
-            value = request.links[link]
-            self.values[link] = _iteration(value) if link == "iteration" else value
+        self.values.update(table.links_of(request))
         self.scope_values = dict(self.values)
         """The parameters that do not depend on search, filters and page."""
         self.sort = request.sort or table.default_sort
@@ -81,7 +78,7 @@ class TableQuery:
         """Parameters whose values are found before the statements are executed."""
         self._filter_joins: set[str] = set()
         self._add_search(request.search.strip())
-        for key, text in request.filters.items():
+        for key, text in request.where.items():
             self._add_filter(table.column(key), text)
 
     @property
@@ -209,13 +206,6 @@ class TableQuery:
         for alternatives in self._conditions if filtered else ():
             parts.append(" OR ".join(alternative.text(few) for alternative in alternatives) or "0")
         return " AND ".join(f"({part})" for part in parts)
-
-
-def _iteration(value: str | int) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        raise BadRequest(f"iteration={str(value)[:40]!r} is not a number.") from None
 
 
 def _ranked(column: Column, lookup: Lookup, is_descending: bool) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 
 from tensorboard_plugin_dlprof.queries.cells import Cell
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request, Table
+from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 
 _SUMMED = frozenset(
@@ -54,7 +55,7 @@ _ADDITIVE = frozenset(
 """Columns whose sum means something."""
 
 
-def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: Request) -> dict[str, Cell]:
+def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> dict[str, Cell]:
     """The sum of each column that can be summed, over the rows that pass; None if all its values are unknown.
 
     Empty for tables that are not summed.

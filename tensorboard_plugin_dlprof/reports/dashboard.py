@@ -10,9 +10,9 @@ from typing import Any, cast
 from tensorboard_plugin_dlprof.queries import iterations, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.numbers import plus
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.reports import answer, charts
 from tensorboard_plugin_dlprof.reports.charts import Part
@@ -188,7 +188,7 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
 
 def _groups(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     """The ten largest groups of ops: those of one path without indices are one row."""
-    asked = Request(limit=10, sort="-gpu_time_ns")
+    asked = PageRequest(limit=10, sort="-gpu_time_ns")
     found = cast("list[dict[str, Any]]", page(connection, table_of(connection, "op_paths"), scope, asked).rows)
     found = [row for row in found if row["gpu_time_ns"]]
     if not found:

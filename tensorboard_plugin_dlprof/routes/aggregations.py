@@ -1,4 +1,4 @@
-"""Parses requests for aggregations, and converts their jobs to JSON."""
+"""Checks requests for aggregations, and converts their jobs to JSON."""
 
 from __future__ import annotations
 
@@ -9,59 +9,43 @@ import msgspec
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
 from tensorboard_plugin_dlprof.queries.scope import Aggregation
-from tensorboard_plugin_dlprof.routes.requests import LARGEST_ITERATION
-
-MAX_NAME_LETTERS = 2_000
+from tensorboard_plugin_dlprof.routes.parameters import AggregateRequest
 
 
-def aggregate_request(body: dict[str, object]) -> Request:
-    """Parse the body of ``./aggregate``.
+def aggregate_request(asked: AggregateRequest) -> Request:
+    """The aggregation that the body of ``./aggregate`` asks for.
 
     Raises:
-        BadRequest: A value has the wrong type, the range ends before it starts, or both a key op and a candidate are
-            given.
+        BadRequest: The range ends before it starts, or both a key op and a candidate are given.
     """
-    start, stop = _iteration(body, "iter_start"), _iteration(body, "iter_stop")
+    start, stop = asked.iter_start, asked.iter_stop
     if start is not None and stop is not None and start > stop:
         raise BadRequest(f"iter_start {start} is after iter_stop {stop}; give them in order.")
-    key_op, candidate = _name(body, "key_op"), _name(body, "candidate")
-    if key_op and candidate:
+    if asked.key_op and asked.candidate:
         raise BadRequest("Give key_op or candidate, not both.")
-    return Request("aggregate", start, stop, key_op, candidate)
+    for name, text in (("key_op", asked.key_op), ("candidate", asked.candidate)):
+        if text and "\0" in text:
+            raise BadRequest(f"{name} contains a NUL character; remove it.")
+    return Request("aggregate", start, stop, asked.key_op or None, asked.candidate or None)
 
 
-def delete_request(body: dict[str, object], known: list[Aggregation]) -> Request:
-    """Parse the body of ``./delete_aggregation``.
+def delete_request(number: int, known: list[Aggregation]) -> Request:
+    """The aggregation that the body of ``./delete_aggregation`` names.
 
     Args:
-        body: The body.
+        number: Its id.
         known: The aggregations of the profile, the first one first.
 
     Raises:
-        BadRequest: The id is missing, or is that of the first aggregation.
+        BadRequest: It is the first aggregation.
         NotFound: There is no such aggregation.
     """
-    number = _integer(body, "aggregation", 2**31)
-    if number is None:
-        raise BadRequest("aggregation is missing; give the id of one.")
     ids = [aggregation["id"] for aggregation in known]
     if number not in ids:
         raise NotFound(f"The profile has no aggregation {number}; it may have been deleted already.")
     if number == ids[0]:
         raise BadRequest(f"Aggregation {number} is the original one and cannot be deleted.")
     return Request("delete", aggregation=number)
-
-
-def job_id(body: dict[str, object]) -> str:
-    """The job id in the body of ``./cancel_aggregation``.
-
-    Raises:
-        BadRequest: The id is missing or not a text.
-    """
-    name = _name(body, "job")
-    if not name:
-        raise BadRequest("job is missing; give the id of one.")
-    return name
 
 
 def shown(job: Job) -> dict[str, Any]:
@@ -80,25 +64,3 @@ def shown(job: Job) -> dict[str, Any]:
         "started_at": job.started_at,
         "finished_at": job.finished_at,
     }
-
-
-def _iteration(body: dict[str, object], name: str) -> int | None:
-    return _integer(body, name, LARGEST_ITERATION)
-
-
-def _integer(body: dict[str, object], name: str, most: int) -> int | None:
-    value = body.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > most:
-        raise BadRequest(f"{name} must be an integer up to {most:,}.")
-    return value
-
-
-def _name(body: dict[str, object], name: str) -> str | None:
-    value = body.get(name)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str) or len(value) > MAX_NAME_LETTERS or "\0" in value:
-        raise BadRequest(f"{name} must be a text of at most {MAX_NAME_LETTERS:,} letters.")
-    return value

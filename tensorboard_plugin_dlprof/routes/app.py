@@ -17,13 +17,12 @@ from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
 from tensorboard_plugin_dlprof.queries.headline import source_facts
-from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
 from tensorboard_plugin_dlprof.routes import (
     aggregations,
     beside,
     jobs,
-    memory,
     responses,
     static_files,
     timeline,
@@ -34,15 +33,23 @@ from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
 from tensorboard_plugin_dlprof.routes.opened import Opened
+from tensorboard_plugin_dlprof.routes.parameters import (
+    CHANGES,
+    READS,
+    AggregateRequest,
+    CancelAggregationRequest,
+    CompareRequest,
+    CompareRowRequest,
+    DeleteAggregationRequest,
+    NothingRequest,
+    ProfileRequest,
+    ScopeRequest,
+    SeriesRequest,
+    TableRequest,
+)
 from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
 from tensorboard_plugin_dlprof.routes.questions import Questions
-from tensorboard_plugin_dlprof.routes.requests import (
-    Forbidden,
-    Parameters,
-    asked_scope,
-    changing_body,
-    checked_profile_id,
-)
+from tensorboard_plugin_dlprof.routes.requests import Forbidden, asked_in_body, asked_in_query
 from tensorboard_plugin_dlprof.routes.table import compared, table
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
@@ -58,7 +65,8 @@ PERFETTO = "https://ui.perfetto.dev"
 _READS = ("GET", "HEAD")
 _CHANGES = ("POST",)
 
-Handler = Callable[[Request], "Response"]
+Handler = Callable[[Request, Any], "Response"]
+"""Responds to a request, with what it asks for decoded."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -87,70 +95,71 @@ class App:
 
     def routes(self) -> dict[str, WSGIApplication]:
         """The application of each path below the plugin's prefix. ``*`` at the end matches anything."""
+        reads: dict[str, Handler] = {
+            "/profiles": self._profiles,
+            "/dashboard": self._dashboard,
+            "/compare": self._compare,
+            "/compare_series": self._compare_series,
+            "/compare_row": self._compare_row,
+            "/table": self._table,
+            **{path: self._scoped(answer) for path, answer in views.VIEWS.items()},
+            "/diagnosis": self._diagnosis,
+            "/timeline": self._tracked(timeline.window),
+            "/timeline_item": self._tracked(timeline.item),
+            "/launches": self._tracked(timeline.launches),
+            "/trace": self._questions.trace,
+            "/job": self._job,
+            "/job_rank": self._of_job(jobs.summary),
+            "/job_cells": self._of_job(jobs.cells),
+            "/job_collectives": self._of_job(jobs.collectives),
+            "/job_collective": self._of_job(jobs.collective),
+            "/export": self._questions.download,
+            "/aggregation_jobs": self._aggregation_jobs,
+            "/static/*": self._static,
+        }
+        changes: dict[str, Handler] = {
+            "/import": self._import,
+            "/cancel": self._cancel,
+            "/aggregate": self._aggregate,
+            "/delete_aggregation": self._delete_aggregation,
+            "/cancel_aggregation": self._cancel_aggregation,
+        }
         return {
-            "/profiles": self._application(self._profiles, _READS),
-            "/dashboard": self._application(self._dashboard, _READS),
-            "/compare": self._application(self._compare, _READS),
-            "/compare_series": self._application(self._compare_series, _READS),
-            "/compare_row": self._application(self._compare_row, _READS),
-            "/table": self._application(self._table, _READS),
-            "/groups": self._application(self._scoped(views.groups), _READS),
-            "/iterations": self._application(self._scoped(views.iterations), _READS),
-            "/diagnosis": self._application(self._diagnosis, _READS),
-            "/findings": self._application(self._scoped(views.findings), _READS),
-            "/efficiency": self._application(self._scoped(views.efficiency), _READS),
-            "/memory": self._application(self._scoped(memory.answer), _READS),
-            "/memory_curve": self._application(self._scoped(memory.curve), _READS),
-            "/memory_segments": self._application(self._scoped(memory.segments), _READS),
-            "/memory_at": self._application(self._scoped(memory.moment), _READS),
-            "/throughput": self._application(self._scoped(views.throughput), _READS),
-            "/timeline": self._application(self._tracked(timeline.window), _READS),
-            "/timeline_item": self._application(self._tracked(timeline.item), _READS),
-            "/launches": self._application(self._tracked(timeline.launches), _READS),
-            "/trace": self._application(self._questions.trace, _READS),
-            "/job": self._application(self._job, _READS),
-            "/job_rank": self._application(self._of_job(jobs.summary), _READS),
-            "/job_cells": self._application(self._of_job(jobs.cells), _READS),
-            "/job_collectives": self._application(self._of_job(jobs.collectives), _READS),
-            "/job_collective": self._application(self._of_job(jobs.collective), _READS),
-            "/export": self._application(self._questions.download, _READS),
-            "/import": self._application(self._import, _CHANGES),
-            "/cancel": self._application(self._cancel, _CHANGES),
-            "/aggregate": self._application(self._aggregate, _CHANGES),
-            "/delete_aggregation": self._application(self._delete_aggregation, _CHANGES),
-            "/cancel_aggregation": self._application(self._cancel_aggregation, _CHANGES),
-            "/aggregation_jobs": self._application(self._aggregation_jobs, _READS),
-            # The frontend is public. It must load under any host name, to explain that the other routes refuse it.
-            "/static/*": self._application(self._static, _READS, Hosts()),
+            **{path: self._application(path, asked_in_query, READS[path], reads[path]) for path in READS},
+            **{path: self._application(path, asked_in_body, CHANGES[path], changes[path]) for path in CHANGES},
         }
 
     def close(self) -> None:
         """Close all open databases."""
         self._questions.close()
 
-    def _application(self, handler: Handler, methods: tuple[str, ...], hosts: Hosts | None = None) -> WSGIApplication:
+    def _application(
+        self, path: str, decode: Callable[[Request, Any], Any], asks: type[msgspec.Struct], handler: Handler
+    ) -> WSGIApplication:
+        """The application that decodes a request, once, and calls its handler."""
+        methods = _READS if decode is asked_in_query else _CHANGES
+        # The frontend is public. It must load under any host name, to explain that the other routes refuse it.
+        hosts = Hosts() if path == "/static/*" else self._services.hosts
+
+        def response(request: Request) -> Response:
+            if request.method not in methods:
+                error = responses.MethodNotAllowed(f"This address takes {' and '.join(methods)} only.")
+                return responses.failure(request, error, allowed=", ".join(methods))
+            try:
+                hosts.check(request.environ)
+                return handler(request, decode(request, asks))
+            except ProfileError as error:
+                return responses.failure(request, error)
+            except Exception:  # noqa: BLE001 - logged; the traceback has paths, which must not be sent
+                _LOG.exception("A request to %s failed.", ascii(request.path))
+                return responses.internal_failure(request)
+
         def application(environ: Any, start_response: Any) -> Iterable[bytes]:
-            request = Request(environ)
-            response = self._respond(request, handler, methods, hosts or self._services.hosts)
-            return response(environ, start_response)
+            return response(Request(environ))(environ, start_response)
 
         return application
 
-    @staticmethod
-    def _respond(request: Request, handler: Handler, methods: tuple[str, ...], hosts: Hosts) -> Response:
-        if request.method not in methods:
-            error = responses.MethodNotAllowed(f"This address takes {' and '.join(methods)} only.")
-            return responses.failure(request, error, allowed=", ".join(methods))
-        try:
-            hosts.check(request.environ)
-            return handler(request)
-        except ProfileError as error:
-            return responses.failure(request, error)
-        except Exception:  # noqa: BLE001 - logged; the traceback has paths, which must not be sent
-            _LOG.exception("A request to %s failed.", ascii(request.path))
-            return responses.internal_failure(request)
-
-    def _profiles(self, request: Request) -> Response:
+    def _profiles(self, request: Request, _asked: NothingRequest) -> Response:
         services = self._services
         snapshot = services.catalog.snapshot()
         return responses.success(
@@ -163,98 +172,101 @@ class App:
             },
         )
 
-    def _dashboard(self, request: Request) -> Response:
-        def body(borrowed: Borrowed, profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = asked_scope(borrowed.connection, parameters)
+    def _dashboard(self, request: Request, asked: ScopeRequest) -> Response:
+        def body(borrowed: Borrowed, profile: FoundProfile) -> Any:
+            scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
             return {
                 "profile": about(profile, source_facts(borrowed.connection)),
                 **dashboard(borrowed.connection, scope),
             }
 
-        return self._questions.answer(request, body)
+        return self._questions.answer(request, asked.profile, body)
 
-    def _beside(self, kept: Kept, parameters: Parameters) -> Any:
-        """A page of a profile's own table with the columns of a baseline."""
-        with self._questions.connection(parameters) as borrowed:
-            answer = table(borrowed, asked_scope(borrowed.connection, parameters), parameters)
-            return beside.with_baseline(answer, parameters.required("table"), kept.found)
+    def _compare_series(self, request: Request, asked: SeriesRequest) -> Response:
+        return responses.success(request, self._questions.series(asked.profiles))
 
-    def _compare_series(self, request: Request) -> Response:
-        return responses.success(request, self._questions.series(Parameters(request)))
-
-    def _compare(self, request: Request) -> Response:
+    def _compare(self, request: Request, asked: CompareRequest) -> Response:
         from tensorboard_plugin_dlprof.comparing.page import page
 
-        return self._questions.compare(request, lambda kept, _parameters: page(kept.found))
+        return self._questions.compare(request, asked, lambda kept: page(kept.found))
 
-    def _compare_row(self, request: Request) -> Response:
+    def _compare_row(self, request: Request, asked: CompareRowRequest) -> Response:
         from tensorboard_plugin_dlprof.comparing.page import row_detail
 
-        def body(kept: Kept, parameters: Parameters) -> Any:
-            found = row_detail(kept.found, parameters.integer("row", 0, 0, 2**31) or 0)
-            for side, profile in (("a", "base"), ("b", "profile")):
-                with self._questions.connection(parameters, profile) as borrowed:
+        def body(kept: Kept) -> Any:
+            found = row_detail(kept.found, asked.row)
+            for side, profile in (("a", asked.base), ("b", asked.profile)):
+                with self._questions.connection(profile) as borrowed:
                     beside.add_launch_sizes(found[side], borrowed.connection)
             return found
 
-        return self._questions.compare(request, body)
+        return self._questions.compare(request, asked, body)
 
-    def _table(self, request: Request) -> Response:
-        if request.args.get("table") in TABLES:
-            return self._questions.compare(request, compared)
-        if "base" in request.args and request.args.get("table") in beside.TABLES:
-            return self._questions.compare(request, self._beside)
+    def _table(self, request: Request, asked: TableRequest) -> Response:
+        def with_baseline(kept: Kept) -> Any:
+            """A page of a profile's own table with the columns of a baseline."""
+            with self._questions.connection(asked.profile) as borrowed:
+                return beside.with_baseline(table(borrowed, asked), asked.table, kept.found)
 
-        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = asked_scope(borrowed.connection, parameters)
-            return table(borrowed, scope, parameters)
+        if asked.table in TABLES:
+            return self._questions.compare(request, asked, lambda kept: compared(kept, asked))
+        if asked.base is not None and asked.table in beside.TABLES:
+            return self._questions.compare(request, asked, with_baseline)
+        return self._questions.answer(request, asked.profile, lambda borrowed, _profile: table(borrowed, asked))
 
-        return self._questions.answer(request, body)
-
-    def _scoped(self, answer: Callable[[Connection, Scope, Parameters], Any]) -> Handler:
+    def _scoped(self, answer: Callable[[Connection, Scope, Any], Any]) -> Handler:
         """A handler that responds with the result of ``answer`` for one aggregation and domain."""
 
-        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            scope = asked_scope(borrowed.connection, parameters)
-            return answer(borrowed.connection, scope, parameters)
+        def handler(request: Request, asked: ScopeRequest) -> Response:
+            def body(borrowed: Borrowed, _profile: FoundProfile) -> Any:
+                con = borrowed.connection
+                return answer(con, find_scope(con, asked.aggregation, asked.domain), asked)
 
-        return lambda request: self._questions.answer(request, body)
+            return self._questions.answer(request, asked.profile, body)
 
-    def _tracked(self, answer: Callable[[Connection, Parameters], Any]) -> Handler:
+        return handler
+
+    def _tracked(self, answer: Callable[[Connection, Any], Any]) -> Handler:
         """A handler that responds with the result of ``answer`` for a database with tracks."""
 
-        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
-            return answer(borrowed.connection, parameters)
+        def handler(request: Request, asked: ProfileRequest) -> Response:
+            return self._questions.answer(
+                request, asked.profile, lambda borrowed, _profile: answer(borrowed.connection, asked)
+            )
 
-        return lambda request: self._questions.answer(request, body)
+        return handler
 
-    def _job(self, request: Request) -> Response:
+    def _job(self, request: Request, asked: ProfileRequest) -> Response:
         listed = self._questions.listed
-        return self._questions.job(request, lambda con, place, _: {"job": jobs.page(con, place, listed())})
+        return self._questions.job(request, asked.profile, lambda con, place: {"job": jobs.page(con, place, listed())})
 
-    def _of_job(self, body: Callable[[Connection, jobs.Place, Parameters], Any]) -> Handler:
+    def _of_job(self, body: Callable[[Connection, jobs.Place, Any], Any]) -> Handler:
         """A handler that responds about the job that a profile is a rank of."""
-        return lambda request: self._questions.job(request, body)
 
-    def _diagnosis(self, request: Request) -> Response:
+        def handler(request: Request, asked: ProfileRequest) -> Response:
+            return self._questions.job(request, asked.profile, lambda con, place: body(con, place, asked))
+
+        return handler
+
+    def _diagnosis(self, request: Request, asked: ScopeRequest) -> Response:
         """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""
 
-        def body(borrowed: Borrowed, _profile: FoundProfile, parameters: Parameters) -> Any:
+        def body(borrowed: Borrowed, _profile: FoundProfile) -> Any:
             connection = borrowed.connection
-            chosen = diagnosed_positions(connection, asked_scope(connection, parameters))
+            chosen = diagnosed_positions(connection, find_scope(connection, asked.aggregation, asked.domain))
             return chosen, stored_diagnosis(connection, chosen, "")
 
-        def worked_out(path: Path, asked: Any) -> Any:
-            chosen, stored = asked
+        def worked_out(path: Path, known: Any) -> Any:
+            chosen, stored = known
             if stored is not None:
                 return {**stored, "source": path.name}
             found = self._questions.advisor.diagnosis(path, chosen)
             return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if found is None else found
 
-        return self._questions.answer(request, body, worked_out)
+        return self._questions.answer(request, asked.profile, body, worked_out)
 
-    def _import(self, request: Request) -> Response:
-        profile = self._to_change(request)
+    def _import(self, request: Request, asked: ProfileRequest) -> Response:
+        profile = self._to_change(asked)
         if database_path(profile, self._services.imports) is None:
             source = importable(profile)
             if source is None:
@@ -262,50 +274,48 @@ class App:
             self._services.imports.start(source)
         return responses.success(request, entry(profile, self._services.imports))
 
-    def _cancel(self, request: Request) -> Response:
-        profile = self._to_change(request)
+    def _cancel(self, request: Request, asked: ProfileRequest) -> Response:
+        profile = self._to_change(asked)
         self._services.imports.cancel(profile.profile_id)
         return responses.success(request, entry(profile, self._services.imports))
 
-    def _aggregate(self, request: Request) -> Response:
-        subject, body = self._to_aggregate(request)
-        job = self._services.aggregations.start(subject, aggregations.aggregate_request(body))
+    def _aggregate(self, request: Request, asked: AggregateRequest) -> Response:
+        subject = self._to_aggregate(asked)
+        job = self._services.aggregations.start(subject, aggregations.aggregate_request(asked))
         return responses.success(request, {"job": aggregations.shown(job)})
 
-    def _delete_aggregation(self, request: Request) -> Response:
-        subject, body = self._to_aggregate(request)
+    def _delete_aggregation(self, request: Request, asked: DeleteAggregationRequest) -> Response:
+        subject = self._to_aggregate(asked)
         path = self._services.imports.cache.newest(subject.database)
         with self._questions.borrow(path, subject.shown_name) as borrowed:
-            wanted = aggregations.delete_request(body, known_aggregations(borrowed.connection))
+            wanted = aggregations.delete_request(asked.aggregation, known_aggregations(borrowed.connection))
         job = self._services.aggregations.start(subject, wanted)
         return responses.success(request, {"job": aggregations.shown(job)})
 
-    def _cancel_aggregation(self, request: Request) -> Response:
-        subject, body = self._to_aggregate(request)
-        job = self._services.aggregations.cancel(subject.profile_id, aggregations.job_id(body))
+    def _cancel_aggregation(self, request: Request, asked: CancelAggregationRequest) -> Response:
+        subject = self._to_aggregate(asked)
+        job = self._services.aggregations.cancel(subject.profile_id, asked.job)
         if job is None:
             raise NotFound("The profile has no such job; it may have ended more than an hour ago.")
         return responses.success(request, {"job": aggregations.shown(job)})
 
-    def _aggregation_jobs(self, request: Request) -> Response:
-        profile = self._services.catalog.find(Parameters(request).profile())
+    def _aggregation_jobs(self, request: Request, asked: ProfileRequest) -> Response:
+        profile = self._services.catalog.find(asked.profile)
         jobs = self._services.aggregations.jobs(profile.profile_id)
         return responses.success(request, {"jobs": [aggregations.shown(job) for job in jobs]})
 
-    def _to_aggregate(self, request: Request) -> tuple[Subject, dict[str, object]]:
-        body = changing_body(request)
+    def _to_aggregate(self, asked: ProfileRequest) -> Subject:
         if self._services.reaggregate_mode == "off":
             raise Forbidden(
                 "Aggregating anew is switched off here (--dlprof_reaggregate off); use the command dlprof aggregate."
             )
-        profile = self._services.catalog.find(checked_profile_id(body.get("profile")))
-        return Subject(profile.profile_id, self._questions.own_path(profile), shown(Path(profile.name))), body
+        profile = self._services.catalog.find(asked.profile)
+        return Subject(profile.profile_id, self._questions.own_path(profile), shown(Path(profile.name)))
 
-    def _to_change(self, request: Request) -> FoundProfile:
-        body = changing_body(request)
+    def _to_change(self, asked: ProfileRequest) -> FoundProfile:
         if self._services.import_mode == "off":
             raise Forbidden("Imports are switched off here (--dlprof_import off); use the command dlprof import.")
-        return self._services.catalog.find(checked_profile_id(body.get("profile")))
+        return self._services.catalog.find(asked.profile)
 
-    def _static(self, request: Request) -> Response:
+    def _static(self, request: Request, _asked: NothingRequest) -> Response:
         return static_files.serve(request, self._services.static_folder)

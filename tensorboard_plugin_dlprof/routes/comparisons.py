@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.comparison import Comparison
     from tensorboard_plugin_dlprof.comparing.recording import Recording
     from tensorboard_plugin_dlprof.comparing.series import Run
+    from tensorboard_plugin_dlprof.queries.table import Table
 
 TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_new", "compare_types"})
 """Tables of ``./table`` that belong to a comparison, as in ``comparing.tables``."""
@@ -27,6 +28,14 @@ TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_ne
 _MOST_KEPT = 64
 _MOST_KEPT_ROWS = 100_000
 """Of all comparisons that are kept; the newest is kept in any case."""
+
+
+def table_of_comparison(name: str) -> Table:
+    """One of ``TABLES``."""
+    from tensorboard_plugin_dlprof.comparing.tables import TABLES as KNOWN
+
+    return KNOWN[name]
+
 
 SCOPE = Scope(0, 0, "")
 """The tables of a comparison have no aggregations of their own."""

@@ -12,17 +12,16 @@ from urllib.parse import quote
 
 import msgspec
 
-from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import count, stream
-from tensorboard_plugin_dlprof.queries.system import profile_title
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
-from tensorboard_plugin_dlprof.routes.requests import Parameters, TooLarge
-from tensorboard_plugin_dlprof.routes.table import asked
+from tensorboard_plugin_dlprof.routes.parameters import ExportRequest
+from tensorboard_plugin_dlprof.routes.requests import TooLarge
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from tensorboard_plugin_dlprof.queries.scope import Scope
-    from tensorboard_plugin_dlprof.routes.databases import Borrowed
 
 SECONDS = 600.0
 """Time limit of an export: it may sort ten million rows, and the browser may be slow to receive them."""
@@ -53,7 +51,7 @@ class Export(msgspec.Struct, frozen=True):
     kind: str
     table: Table
     scope: Scope
-    request: Request
+    request: PageRequest
     columns: Sequence[Column]
     name: str
     heading: str
@@ -63,7 +61,8 @@ class Export(msgspec.Struct, frozen=True):
     @property
     def file_name(self) -> str:
         """The name for the browser."""
-        return f"{'-'.join([self.name, self.table.name, *map(str, self.request.links.values())])}.{self.kind}"
+        of = map(str, self.table.links_of(self.request).values())
+        return f"{'-'.join([self.name, self.table.name, *of])}.{self.kind}"
 
     @property
     def is_laid_out(self) -> bool:
@@ -91,33 +90,22 @@ class Export(msgspec.Struct, frozen=True):
         return self.heading if self.is_headed else ""
 
 
-def export(borrowed: Borrowed, scope: Scope, parameters: Parameters, profile_name: str) -> Export:
+def export(table: Table, scope: Scope, asked: ExportRequest, name: str) -> Export:
     """What a request for a file asks for.
 
     Args:
-        borrowed: A connection to what the rows are paged from.
+        table: Whose rows it holds.
         scope: Aggregation and domain.
-        parameters: Those of ``./table``, and ``format``, ``columns``, ``heading``.
-        profile_name: Used in the heading if the profile was not given a name.
+        asked: Which rows, columns and kind of file.
+        name: Of the profile, in the heading.
 
     Raises:
-        BadRequest: The format, a column or a filter is unknown.
-        TooLarge: There are too many rows for a workbook or a PDF.
+        BadRequest: A column or a filter is unknown.
     """
-    table, request = asked(borrowed.connection, parameters)
-    name = profile_title(borrowed.connection) or profile_name
-    return export_of(table, scope, request, parameters, name)
-
-
-def export_of(table: Table, scope: Scope, request: Request, parameters: Parameters, name: str) -> Export:
-    """As ``export``, of a table that is known."""
-    kind = parameters.text("format", "csv")
-    if kind not in _CONTENT_TYPES:
-        raise BadRequest(f"format={kind[:40]!r} is not known; write csv, json, pdf or xlsx.")
     # Programs that read CSV take the first line for the heads of the columns.
-    is_headed = parameters.text("heading", "no" if kind == "csv" else "yes") not in ("no", "0")
-    heading = f"{name}: {_subject(table, request)}"
-    return Export(kind, table, scope, request, _columns(table, parameters), name, heading, is_headed)
+    is_headed = (asked.heading or ("no" if asked.format == "csv" else "yes")) == "yes"
+    heading = f"{name}: {_subject(table, asked)}"
+    return Export(asked.format, table, scope, asked, _columns(table, asked.columns), name, heading, is_headed)
 
 
 def checked(found: Export, connection: Connection, counts: MutableMapping[CountKey, int]) -> Export:
@@ -151,9 +139,8 @@ def pieces_of(path: Path) -> Iterator[bytes]:
             yield piece
 
 
-def _columns(table: Table, parameters: Parameters) -> Sequence[Column]:
-    keys = [key for key in parameters.text("columns").split(",") if key]
-    return [table.column(key) for key in keys] or [column for column in table.columns if not column.hidden]
+def _columns(table: Table, keys: Sequence[str]) -> Sequence[Column]:
+    return [table.column(key) for key in keys if key] or [column for column in table.columns if not column.hidden]
 
 
 def _until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
@@ -161,11 +148,11 @@ def _until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes
         yield from pieces
 
 
-def _subject(table: Table, request: Request) -> str:
+def _subject(table: Table, request: PageRequest) -> str:
     """A description of the rows: ``Kernels of iteration, iteration 5 (only GPU Time >1ms)``."""
-    of = [f"{name} {value}" for name, value in request.links.items()]
+    of = [f"{name} {value}" for name, value in table.links_of(request).items()]
     only = [f'with "{request.search}"'] if request.search else []
-    only += [f"{table.column(key).label} {text}" for key, text in request.filters.items()]
+    only += [f"{table.column(key).label} {text}" for key, text in request.where.items()]
     return ", ".join([_words(table.name), *of]) + (f" (only {', '.join(only)})" if only else "")
 
 

@@ -17,27 +17,30 @@ def _export(job: dict[str, Any], _progress: Progress) -> dict[str, Any]:
     from werkzeug.wrappers import Request
 
     from tensorboard_plugin_dlprof.database.memory import opened
-    from tensorboard_plugin_dlprof.routes.comparisons import SCOPE
+    from tensorboard_plugin_dlprof.queries.scope import find_scope
+    from tensorboard_plugin_dlprof.queries.system import profile_title
+    from tensorboard_plugin_dlprof.queries.tables import table_of
+    from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, table_of_comparison
     from tensorboard_plugin_dlprof.routes.databases import Databases
-    from tensorboard_plugin_dlprof.routes.export import SECONDS, export, export_of
-    from tensorboard_plugin_dlprof.routes.requests import Parameters, asked_scope
-    from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
+    from tensorboard_plugin_dlprof.routes.export import SECONDS, export
+    from tensorboard_plugin_dlprof.routes.parameters import ExportRequest
+    from tensorboard_plugin_dlprof.routes.requests import asked_in_query
     from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
-    parameters = Parameters(Request(create_environ(query_string=job["query"])))
+    asked = asked_in_query(Request(create_environ(query_string=job["query"])), ExportRequest)
     source, written, name = Path(job["source"]), Path(job["database"]), job["name"]
     if job["is_comparison"]:
-        table, asked = asked_of_comparison(parameters)
         with closing(opened(source)) as connection:
-            export_of(table, SCOPE, asked, parameters, name).write(connection, written)
+            export(table_of_comparison(asked.table), SCOPE, asked, name).write(connection, written)
         return {}
     with (
         closing(Databases()) as databases,
         databases.borrow(source, job["file_name"], SECONDS) as borrowed,
-        with_gaps(borrowed, parameters) as rows,
+        with_gaps(borrowed, asked) as rows,
     ):
-        found = export(borrowed, asked_scope(borrowed.connection, parameters), parameters, name)
-        found.write(rows.connection, written)
+        con = borrowed.connection
+        scope = find_scope(con, asked.aggregation, asked.domain)
+        export(table_of(con, asked.table), scope, asked, profile_title(con) or name).write(rows.connection, written)
     return {}
 
 

@@ -22,14 +22,17 @@ from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from tensorboard_plugin_dlprof.routes.requests import Parameters
+    from tensorboard_plugin_dlprof.routes.parameters import (
+        JobCellsRequest,
+        JobCollectiveRequest,
+        JobCollectivesRequest,
+        ProfileRequest,
+    )
 
 _MOST_JOBS = 20
 """Databases of jobs in one folder that are looked into."""
 
 _MOST_KNOWN = 10_000
-
-_LARGEST = 2**31
 
 
 class Place(NamedTuple):
@@ -151,7 +154,7 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
-def summary(connection: Connection, place: Place, _parameters: Parameters) -> dict[str, Any]:
+def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dict[str, Any]:
     """The body of ``./job_rank``: what the pages of a single rank say of its job."""
     found = queries.answer(connection)
     rank = queries.rank(connection, place.rank)
@@ -168,26 +171,17 @@ def summary(connection: Connection, place: Place, _parameters: Parameters) -> di
     return {"job": told}
 
 
-def cells(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+def cells(connection: Connection, _place: Place, asked: JobCellsRequest) -> dict[str, Any]:
     """The body of ``./job_cells``."""
-    shape, packed = queries.heat_map(connection, parameters.text("measure") or "own_delay")
+    shape, packed = queries.heat_map(connection, asked.measure)
     return {**shape, "unknown": queries.UNKNOWN_CELL, "cells": base64.b64encode(packed).decode()}
 
 
-def collectives(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+def collectives(connection: Connection, _place: Place, asked: JobCollectivesRequest) -> dict[str, Any]:
     """The body of ``./job_collectives``."""
-    limit = parameters.integer("limit", 50, 0, 1_000)
-    rows = queries.collectives(
-        connection,
-        limit=50 if limit is None else limit,
-        iteration=parameters.integer("iteration", None, 0, 2**53),
-        stats=parameters.integer("stats", None, 0, _LARGEST),
-        rank=parameters.integer("rank", None, 0, _LARGEST),
-    )
-    return {"collectives": rows}
+    return {"collectives": queries.collectives(connection, asked.limit, asked.iteration, asked.stats, asked.rank)}
 
 
-def collective(connection: Connection, _place: Place, parameters: Parameters) -> dict[str, Any]:
+def collective(connection: Connection, _place: Place, asked: JobCollectiveRequest) -> dict[str, Any]:
     """The body of ``./job_collective``."""
-    number = parameters.integer("id", None, 0, _LARGEST)
-    return {"collective": queries.collective(connection, -1 if number is None else number)}
+    return {"collective": queries.collective(connection, asked.id)}

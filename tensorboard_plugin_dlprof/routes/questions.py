@@ -6,10 +6,10 @@ database of NVIDIA's is imported when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tensorboard_plugin_dlprof.database.memory import saved
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
@@ -17,6 +17,9 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.system import profile_title
+from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.routes import export, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import (
@@ -29,14 +32,15 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
     copy_of,
     kept_run,
     series_of,
+    table_of_comparison,
 )
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
+from tensorboard_plugin_dlprof.routes.parameters import CompareRequest, ExportRequest, TableRequest, WindowRequest
 from tensorboard_plugin_dlprof.routes.places import Places
 from tensorboard_plugin_dlprof.routes.profiles import database_path
-from tensorboard_plugin_dlprof.routes.requests import Forbidden, Parameters, asked_scope, checked_profile_id
-from tensorboard_plugin_dlprof.routes.table import asked_of_comparison
+from tensorboard_plugin_dlprof.routes.requests import Forbidden
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
@@ -59,17 +63,11 @@ _MOST_RUNS = 200
 SAME_SECONDS = 5.0
 """How long a request waits for the response to an equal one."""
 
-Body = Callable[[Borrowed, FoundProfile, Parameters], Any]
+Compared: TypeAlias = CompareRequest | TableRequest
+"""Names two profiles."""
+
+Body = Callable[[Borrowed, FoundProfile], Any]
 """Queries a database about a profile, and returns the body of the response."""
-
-
-class _Subject(NamedTuple):
-    """The subject of a request; ``tag`` identifies the request and the state of the database."""
-
-    parameters: Parameters
-    profile: FoundProfile
-    path: Path
-    tag: str
 
 
 class Questions:
@@ -126,65 +124,70 @@ class Questions:
     def answer(
         self,
         request: Request,
+        profile_id: str,
         body: Body,
         then: Callable[[Path, Any], Any] = lambda _path, answer: answer,
     ) -> Response:
         """Respond from a profile's database; the response is cached until the database changes.
 
         Args:
-            request: The request, whose parameters name the profile.
+            request: The request.
+            profile_id: The profile that it names.
             body: Queries the database.
             then: Converts the result of ``body`` to the response after the connection was given back, so that it may
                 take long. A result of type ``ForNow`` is not cached.
         """
-        parameters = Parameters(request)
-        profile = self._catalog.find(parameters.profile())
+        profile = self._catalog.find(profile_id)
         path = self.newest_path(profile)
         # Browsers cache responses longer than a server runs, and another version may respond differently.
         tag = f"{VERSION}\0{identity(path)}\0{request.path}\0{request.query_string.decode('latin-1')}"
+
+        def asked() -> Any:
+            with self.borrow(path, shown(Path(profile.name))) as borrowed:
+                found = body(borrowed, profile)
+            answer = then(path, found)
+            if not isinstance(answer, responses.ForNow) and path.parent == self._imports.cache.folder:
+                self._imports.cache.touch(path)
+            return answer
+
+        return self._cached(request, tag, tag, asked)
+
+    def _cached(self, request: Request, tag: str, alike: str, asked: Callable[[], Any]) -> Response:
+        """The response of a tag, if it is cached; else the one with the result of ``asked``.
+
+        Several browsers may open a profile at once: most of them can use the response that they waited for. Requests
+        that are ``alike`` wait for each other.
+        """
         known = responses.kept(request, tag, self._answers)
         if known is not None:
             return known
-        # Several browsers may open a profile at once: most of them can use the response that they waited for.
-        with self._alike.turn(tag):
-            known = responses.kept(request, tag, self._answers)
-            return known or self._asked(request, body, then, _Subject(parameters, profile, path, tag))
-
-    def _asked(self, request: Request, body: Body, then: Callable[[Path, Any], Any], subject: _Subject) -> Response:
-        """The response to a request that is not cached."""
-        parameters, profile, path, tag = subject
-        name = shown(Path(profile.name))
-        with self.borrow(path, name) as borrowed:
-            found = body(borrowed, profile, parameters)
-        answer = then(path, found)
-        if isinstance(answer, responses.ForNow):
-            return responses.success(request, answer.body)
-        if path.parent == self._imports.cache.folder:
-            self._imports.cache.touch(path)
-        return responses.keep(request, answer, tag, self._answers)
-
-    def compare(self, request: Request, body: Callable[[Kept, Parameters], Any]) -> Response:
-        """Respond about the change from the profile ``base`` to the profile ``profile``; the response is cached until
-        either database changes."""
-        parameters = Parameters(request)
-        paths, key, read = self._pair(parameters)
-        tag = f"{VERSION}\0{key}\0{request.path}\0{request.query_string.decode('latin-1')}"
-        known = responses.kept(request, tag, self._answers)
-        if known is not None:
-            return known
-        with self._alike.turn(repr(key)):
+        with self._alike.turn(alike):
             known = responses.kept(request, tag, self._answers)
             if known is not None:
                 return known
-            with self._place(*paths):
-                answer = body(self._comparisons.get(key, read), parameters)
+            answer = asked()
+        if isinstance(answer, responses.ForNow):
+            return responses.success(request, answer.body)
         return responses.keep(request, answer, tag, self._answers)
 
-    def _pair(self, parameters: Parameters) -> tuple[list[Path], Key, Callable[[], tuple[Recording, Recording]]]:
+    def compare(self, request: Request, asked: Compared, body: Callable[[Kept], Any]) -> Response:
+        """Respond about the change from the profile ``base`` to the profile ``profile``; the response is cached until
+        either database changes."""
+        paths, key, read = self._pair(asked)
+        tag = f"{VERSION}\0{key}\0{request.path}\0{request.query_string.decode('latin-1')}"
+
+        def answer() -> Any:
+            with self._place(*paths):
+                return body(self._comparisons.get(key, read))
+
+        return self._cached(request, tag, repr(key), answer)
+
+    def _pair(self, asked: Compared) -> tuple[list[Path], Key, Callable[[], tuple[Recording, Recording]]]:
         """The databases of both profiles of a comparison, their state, and how to read them."""
-        base = checked_profile_id(parameters.required("base"))
-        numbers = [parameters.integer(name, None, 0, 2**31) for name in ("base_aggregation", "aggregation")]
-        profiles = [self._catalog.find(profile) for profile in (base, parameters.profile())]
+        if asked.base is None:
+            raise BadRequest("The parameter base is missing; add it.")
+        numbers = (asked.base_aggregation, asked.aggregation)
+        profiles = [self._catalog.find(profile) for profile in (asked.base, asked.profile)]
         try:
             before = self.newest_path(profiles[0])
         except responses.NotReady:
@@ -204,24 +207,16 @@ class Questions:
         return paths, (*map(identity, paths), *numbers), read
 
     @contextmanager
-    def connection(self, parameters: Parameters, name: str = "profile") -> Iterator[Borrowed]:
-        """A connection to the profile that a parameter of a request names, for a caller that has a turn."""
-        profile = self._catalog.find(checked_profile_id(parameters.required(name)))
+    def connection(self, profile_id: str) -> Iterator[Borrowed]:
+        """A connection to a profile, for a caller that has a turn."""
+        profile = self._catalog.find(profile_id)
         with self._databases.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
             yield borrowed
 
-    def series(self, parameters: Parameters) -> dict[str, Any]:
-        """The times of several profiles, in the order in which they ran.
-
-        Raises:
-            BadRequest: There is none, or there are too many.
-        """
+    def series(self, ids: Sequence[str]) -> dict[str, Any]:
+        """The times of several profiles, in the order in which they ran."""
         from tensorboard_plugin_dlprof.comparing.reading import read_recording
-        from tensorboard_plugin_dlprof.comparing.series import MOST_RUNS
 
-        ids = [checked_profile_id(one) for one in parameters.required("profiles").split(",")]
-        if len(ids) > MOST_RUNS:
-            raise BadRequest(f"A series has at most {MOST_RUNS} profiles; leave some out.")
         runs = {}
         for one in ids:
             profile = self._catalog.find(one)
@@ -241,43 +236,39 @@ class Questions:
         """The profiles by path without suffix."""
         return self._jobs.listed(self._catalog.snapshot())
 
-    def job(self, request: Request, body: Callable[[Connection, Place, Parameters], Any]) -> Response:
+    def job(self, request: Request, profile_id: str, body: Callable[[Connection, Place], Any]) -> Response:
         """Respond about the job that a profile is a rank of; null if there is none. The response is cached until the
         job's database changes."""
-        parameters = Parameters(request)
-        profile = self._catalog.find(parameters.profile())
+        profile = self._catalog.find(profile_id)
         place = self._jobs.find(profile)
         if place is None:
             return responses.success(request, {"job": None})
         listed = len(self._catalog.snapshot().profiles)
-        asked = f"{request.path}\0{request.query_string.decode('latin-1')}"
-        tag = f"{VERSION}\0{identity(place.path)}\0{listed}\0{asked}"
-        known = responses.kept(request, tag, self._answers)
-        if known is not None:
-            return known
-        with self._alike.turn(tag):
-            known = responses.kept(request, tag, self._answers)
-            if known is not None:
-                return known
-            with self._place(place.path), opened(place.path) as connection:
-                answer = body(connection, place, parameters)
-        return responses.keep(request, answer, tag, self._answers)
+        query = f"{request.path}\0{request.query_string.decode('latin-1')}"
+        tag = f"{VERSION}\0{identity(place.path)}\0{listed}\0{query}"
 
-    def download(self, request: Request) -> Response:
+        def answer() -> Any:
+            with self._place(place.path), opened(place.path) as connection:
+                return body(connection, place)
+
+        return self._cached(request, tag, tag, answer)
+
+    def download(self, request: Request, asked: ExportRequest) -> Response:
         """Respond with a download. Only its start takes a turn, because the rest is sent at the browser's pace."""
-        parameters = Parameters(request)
-        if parameters.text("table") in TABLES:
-            return self._compared_download(request, parameters)
-        profile = self._catalog.find(parameters.profile())
+        if asked.table in TABLES:
+            return self._compared_download(request, asked)
+        profile = self._catalog.find(asked.profile)
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
         label = name if profile.run == "." else f"{shown(Path(profile.run))} {name}"
         with ExitStack() as resources:
             with self._place(path), ExitStack() as lent:
                 borrowed = lent.enter_context(self._databases.borrow(path, name, export.SECONDS))
-                scope = asked_scope(borrowed.connection, parameters)
-                rows = lent.enter_context(timeline.with_gaps(borrowed, parameters))
-                found = export.export(borrowed, scope, parameters, label)
+                connection = borrowed.connection
+                scope = find_scope(connection, asked.aggregation, asked.domain)
+                rows = lent.enter_context(timeline.with_gaps(borrowed, asked))
+                title = profile_title(connection) or label
+                found = export.export(table_of(connection, asked.table), scope, asked, title)
                 export.checked(found, rows.connection, rows.counts)
                 if not found.is_laid_out:
                     resources.push(lent.pop_all())
@@ -294,16 +285,16 @@ class Questions:
         written = self._exporter.write(folder, {**job, "query": query}, request.environ)
         return export.streamed(found, export.pieces_of(written), resources)
 
-    def _compared_download(self, request: Request, parameters: Parameters) -> Response:
-        paths, key, read = self._pair(parameters)
+    def _compared_download(self, request: Request, asked: ExportRequest) -> Response:
+        paths, key, read = self._pair(asked)
         with ExitStack() as resources:
             with self._place(*paths):
                 kept = self._comparisons.get(key, read)
                 # Few rows in memory: a connection of its own, so that others need not wait for the browser.
                 connection = resources.enter_context(copy_of(kept))
-            table, asked = asked_of_comparison(parameters)
             name = f"{kept.found.a.name} - {kept.found.b.name}"
-            found = export.checked(export.export_of(table, SCOPE, asked, parameters, name), connection, {})
+            found = export.export(table_of_comparison(asked.table), SCOPE, asked, name)
+            export.checked(found, connection, {})
             if not found.is_laid_out:
                 return export.streamed(found, found.pieces(connection), resources)
             folder = resources.enter_context(self._exporter.place())
@@ -311,17 +302,16 @@ class Questions:
             job = {"name": name, "is_comparison": True, "source": str(folder / "tables")}
             return self._laid_out(request, found, folder, job, resources)
 
-    def trace(self, request: Request) -> Response:
+    def trace(self, request: Request, asked: WindowRequest) -> Response:
         """Respond with trace events of a window. Only its start takes a turn, as that of a download."""
-        parameters = Parameters(request)
         if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
             raise Forbidden("Traces are for our own page only; use the command dlprof trace.")
-        profile = self._catalog.find(parameters.profile())
+        profile = self._catalog.find(asked.profile)
         path = self.newest_path(profile)
         name = shown(Path(profile.name))
         with ExitStack() as resources, self._place(path):
             lent = self._databases.borrow(path, name, export.SECONDS)
-            return timeline.trace(resources.enter_context(lent), parameters, resources)
+            return timeline.trace(resources.enter_context(lent), asked, resources)
 
     @contextmanager
     def _place(self, *databases: Path) -> Iterator[None]:

@@ -1,29 +1,30 @@
-"""Converts query parameters and bodies to checked values. Requests name profiles only by opaque ids."""
+"""Decodes the query or body of a request to what is declared in ``parameters``, with one sentence for what is wrong."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
+from msgspec import inspect
 
 from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
-from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 
 if TYPE_CHECKING:
-    from sqlite3 import Connection
-
     from werkzeug.wrappers import Request
 
 MAX_QUERY_BYTES = 16_384
 MAX_VALUE_LETTERS = 2_000
 MAX_FILTERS = 30
 MAX_BODY_BYTES = 4_096
-LARGEST_ITERATION = 10**17
-"""Limit of iteration numbers in requests, so that SQLite's additions do not overflow."""
 
-_PROFILE_ID = re.compile(r"[0-9a-f]{16}")
-_INTEGER = re.compile(r"-?\d{1,18}")
+_INTEGER = re.compile(r"-?[0-9]{1,18}")
+_FIELD = re.compile(r"field `(\w+)`|`\$\.(\w+)")
+
+_Declared = TypeVar("_Declared", bound=msgspec.Struct)
 
 
 class TooLarge(ProfileError):
@@ -38,81 +39,34 @@ class Forbidden(ProfileError):
     code = "forbidden"
 
 
-class Parameters:
-    """The query parameters of one request. Methods raise ``BadRequest`` for invalid values.
+def asked_in_query(request: Request, declared: type[_Declared]) -> _Declared:
+    """What the query of a request asks for. Parameters that are not declared are ignored.
 
     Raises:
         TooLarge: The query is too long.
+        BadRequest: A parameter is missing or wrong.
     """
-
-    def __init__(self, request: Request) -> None:
-        if len(request.query_string) > MAX_QUERY_BYTES:
-            raise TooLarge(f"The query is longer than {MAX_QUERY_BYTES:,} bytes; shorten the search or the filters.")
-        self._values = request.args
-
-    def text(self, name: str, default: str = "") -> str:
-        """A text, which is refused if it is longer than any page sends."""
-        value = self._values.get(name, default)
-        if len(value) > MAX_VALUE_LETTERS:
+    if len(request.query_string) > MAX_QUERY_BYTES:
+        raise TooLarge(f"The query is longer than {MAX_QUERY_BYTES:,} bytes; shorten the search or the filters.")
+    kinds = fields_of(declared)
+    values: dict[str, Any] = {}
+    filters: dict[str, str] = {}
+    for name, text in request.args.items():
+        if len(text) > MAX_VALUE_LETTERS:
             raise BadRequest(f"{name} is longer than {MAX_VALUE_LETTERS:,} letters; shorten it.")
-        if "\0" in value:
+        if "\0" in text:
             raise BadRequest(f"{name} contains a NUL character; remove it.")
-        return value
-
-    def required(self, name: str) -> str:
-        """A text that must not be empty."""
-        value = self.text(name)
-        if not value:
-            raise BadRequest(f"The parameter {name} is missing; add it.")
-        return value
-
-    def profile(self) -> str:
-        """The opaque id of a profile."""
-        return checked_profile_id(self.required("profile"))
-
-    def integer(self, name: str, default: int | None, low: int, high: int) -> int | None:
-        """An integer from ``low`` to ``high``; ``default`` if it is missing or empty."""
-        value = self.text(name)
-        if not value:
-            return default
-        if not _INTEGER.fullmatch(value) or not low <= int(value) <= high:
-            raise BadRequest(f"{name} must be an integer from {low:,} to {high:,}.")
-        return int(value)
-
-    def where(self) -> dict[str, str]:
-        """The filters by column, from parameters ``where.COLUMN=filter``."""
-        keys = [key for key in self._values if key.startswith("where.")]
-        if len(keys) > MAX_FILTERS:
-            raise BadRequest(f"More than {MAX_FILTERS} filters; remove some.")
-        return {key.removeprefix("where."): self.text(key) for key in keys}
-
-    def named(self, names: Collection[str]) -> dict[str, str]:
-        """Those of the named parameters that the request has."""
-        return {name: self.text(name) for name in names if name in self._values}
+        if name.startswith("where."):
+            filters[name.removeprefix("where.")] = text
+        elif name in kinds and name != "where" and (text or isinstance(kinds[name], inspect.StrType)):
+            values[name] = _value(kinds[name], text)
+    if len(filters) > MAX_FILTERS:
+        raise BadRequest(f"More than {MAX_FILTERS} filters; remove some.")
+    return _checked({**values, "where": filters}, declared)
 
 
-def asked_scope(connection: Connection, parameters: Parameters) -> Scope:
-    """The aggregation and the domain that a request names, by default the first ones.
-
-    Raises:
-        NotFound: There is no such aggregation or domain.
-    """
-    return find_scope(connection, parameters.integer("aggregation", None, 0, 2**31), parameters.text("domain") or None)
-
-
-def checked_profile_id(value: object) -> str:
-    """Check the id of a profile, and return it.
-
-    Raises:
-        BadRequest: The value does not have the form of an id.
-    """
-    if not isinstance(value, str) or not _PROFILE_ID.fullmatch(value):
-        raise BadRequest("profile must be an id from the list of profiles; reload the list.")
-    return value
-
-
-def changing_body(request: Request) -> dict[str, object]:
-    """The JSON body of a request that changes something, after checks that prevent other sites from sending one.
+def asked_in_body(request: Request, declared: type[_Declared]) -> _Declared:
+    """What the JSON body of a request asks to change, after checks that prevent other sites from sending one.
 
     A page of another site can send neither this content type nor our header without a CORS preflight, which the server
     never approves.
@@ -120,7 +74,7 @@ def changing_body(request: Request) -> dict[str, object]:
     Raises:
         Forbidden: The request does not come from our own page.
         TooLarge: The body is larger than any of ours.
-        BadRequest: The body is not a JSON object.
+        BadRequest: The body is not a JSON object, or a value is missing or wrong.
     """
     from werkzeug.exceptions import RequestEntityTooLarge
 
@@ -137,4 +91,53 @@ def changing_body(request: Request) -> dict[str, object]:
         raise BadRequest("The body is not JSON.") from None
     if not isinstance(body, dict):
         raise BadRequest('The body must be a JSON object such as {"profile": "ID"}.')
-    return body
+    return _checked(body, declared)
+
+
+@cache
+def fields_of(declared: type[msgspec.Struct]) -> dict[str, inspect.Type]:
+    """The type of each parameter, without ``None`` and annotations that are not checked."""
+    described = inspect.type_info(declared)
+    assert isinstance(described, inspect.StructType)
+    return {field.encode_name: _checked_type(field.type) for field in described.fields}
+
+
+def _checked_type(kind: inspect.Type) -> inspect.Type:
+    if isinstance(kind, inspect.UnionType):
+        (kind,) = (each for each in kind.types if not isinstance(each, inspect.NoneType))
+    return kind.type if isinstance(kind, inspect.Metadata) else kind
+
+
+def _value(kind: inspect.Type, text: str) -> Any:
+    """The text of a parameter as a value of its type, if it looks like one."""
+    if isinstance(kind, inspect.IntType) and _INTEGER.fullmatch(text):
+        return int(text)
+    if isinstance(kind, inspect.ListType):
+        return [_value(_checked_type(kind.item_type), word) for word in text.split(",")]
+    return text
+
+
+def _checked(values: Mapping[str, Any], declared: type[_Declared]) -> _Declared:
+    try:
+        return msgspec.convert(values, declared)
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
+        found = _FIELD.search(str(error))
+        name = (found[1] or found[2]) if found else ""
+        if not values.get(name):
+            raise BadRequest(f"The parameter {name} is missing; add it.") from None
+        raise BadRequest(f"{name} must be {meaning(fields_of(declared)[name])}.") from None
+
+
+def meaning(kind: inspect.Type) -> str:
+    """The values of a parameter, in words."""
+    if isinstance(kind, inspect.ListType):
+        each = meaning(_checked_type(kind.item_type)).split(" ", 1)[1]
+        return f"at most {kind.max_length} {each.replace('integer', 'integers', 1).replace('id', 'ids', 1)}"
+    if isinstance(kind, inspect.IntType):
+        return f"an integer from {kind.ge:,} to {kind.le:,}"
+    if isinstance(kind, inspect.LiteralType):
+        *others, last = map(str, kind.values)
+        return f"{', '.join(others)} or {last}"
+    if isinstance(kind, inspect.StrType) and kind.pattern:
+        return "an id from the list of profiles; reload the list"
+    return f"a text of at most {MAX_VALUE_LETTERS:,} letters"

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.queries.headline import headline
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.ops import top_ops
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import (
@@ -26,7 +27,6 @@ from tensorboard_plugin_dlprof.queries.summary import (
     resource_breakdown,
     tensor_core_efficiency,
 )
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import TABLES, table_of
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
@@ -54,13 +54,13 @@ class Said:
         self.nodes: Rows = [dict(zip(tree, node, strict=True)) for node in zip(*tree.values(), strict=True)]
         self.parts = {part["resource"]: part["time_ns"] for part in resource_breakdown(connection, self.scope)}
 
-    def table(self, name: str, **links: str) -> Rows:
+    def table(self, name: str, **links: Any) -> Rows:
         """All rows of a table."""
         self.connection.authorizer_calls = 0
         table = table_of(self.connection, name)
         rows: Rows = []
         while True:
-            some = page(self.connection, table, self.scope, Request(offset=len(rows), limit=1_000, links=links)).rows
+            some = page(self.connection, table, self.scope, PageRequest(offset=len(rows), limit=1_000, **links)).rows
             rows += some
             if len(some) < 1_000:
                 return rows
@@ -246,7 +246,7 @@ def _iterations(said: Said) -> Iterator[Disagreement]:
                 if key in row:
                     yield f"{part} of a drawn iteration", parts[part], row[key]
     for row in rows[:MOST_ITERATIONS]:
-        number = str(row["iteration"])
+        number = row["iteration"]
         ops, kernels = (
             said.table("ops_of_iteration", iteration=number),
             said.table("kernels_of_iteration", iteration=number),

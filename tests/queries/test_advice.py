@@ -16,9 +16,9 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggrega
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.findings import findings
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tests.queries.profiles import SOURCES, database_of
 from tests.queries.test_reasons import ELEMENTWISE, TENSOR, Case
 from tests.shared_data import shared_data
@@ -89,7 +89,7 @@ def test_nvidias_database_has_sentences_alone(genuine: UntrustedConnection) -> N
     assert said["findings"]
     assert all(finding["gain"] is None and not finding["evidence"] for finding in said["findings"])
     assert efficiency(genuine, find_scope(genuine))["product_flops"] is None
-    assert page(genuine, EFFICIENCY, find_scope(genuine), Request()).rows == []
+    assert page(genuine, EFFICIENCY, find_scope(genuine), PageRequest()).rows == []
 
 
 def test_efficiency_adds_up(resnet: UntrustedConnection) -> None:
@@ -152,15 +152,15 @@ def test_precisions_are_those_of_kernels_not_of_ops(tmp_path: Path) -> None:
 def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> None:
     """Most first, every column sortable, filters by size and share."""
     scope = find_scope(resnet, 1)
-    rows = page(resnet, EFFICIENCY, scope, Request(limit=100)).rows
+    rows = page(resnet, EFFICIENCY, scope, PageRequest(limit=100)).rows
     gains = [row["gain_ns"] for row in rows]
     assert gains == sorted(gains, key=lambda gain: -float(gain or 0))
     assert rows[0]["family"] == "convolution"
     for column in EFFICIENCY.columns:
         if column.sortable:
-            page(resnet, EFFICIENCY, scope, Request(limit=1, sort=f"-{column.key}"))
+            page(resnet, EFFICIENCY, scope, PageRequest(limit=1, sort=f"-{column.key}"))
     fast = page(
-        resnet, EFFICIENCY, scope, Request(limit=5, filters={"flops_per_second": ">10T", "peak_fraction": ">80%"})
+        resnet, EFFICIENCY, scope, PageRequest(limit=5, where={"flops_per_second": ">10T", "peak_fraction": ">80%"})
     )
     assert 0 < fast.filtered < fast.total
     assert all(float(row["flops_per_second"] or 0) > 1e13 for row in fast.rows)

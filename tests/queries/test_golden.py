@@ -12,10 +12,10 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import system_facts
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.shared_data import shared_data
 
@@ -34,7 +34,7 @@ def test_the_ops_table_is_the_view(golden: UntrustedConnection) -> None:
         *("op_id", "name", "gpu_time_ns", "cpu_time_ns", "direction", "op_type", "calls", "eligible"),
         *("using_tensor_cores", "kernel_calls", "data_type", "stack_trace"),
     ]
-    found = page(golden, find_table("ops"), find_scope(golden), Request(limit=1_000))
+    found = page(golden, find_table("ops"), find_scope(golden), PageRequest(limit=1_000))
     view = golden.execute(
         "SELECT op_node_id, op_node_name, gpu_time, cpu_time, direction, op_node_type, num_calls, tc_eligible, "
         "using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
@@ -48,7 +48,7 @@ def test_the_kernels_of_every_op_are_the_view(golden: UntrustedConnection) -> No
     scope = find_scope(golden)
     rows = []
     for (op,) in golden.execute("SELECT op_node_id FROM view_op_nodes").fetchall():
-        found = page(golden, find_table("kernels_of_op"), scope, Request(limit=1_000, links={"op": op}))
+        found = page(golden, find_table("kernels_of_op"), scope, PageRequest(limit=1_000, op=op))
         keys = ("name", "using_tensor_cores", "calls", "gpu_time_ns", "average_ns", "minimum_ns", "maximum_ns")
         rows += [(op, *(row[key] for key in keys)) for row in found.rows]
     view = golden.execute(

@@ -10,10 +10,10 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.imports.traces import write_trace
 
@@ -30,7 +30,7 @@ def kernel(folder: Path, recorded: dict[str, object]) -> Row:
     source.write_text(json.dumps(trace))
     import_source(source, folder / "a.sqlite", ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(folder / "a.sqlite")) as con:
-        request = Request(sort="-occupancy_fraction", links={"op": "ADD_1"})
+        request = PageRequest(sort="-occupancy_fraction", op="ADD_1")
         (row,) = page(con, find_table("kernels_of_op"), find_scope(con), request).rows
     return row
 

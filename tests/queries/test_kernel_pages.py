@@ -19,10 +19,10 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
 from tensorboard_plugin_dlprof.queries.iteration_tables import KERNELS_OF_ITERATION, KERNELS_OF_ITERATION_OP
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import count, page, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 from tests.imports.traces import write_trace
 
@@ -60,14 +60,14 @@ def connection(
         yield con
 
 
-def iteration(connection: UntrustedConnection) -> str:
+def iteration(connection: UntrustedConnection) -> int:
     """The last iteration."""
-    return str(connection.execute("SELECT max(iteration) FROM iteration_kernels").fetchone()[0])
+    return int(connection.execute("SELECT max(iteration) FROM iteration_kernels").fetchone()[0])
 
 
 def every_row(connection: UntrustedConnection) -> list[Row]:
     """The kernels of the iteration, by launch."""
-    return list(stream(connection, TABLE, find_scope(connection), Request(links={"iteration": iteration(connection)})))
+    return list(stream(connection, TABLE, find_scope(connection), PageRequest(iteration=iteration(connection))))
 
 
 def in_order(rows: list[Row], key: str, descending: bool) -> list[Row]:
@@ -104,7 +104,7 @@ def test_every_order(connection: UntrustedConnection, direction: str) -> None:
         wanted = in_order(rows, column.key, bool(direction))
         for offset in (0, len(rows) * 2 // 3, len(rows) - 7):
             connection.authorizer_calls = 0
-            request = Request(sort=direction + column.key, offset=offset, limit=40, links=links)
+            request = PageRequest(sort=direction + column.key, offset=offset, limit=40, **links)
             assert page(connection, TABLE, scope, request).rows == wanted[offset : offset + 40], column.key
 
 
@@ -118,7 +118,7 @@ def test_every_filter(connection: UntrustedConnection, sort: str) -> None:
             continue
         text, passes = PASSES[column.type]
         connection.authorizer_calls = 0
-        request = Request(sort=sort, filters={column.key: text}, limit=50, links=links)
+        request = PageRequest(sort=sort, where={column.key: text}, limit=50, **links)
         answer = page(connection, TABLE, scope, request)
         wanted = [row for row in ordered if row[column.key] is not None and passes(row[column.key])]
         assert (answer.filtered, answer.rows) == (len(wanted), wanted[:50]), column.key
@@ -142,7 +142,7 @@ def test_times_of_launches_are_searched_for(connection: UntrustedConnection, ope
         "< before": ("<-1", lambda _time: False),
     }[operator]
     links = {"iteration": iteration(connection)}
-    request = Request(filters={"timestamp_ns": text}, limit=1_000, links=links)
+    request = PageRequest(where={"timestamp_ns": text}, limit=1_000, **links)
     answer = page(connection, TABLE, find_scope(connection), request)
     wanted = [row for row in rows if passes(row["timestamp_ns"])]
     assert (answer.filtered, answer.rows) == (len(wanted), wanted[:1_000])
@@ -160,7 +160,7 @@ def test_search_and_several_filters(connection: UntrustedConnection) -> None:
         and int(row["gpu_time_ns"] or 0) > 2_000
         and "e" in str(row["name"])
     ]
-    request = Request(search="Conv", filters=filters, links=links, limit=1_000)
+    request = PageRequest(search="Conv", where=filters, **links, limit=1_000)
     assert page(connection, TABLE, scope, request).rows == wanted[:1_000]
     assert count(connection, TABLE, scope, request) == len(wanted) > 0
     assert list(stream(connection, TABLE, scope, request)) == wanted
@@ -172,7 +172,7 @@ def test_the_kernels_of_one_op(connection: UntrustedConnection) -> None:
     op = str(rows[50]["op_id"])
     links = {"iteration": iteration(connection), "op": op}
     wanted = [row["kernel_id"] for row in rows if row["op_id"] == op]
-    answer = page(connection, OF_OP, scope, Request(links=links, limit=1_000))
+    answer = page(connection, OF_OP, scope, PageRequest(**links, limit=1_000))
     assert [row["kernel_id"] for row in answer.rows] == wanted[:1_000]
     assert answer.total == len(wanted)
     assert "op" not in {column.key for column in OF_OP.columns}
@@ -183,7 +183,7 @@ def test_an_iteration_without_kernels_is_empty(tmp_path: Path) -> None:
     path = tmp_path / "a.sqlite"
     import_source(write_trace(tmp_path / "a.json"), path, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(path)) as con:
-        answer = page(con, TABLE, find_scope(con), Request(links={"iteration": "777"}))
+        answer = page(con, TABLE, find_scope(con), PageRequest(iteration=777))
         assert (answer.rows, answer.total, answer.filtered) == ([], 0, 0)
 
 
@@ -193,7 +193,7 @@ def test_pages_of_ten_million_read_no_whole_table(database: Path) -> None:
         con.set_authorizer(None)
         scope = find_scope(con)
         for sort in ("timestamp_ns", "gpu_time_ns", "-op", "name"):
-            request = Request(sort=sort, links={"iteration": "0"})
+            request = PageRequest(sort=sort, iteration=0)
             sql = TableQuery(TABLE, scope, request).ids(few=False)
             plan = con.execute(f"EXPLAIN QUERY PLAN {sql}", {"aggregation": 1, "iteration": 0}).fetchall()
             assert len(plan) == 1, plan

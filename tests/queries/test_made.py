@@ -16,9 +16,9 @@ from tensorboard_plugin_dlprof.queries.gaps import TABLES as GAPS
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
 from tensorboard_plugin_dlprof.queries.ops import top_ops
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 from tensorboard_plugin_dlprof.queries.tables import TABLES, find_table
 
@@ -34,7 +34,8 @@ _CALLS = ("SCAN instance", "SCAN op_calls", "SCAN read_only_op_instances")
 def test_no_table_reads_all_calls(three_steps: Path, name: str) -> None:
     """Of which there may be millions, without an index by op: a page of ops would read them for each of its rows."""
     table = find_table(name)
-    query = TableQuery(table, Scope(1, 1, "default-domain"), Request(links=dict.fromkeys(table.links, "1")))
+    request = PageRequest(op="1", group="1", row="1", iteration=1, device=1)
+    query = TableQuery(table, Scope(1, 1, "default-domain"), request)
     asked = (f"{table.select()} IN (1, 2)", query.ids())
     with closing(open_database(three_steps)) as con:
         con.set_authorizer(None)
@@ -93,8 +94,8 @@ def test_the_most_expensive_ops(ours: UntrustedConnection) -> None:
 def test_the_kernels_of_an_op(ours: UntrustedConnection) -> None:
     """Their times add up to those of the op, and the full name is there."""
     scope = find_scope(ours)
-    op = page(ours, find_table("ops"), scope, Request(limit=1)).rows[0]
-    found = page(ours, find_table("kernels_of_op"), scope, Request(links={"op": str(op["op_id"])}))
+    op = page(ours, find_table("ops"), scope, PageRequest(limit=1)).rows[0]
+    found = page(ours, find_table("kernels_of_op"), scope, PageRequest(op=str(op["op_id"])))
     assert sum(int(row["gpu_time_ns"] or 0) for row in found.rows) == op["gpu_time_ns"]
     assert "AddFunctor" in str(found.rows[0]["long_name"])
     assert found.rows[0]["family"] == "elementwise"

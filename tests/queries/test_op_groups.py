@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,10 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.totals import totals
 
@@ -43,14 +44,14 @@ def test_a_pattern_leaves_out_only_what_counts_repetitions(path: str, pattern: s
 
 
 def rows_of(
-    database: Path, table: str, links: dict[str, str] | None = None, **filters: str
+    database: Path, table: str, links: dict[str, Any] | None = None, **filters: str
 ) -> tuple[list[Row], dict[str, object]]:
     """All rows that pass, and the totals."""
     with opened_database(database) as connection:
         scope, found, request = (
             find_scope(connection),
             table_of(connection, table),
-            Request(filters=filters, links=links or {}),
+            PageRequest(where=filters, **(links or {})),
         )
         return list(stream(connection, found, scope, request)), dict(totals(connection, found, scope, request))
 

@@ -14,9 +14,9 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.group_tree import GroupTree, group_tree
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.profiles import SOURCES, database_of
 
@@ -75,7 +75,7 @@ def _database(folder: Path, case: Case) -> Path:
 
 def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
     with closing(open_database(_database(folder, case))) as connection:
-        found = page(connection, find_table(table), find_scope(connection), Request(limit=100))
+        found = page(connection, find_table(table), find_scope(connection), PageRequest(limit=100))
         return [dict(row) for row in found.rows]
 
 
@@ -122,10 +122,10 @@ def test_use_of_matrix_units_is_a_yes_or_no_of_the_efficiency_too(
     database = _database(tmp_path, Case([kernel], "c10::Half"))
     with closing(open_database(database)) as connection:
         table, scope = find_table("efficiency"), find_scope(connection)
-        (row,) = page(connection, table, scope, Request()).rows
+        (row,) = page(connection, table, scope, PageRequest()).rows
         assert row["matrix_unit"] is uses
         for asked in ("yes", "no", "unknown"):
-            found = page(connection, table, scope, Request(filters={"matrix_unit": asked}))
+            found = page(connection, table, scope, PageRequest(where={"matrix_unit": asked}))
             assert len(found.rows) == (asked == word)
 
 
@@ -165,7 +165,9 @@ def test_causes_add_up_in_real_profiles(name: str, tmp_path: Path) -> None:
         scope = find_scope(connection)
         tree = group_tree(connection, scope, limit=20_000)
         whole = {each["cause"]: (each["kernel_ns"], each["ops"]) for each in efficiency(connection, scope)["causes"]}
-        flat = {row["path"]: (row["limited_ns"], row["cause"]) for row in stream(connection, _GROUPS, scope, Request())}
+        flat = {
+            row["path"]: (row["limited_ns"], row["cause"]) for row in stream(connection, _GROUPS, scope, PageRequest())
+        }
     parents, causes = tree["nodes"]["parent"], tree["causes"]
     assert causes is not None
     for each in causes:

@@ -17,9 +17,10 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.page_answer import page_of
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Request, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 
 SCOPE = Scope(1, 1, "default-domain")
@@ -67,7 +68,7 @@ def connection() -> Iterator[sqlite3.Connection]:
 
 def ids(connection: sqlite3.Connection, **options: object) -> list[object]:
     """Ids of the page, which are those of the stream as well."""
-    request = Request(links={"op": "A"}, **options)  # type: ignore[arg-type]
+    request = PageRequest(op="A", **options)  # type: ignore[arg-type]
     paged = [row["id"] for row in page(connection, LAUNCHES, SCOPE, request).rows]
     if "offset" not in options and "limit" not in options:
         assert [row["id"] for row in stream(connection, LAUNCHES, SCOPE, request)] == paged
@@ -76,7 +77,7 @@ def ids(connection: sqlite3.Connection, **options: object) -> list[object]:
 
 def test_the_default_order_and_the_scope(connection: sqlite3.Connection) -> None:
     """Longest first; rows of other ops and aggregations are not there."""
-    found = page(connection, LAUNCHES, SCOPE, Request(links={"op": "A"}))
+    found = page(connection, LAUNCHES, SCOPE, PageRequest(op="A"))
     assert [row["id"] for row in found.rows] == [1, 3, 2]
     assert (found.total, found.filtered, found.sort) == (3, 3, "-time_ns")
     assert found.rows[0] == {"id": 1, "name": "sgemm", "time_ns": 30, "stream": 7, "note": "x", "secret": "x"}
@@ -96,13 +97,13 @@ def test_the_default_order_and_the_scope(connection: sqlite3.Connection) -> None
         ({"search": "GEMM"}, [1, 3]),
         ({"search": "%"}, [2]),
         ({"search": "y_"}, [2]),
-        ({"filters": {"time_ns": ">10"}}, [1, 3]),
-        ({"filters": {"time_ns": "10..20", "name": "copy"}}, [2]),
-        ({"filters": {"note": "100%"}}, [2]),
-        ({"filters": {"time_ns": "  "}}, [1, 3, 2]),
+        ({"where": {"time_ns": ">10"}}, [1, 3]),
+        ({"where": {"time_ns": "10..20", "name": "copy"}}, [2]),
+        ({"where": {"note": "100%"}}, [2]),
+        ({"where": {"time_ns": "  "}}, [1, 3, 2]),
         ({"search": "' OR 1 --"}, []),
         ({"search": "x" * 300}, []),
-        ({"filters": {"name": "{}" * 200, "note": "?" * 300}}, []),
+        ({"where": {"name": "{}" * 200, "note": "?" * 300}}, []),
     ],
 )
 def test_sort_page_search_and_filter(
@@ -119,7 +120,7 @@ def test_equal_rows_of_the_default_order_are_sorted_by_another_column(connection
     connection.execute("INSERT INTO launches VALUES (6, 1, 'A', 1, 15, NULL, '')")
 
     def sorted_by(sort: str) -> list[object]:
-        found = page(connection, table, SCOPE, Request(links={"op": "A"}, sort=sort))
+        found = page(connection, table, SCOPE, PageRequest(op="A", sort=sort))
         return [row["id"] for row in found.rows]
 
     assert sorted_by("") == sorted_by("-stream") == [1, 3, 6, 2]
@@ -138,7 +139,7 @@ def test_ops_without_gpu_time_are_sorted_by_their_time_on_the_host(tmp_path: Pat
     trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
     import_source(trace, database, ImportOptions(), lambda _what, _fraction: None)
     with closing(open_database(database)) as opened:
-        found = page(opened, OPS, SCOPE, Request()).rows
+        found = page(opened, OPS, SCOPE, PageRequest()).rows
     assert [row["op_type"] for row in found] == ["linear", "sum", "relu"]
 
 
@@ -156,13 +157,13 @@ def test_more_rows_than_one_statement_takes_ids(connection: sqlite3.Connection) 
         "INSERT INTO launches VALUES (?, 1, 'A', 1, ?, 1, '')", [(number, number) for number in range(100, 1_300)]
     )
     assert len(ids(connection, limit=1_000)) == 1_000
-    assert sum(1 for _ in stream(connection, LAUNCHES, SCOPE, Request(links={"op": "A"}))) == 1_203
+    assert sum(1 for _ in stream(connection, LAUNCHES, SCOPE, PageRequest(op="A"))) == 1_203
 
 
 def test_counts_are_kept_between_pages(connection: sqlite3.Connection) -> None:
     """The owner of the counts empties them when the database changes."""
     counts: dict[CountKey, int] = {}
-    request = Request(links={"op": "A"}, search="gemm", limit=1)
+    request = PageRequest(op="A", search="gemm", limit=1)
     assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 2
     connection.execute("DELETE FROM launches WHERE id = 3")
     assert page(connection, LAUNCHES, SCOPE, request, counts).filtered == 2
@@ -173,14 +174,14 @@ def test_counts_are_kept_between_pages(connection: sqlite3.Connection) -> None:
 @pytest.mark.parametrize(
     ("request_", "message"),
     [
-        (Request(), "needs the parameter op"),
-        (Request(links={"op": "A"}, sort="name; --"), "no column"),
-        (Request(links={"op": "A"}, sort="note"), "cannot be sorted"),
-        (Request(links={"op": "A"}, filters={"secret": "x"}), "cannot be filtered"),
-        (Request(links={"op": "A"}, filters={"nothing": "x"}), "no column"),
+        (PageRequest(), "needs the parameter op"),
+        (PageRequest(op="A", sort="name; --"), "no column"),
+        (PageRequest(op="A", sort="note"), "cannot be sorted"),
+        (PageRequest(op="A", where={"secret": "x"}), "cannot be filtered"),
+        (PageRequest(op="A", where={"nothing": "x"}), "no column"),
     ],
 )
-def test_wrong_requests_say_what_is_wrong(connection: sqlite3.Connection, request_: Request, message: str) -> None:
+def test_wrong_requests_say_what_is_wrong(connection: sqlite3.Connection, request_: PageRequest, message: str) -> None:
     """Columns come from the fixed list only."""
     with pytest.raises(BadRequest, match=message):
         page(connection, LAUNCHES, SCOPE, request_)
@@ -193,9 +194,7 @@ def test_cells_of_a_hostile_database_are_fit_for_json(connection: sqlite3.Connec
         "INSERT INTO launches VALUES (1, 1, 'A', 1, 9e999, 'seven', ?), (2, 1, 'A', 1, x'00', NULL, 5)",
         ("x" * 100_000,),
     )
-    first, second = sorted(
-        page(connection, LAUNCHES, SCOPE, Request(links={"op": "A"})).rows, key=lambda row: str(row["id"])
-    )
+    first, second = sorted(page(connection, LAUNCHES, SCOPE, PageRequest(op="A")).rows, key=lambda row: str(row["id"]))
     assert (first["time_ns"], first["stream"]) == (None, None)
     assert len(str(first["note"])) == 8_193
     assert (second["time_ns"], second["stream"], second["note"]) == (None, None, "5")
@@ -205,7 +204,7 @@ def test_cells_of_a_hostile_database_are_fit_for_json(connection: sqlite3.Connec
 def test_columns_in_which_all_rows_are_alike(connection: sqlite3.Connection, limit: int, search: str) -> None:
     """Also those that are not on the page or do not pass; a value beside an unknown one is no constant."""
     connection.execute("UPDATE launches SET note = NULL")
-    request = Request(links={"op": "A"}, limit=limit, search=search)
+    request = PageRequest(op="A", limit=limit, search=search)
     assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == ["note", "secret"]
     connection.execute("UPDATE launches SET note = 'x' WHERE id = 2")
     assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == []

@@ -13,10 +13,10 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Cell
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.events import ON_TENSOR_CORES, PLAIN, event, work
 from tests.queries.profiles import ignore
@@ -61,4 +61,4 @@ def test_time_on_the_host_of_work_that_no_call_launched(unlaunched: UntrustedCon
 
 
 def _rows(connection: UntrustedConnection, table: str) -> list[dict[str, Cell]]:
-    return page(connection, find_table(table), find_scope(connection), Request()).rows
+    return page(connection, find_table(table), find_scope(connection), PageRequest()).rows

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Cell
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -25,7 +26,6 @@ from tensorboard_plugin_dlprof.queries.summary import (
     model_summary,
     tensor_core_efficiency,
 )
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tests.queries.events import HALVES, ON_TENSOR_CORES, PLAIN, UNTOLD, database_of_events, event, work
 from tests.queries.profiles import ignore
@@ -67,7 +67,7 @@ def test_which_gpus_are_in_use(asked: UntrustedConnection) -> None:
     used = gpu_utilization(asked, scope)
     assert [device["in_use"] for device in used["devices"]] == [True, True, False]
     assert used["busy_ns"] == 40_000
-    rows = page(asked, find_table("gpus"), scope, Request()).rows
+    rows = page(asked, find_table("gpus"), scope, PageRequest()).rows
     assert [row["in_use"] for row in rows] == [True, True, False]
 
 
@@ -104,7 +104,7 @@ TOLD = ("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_kernel_time_n
 def test_iterations_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConnection) -> None:
     """And nothing where nothing is known; that none was where all is known."""
     scope = find_scope(steps)
-    rows = page(steps, table_of(steps, "iterations"), scope, Request()).rows
+    rows = page(steps, table_of(steps, "iterations"), scope, PageRequest()).rows
     assert [tuple(row[key] for key in TOLD) for row in rows] == [
         (None, None, None, 10_000, 1, 0),
         (1, 10_000, 10_000, 20_000, 1, 0),
@@ -129,21 +129,20 @@ def test_iterations_of_which_nothing_is_known_come_last(steps: UntrustedConnecti
     table, scope = table_of(steps, "iterations"), find_scope(steps)
 
     def asked(**request: Any) -> list[Cell]:
-        return [row["iteration"] for row in page(steps, table, scope, Request(**request)).rows]
+        return [row["iteration"] for row in page(steps, table, scope, PageRequest(**request)).rows]
 
     assert asked(sort=key) == [2, 3, 1, 0]
     assert asked(sort=f"-{key}") == [1, 3, 2, 0]
-    assert asked(filters={key: "=0"}) == [2, 3]
-    assert asked(filters={key: f">={known}"}) == [1]
-    assert asked(sort=f"-{key}", filters={"unknown_kernel_ns": ">0"}) == [1, 0]
+    assert asked(where={key: "=0"}) == [2, 3]
+    assert asked(where={key: f">={known}"}) == [1]
+    assert asked(sort=f"-{key}", where={"unknown_kernel_ns": ">0"}) == [1, 0]
 
 
 def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConnection) -> None:
     """In an iteration and over all of them: of the op that is untold in one it is so there alone."""
     scope = find_scope(steps)
     by_step = [
-        page(steps, table_of(steps, "ops_of_iteration"), scope, Request(links={"iteration": str(step)})).rows
-        for step in range(4)
+        page(steps, table_of(steps, "ops_of_iteration"), scope, PageRequest(iteration=step)).rows for step in range(4)
     ]
     assert [[(row["tensor_core_kernels"], row["tensor_core_time_ns"]) for row in rows] for rows in by_step] == [
         [(None, None)], [(1, 10_000)], [(0, 0)], [(0, 0)],
@@ -153,7 +152,7 @@ def test_ops_and_groups_tell_the_least_that_was_on_tensor_cores(steps: Untrusted
     nodes = group_tree(steps, scope)["nodes"]
     assert nodes["tensor_core_time_ns"][0] == 10_000
     assert nodes["unknown_time_ns"][0] == 30_000
-    (row,) = page(steps, table_of(steps, "kernels_of_group"), scope, Request(links={"group": "/"}, search=UNTOLD)).rows
+    (row,) = page(steps, table_of(steps, "kernels_of_group"), scope, PageRequest(group="/", search=UNTOLD)).rows
     assert row["using_tensor_cores"] is None
 
 
@@ -164,8 +163,8 @@ def test_an_op_that_none_of_its_kernels_tells_is_counted_for_neither(tmp_path: P
         scope = find_scope(file)
         model, efficiency = model_summary(file, scope), tensor_core_efficiency(file, scope)
         nodes = group_tree(file, scope)["nodes"]
-        (group,) = page(file, table_of(file, "groups"), scope, Request()).rows
-        (gpu_row,) = page(file, table_of(file, "gpus"), scope, Request()).rows
+        (group,) = page(file, table_of(file, "groups"), scope, PageRequest()).rows
+        (gpu_row,) = page(file, table_of(file, "gpus"), scope, PageRequest()).rows
     assert (model["eligible_ops_using_tensor_cores"], model["eligible_ops_unknown"]) == (None, 1)
     assert (efficiency["fraction"], efficiency["unknown_ns"], efficiency["kernel_ns"]) == (None, 40_000, 40_000)
     assert set(nodes["using_ops"]) == set(nodes["tensor_core_time_ns"]) == {None}

@@ -14,9 +14,9 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
@@ -98,7 +98,7 @@ def test_tree_table_and_report_tell_the_same_of_groups(tmp_path: Path, change: C
         }
         table = {
             row["path"]: (row["eligible_ops"], row["using_ops"])
-            for row in page(connection, table_of(connection, "groups"), scope, Request(limit=100)).rows
+            for row in page(connection, table_of(connection, "groups"), scope, PageRequest(limit=100)).rows
         }
         text = io.StringIO()
         write_json(REPORTS["group_op"].blocks(connection, scope), text)

@@ -14,9 +14,9 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline
 from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.cells import Cell
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.profiles import GOLDEN, SOURCES, database_of
 
@@ -35,10 +35,10 @@ class Asked:
         self.plain = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
         self.scope: Scope = find_scope(connection)
 
-    def ours(self, table: str, *keys: str, **links: str) -> list[tuple[Cell, ...]]:
+    def ours(self, table: str, *keys: str, **links: Any) -> list[tuple[Cell, ...]]:
         """Cells of a table of ours, sorted."""
         with deadline(self.connection, 60):
-            rows = list(stream(self.connection, find_table(table), self.scope, Request(links=links)))
+            rows = list(stream(self.connection, find_table(table), self.scope, PageRequest(**links)))
         return sorted((tuple(row[key] for key in keys) for row in rows), key=repr)
 
     def theirs(self, query: str, *values: Any) -> list[tuple[Cell, ...]]:
@@ -150,7 +150,7 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
     recorded = "nullif(grid, '0, 0, 0'), nullif(block, '0, 0, 0')"
     columns = f"kernel_name, device_id, kernel_timestamp, kernel_duration, {recorded}"
     for (iteration,) in asked.ours("iterations", "iteration")[:3]:
-        link = str(iteration)
+        link = iteration
         assert asked.ours("kernels_of_iteration", "op", *kernel, iteration=link) == asked.theirs(
             f"SELECT op_node_name, {columns} FROM view_iteration_kernels WHERE iter_value = ?", iteration
         )
@@ -176,7 +176,7 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
 def test_tensor_core_kernels_of_an_iteration(asked: Asked) -> None:
     """Yes exactly where the file says so; elsewhere no, or unknown."""
     for (iteration,) in asked.ours("iterations", "iteration")[:3]:
-        using = [yes for (yes,) in asked.ours("kernels_of_iteration", "using_tensor_cores", iteration=str(iteration))]
+        using = [yes for (yes,) in asked.ours("kernels_of_iteration", "using_tensor_cores", iteration=iteration)]
         (expected,) = asked.theirs("SELECT sum(uses_tc) FROM view_iteration_kernels WHERE iter_value = ?", iteration)
         assert using.count(True) == (expected[0] or 0)
 

@@ -11,13 +11,13 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.queries.headline import headline
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import (
     kernel_time,
     resource_breakdown,
 )
-from tensorboard_plugin_dlprof.queries.table import Request
 from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tests.queries.profiles import database_of
 from tests.queries.said_of_ops import said_of_ops
@@ -28,7 +28,7 @@ def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> 
     their own."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
         times = kernel_time(file, find_scope(file))
-        (gpu,) = page(file, find_table("gpus"), find_scope(file), Request()).rows
+        (gpu,) = page(file, find_table("gpus"), find_scope(file), PageRequest()).rows
     assert times["graph"] == {"time_ns": 7_811_141_695, "names": None, "launches": 10}
     assert times["total"] == {"time_ns": 78_270, "names": 2, "launches": 30}
     assert times["tensor_core"] == {"time_ns": None, "names": None, "launches": None}
@@ -41,7 +41,7 @@ def test_an_iteration_with_whole_graphs_does_not_say_that_none_used_tensor_cores
     unknown; the time that may be on them is told."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
         scope = find_scope(file)
-        (row,) = page(file, table_of(file, "iterations"), scope, Request()).rows
+        (row,) = page(file, table_of(file, "iterations"), scope, PageRequest()).rows
         (shares,) = iteration_shares(file, scope)
         assert headline(file)["tensor_core_time_fraction"] is None
         parts = {part["resource"]: part["time_ns"] for part in resource_breakdown(file, scope)}

@@ -186,7 +186,7 @@ def test_wrong_bodies(server: Server, body: bytes, status: int) -> None:
         ("profile=%2e%2e%2f", 400),
         ("profile=/etc/passwd", 400),
         ("profile=%00", 400),
-        ("profile=0123456789abcdef", 404),
+        ("profile=0123456789abcdef&table=ops", 404),
         ("profile=ID&table=nothing", 404),
         ("profile=ID", 400),
         ("profile=ID&table=ops&limit=-1", 400),

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+from msgspec.structs import replace
+
 from tensorboard_plugin_dlprof.cli import distributed, list_profiles, table
 from tensorboard_plugin_dlprof.cli.agents.profiles import Profiles, Progress, command, option
 from tensorboard_plugin_dlprof.cli.agents.shortening import shortened
 from tensorboard_plugin_dlprof.cli.iterations import parsed
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
 if TYPE_CHECKING:
@@ -48,17 +51,6 @@ Search = Annotated[str, "only rows that contain this text"]
 Offset = Annotated[int, "rows to skip"]
 Limit = Annotated[int, "rows of the page, at most 1000"]
 Describe = Annotated[bool, "whether to tell type and meaning of the columns as well"]
-
-
-class _Page(NamedTuple):
-    """What all tables take."""
-
-    sort: str
-    search: str
-    where: dict[str, str] | None
-    offset: int
-    limit: int
-    describe: bool
 
 
 class _Opened(NamedTuple):
@@ -142,8 +134,8 @@ class Tools:
         describe: Describe = False,
     ) -> dict[str, Any]:
         """Page through the ops, most GPU time first: path, type, calls, Tensor Core use and why not."""
-        page = _Page(sort, search, where, offset, limit, describe)
-        return self._table(profile, "ops", page, {}, {"view": "ops", "ops__by": "none"})
+        asked = PageRequest(table="ops", sort=sort, search=search, where=where or {}, offset=offset, limit=limit)
+        return self._table(profile, asked, describe, {"view": "ops", "ops__by": "none"})
 
     def kernels(
         self,
@@ -159,15 +151,16 @@ class Tools:
         describe: Describe = False,
     ) -> dict[str, Any]:
         """Page through kernels, most time first: of the whole model, a module, an op, or an iteration."""
-        page = _Page(sort, search, where, offset, limit, describe)
+        asked = PageRequest(table="kernels", sort=sort, search=search, where=where or {}, offset=offset, limit=limit)
         if iteration is not None:
             name = "kernels_of_iteration_op" if op else "kernels_of_iteration"
-            links: dict[str, str | int] = {"iteration": iteration, **({"op": op} if op else {})}
-            return self._table(profile, name, page, links, {"view": "iterations", "iters__row": iteration})
+            asked = replace(asked, table=name, iteration=iteration, op=op or None)
+            return self._table(profile, asked, describe, {"view": "iterations", "iters__row": iteration})
         if op:
             place = {"view": "ops", "ops__by": "none", "ops__row": op}
-            return self._table(profile, "kernels_of_op", page, {"op": op}, place)
-        return self._table(profile, "kernels", page, {"group": group}, {"view": "modules", "groups__place": group})
+            return self._table(profile, replace(asked, table="kernels_of_op", op=op), describe, place)
+        place = {"view": "modules", "groups__place": group}
+        return self._table(profile, replace(asked, group=group), describe, place)
 
     def modules(
         self,
@@ -180,8 +173,8 @@ class Tools:
         describe: Describe = False,
     ) -> dict[str, Any]:
         """Page through the modules of the model by path, each with the sums over all ops below it."""
-        page = _Page(sort, search, where, offset, limit, describe)
-        return self._table(profile, "modules", page, {}, {"view": "modules"})
+        asked = PageRequest(table="modules", sort=sort, search=search, where=where or {}, offset=offset, limit=limit)
+        return self._table(profile, asked, describe, {"view": "modules"})
 
     def gaps(
         self,
@@ -197,9 +190,10 @@ class Tools:
         describe: Describe = False,
     ) -> dict[str, Any]:
         """Page through the times in which a GPU was idle, the longest first, with cause and the op that waited."""
-        page = _Page(sort, search, where, offset, limit, describe)
+        asked = PageRequest(table="gaps", sort=sort, search=search, where=where or {}, offset=offset, limit=limit)
+        asked = replace(asked, device=device, start_ns=start_ns, stop_ns=stop_ns)
         place = {"view": "timeline", "timeline__from": start_ns, "timeline__to": stop_ns}
-        return self._table(profile, "gaps", page, {}, place, (start_ns, stop_ns), device)
+        return self._table(profile, asked, describe, place)
 
     def compare(
         self,
@@ -255,37 +249,21 @@ class Tools:
         name = profile.file.path.name if profile.file is not None else profile.name
         return _Opened(profile, self._profiles.database(profile, self._progress), name)
 
-    def _table(
-        self,
-        named: str,
-        name: str,
-        page: _Page,
-        links: dict[str, str | int],
-        place: dict[str, Any],
-        window: tuple[int | None, int | None] = (None, None),
-        device: int | None = None,
-    ) -> dict[str, Any]:
+    def _table(self, named: str, wanted: PageRequest, describe: bool, place: dict[str, Any]) -> dict[str, Any]:
         asked = self._opened(named)
-        wanted = table.Asked(
-            name, page.sort, page.search, page.where or {}, links, page.offset, page.limit, window, device
-        )
         found = table.answer(asked.database, shown(Path(asked.name)), wanted)
         words = command(
-            *(
-                "table",
-                self._profiles.path(asked.profile),
-                name,
-                option("sort", page.sort),
-                option("search", page.search),
-            ),
+            *("table", self._profiles.path(asked.profile), wanted.table),
+            *(option("sort", wanted.sort), option("search", wanted.search)),
             *(option("where", f"{column}={text}") for column, text in wanted.where.items()),
-            *(option(link, value) for link, value in links.items()),
-            *(option("from", window[0]), option("to", window[1]), option("device", device)),
-            *(option("offset", page.offset or None), option("limit", page.limit)),
+            *(option(link, value) for link, value in wanted.links.items()),
+            *(option("offset", wanted.offset or None), option("limit", wanted.limit)),
         )
-        columns = [] if page.describe else ["columns"]
+        columns = [] if describe else ["columns"]
         told = {key: value for key, value in found.items() if key not in columns}
-        answer = _told(told, max(page.limit, len(found["columns"])), words, self._profiles.link(asked.profile, **place))
+        answer = _told(
+            told, max(wanted.limit, len(found["columns"])), words, self._profiles.link(asked.profile, **place)
+        )
         answer["shortened"].update({key: len(found[key]) for key in columns})
         return answer
 
