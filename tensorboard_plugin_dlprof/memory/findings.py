@@ -213,11 +213,17 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     return [_finding("fragmentation_detector", "advice", "medium", title, action)]
 
 
+_NEARLY_MOST = 0.95
+"""Of the most that is reserved."""
+
+
 def cached_bytes(history: History) -> int:
     """What is reserved and not in use while most is reserved: it is needed neither before nor after. Memory stays
-    reserved long before and after the peak, so only the highest use meanwhile counts. Reserved memory must be known."""
+    reserved long before and after the peak, so only the highest use meanwhile counts, also while a little less is
+    reserved: a last small segment says nothing of the others. Reserved memory must be known."""
     most = int(history.reserved_bytes.max())
-    return max(most - int(history.in_use_bytes[history.reserved_bytes == most].max()), 0)
+    nearly = history.reserved_bytes >= _NEARLY_MOST * most
+    return max(most - int(history.in_use_bytes[nearly].max()), 0)
 
 
 def _cached(history: History) -> list[dict[str, Any]]:

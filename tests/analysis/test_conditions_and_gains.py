@@ -263,3 +263,16 @@ def test_attention_that_is_written_out_has_no_length_to_pad() -> None:
     told = said_by("shape_detector", scene(body))
     assert told.numbers["products_ns"] == 0.1 * STEP_NS
     assert "attention_detector" in found(scene(body))
+
+
+def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
+    """The driver moves them: a stream of its own is no advice, and what a prefetch gains is not known."""
+
+    def body(step: Step) -> None:
+        step.good(0, 0.7 * STEP_NS)
+        step.line("gpu0", "memcpy", 0.75 * STEP_NS, 0.95 * STEP_NS, "Unified memory HtoD", copy=11)
+
+    finding = said_by("copy_detector", scene(body))
+    assert "of unified memory to the GPU" in finding.problem_text()
+    assert "cudaMemPrefetchAsync" in finding.recommendation
+    assert finding.gain is None

@@ -186,6 +186,24 @@ def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) 
     assert "Reserved 1000 bytes: 100 bytes of it cached" in headline
 
 
+def test_a_last_small_segment_does_not_make_what_the_peak_used_cached(tmp_path: Path) -> None:
+    """While nearly all of it was reserved, 900 bytes were in use."""
+    events = [
+        {"action": "alloc", "addr": 1, "size": 900, "time_us": 1},
+        {"action": "free_completed", "addr": 1, "size": 900, "time_us": 2},
+        {"action": "segment_alloc", "addr": 5_000, "size": 20, "time_us": 3},
+        {"action": "alloc", "addr": 5_000, "size": 20, "time_us": 4},
+    ]
+    segments = [
+        {"device": 0, "address": 1, "total_size": 1_000, "blocks": [{"size": 1_000, "state": "inactive"}]},
+        {"device": 0, "address": 5_000, "total_size": 20, "blocks": [{"size": 20, "state": "active_allocated"}]},
+    ]
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
+    found = memory_of_source(path, None, lambda stage, fraction: None)
+    assert "Reserved 1020 bytes: 120 bytes of it cached" in found["headline"]
+
+
 def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
     """Texts where numbers belong, negative sizes, unknown actions, frames that are none."""
     events = [

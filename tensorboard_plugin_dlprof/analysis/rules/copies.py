@@ -13,13 +13,21 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
 from tensorboard_plugin_dlprof.units import size
 
 _WITHIN = 8
 """CUPTI's number of copies from a GPU to itself."""
 
-_KINDS = {1: "to the GPU", 2: "to the host", 8: "within the GPU", 10: "between GPUs"}
+_KINDS = {
+    1: "to the GPU",
+    2: "to the host",
+    8: "within the GPU",
+    10: "between GPUs",
+    11: "of unified memory to the GPU",
+    12: "of unified memory to the host",
+    13: "of unified memory between GPUs",
+}
 
 _MEMORY = {1: "pageable", 0: "pinned"}
 """Of the host, as ``Copies.pageable`` has it."""
@@ -45,10 +53,13 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     largest = int(np.bincount(kind, weights=found.alone_ns).argmax())
     main = kind == largest
     within, pageable = int(kinds[largest]) >> 2 == _WITHIN, int(kinds[largest]) & 3 == 2
+    unified = int(kinds[largest]) >> 2 in UNIFIED_COPIES
     main_bytes = int(moved[main].sum())
     rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.chosen), 1)
     gain, cannot_tell = _gain(signals, found, told, moved)
+    if unified:
+        gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
     share = signals.share_of_iteration(found.exposed_ns)
     evidence = _copying(signals, found, told)
     advice = (
@@ -72,6 +83,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             cuda="Copy less within the GPU: write results where they are read, or copy inside of kernels.",
         )
         if within
+        else "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
+        "with cudaMalloc what only the GPU uses."
+        if unified
         else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
         "narrower type."
     )
