@@ -68,9 +68,14 @@ _GPUS = {
 """GPUs that capability and number of multiprocessors tell; newer collectors write the name."""
 _FOLDERS = ("plugins", "profile")
 _HOST_FILE = re.compile(r"\.xplane\.pb(?:\.gz)?\Z")
-_JAX_MODULE = re.compile(r"(?:jit|pjit|pmap|xla_call)_")
-_TORCH_MODULE = ("SyncTensorsGraph", "IrToHlo")
-_TENSORFLOW_MODULE = re.compile(r"cluster_\d|a_inference_|.*__XlaCompiledKernel|.*__inference_")
+_FRAMEWORKS = {
+    "JAX": re.compile(r"(?:jit|pjit|pmap|xla_call)_|PjitFunction\("),
+    "PyTorch/XLA": re.compile(r"SyncTensorsGraph|IrToHlo"),
+    "TensorFlow": re.compile(
+        r"cluster_\d|a_inference_|.*__XlaCompiledKernel|.*__inference_|Eager\w*Execute|TFE_|ExecutorState::|FunctionRun"
+    ),
+}
+"""Names of modules and of the host's events that tell the framework. JAX first: its input may be TensorFlow's."""
 _H200_BYTES = 100 << 30
 _AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
@@ -193,14 +198,10 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     ranges, named = _ranges(host, executions, ops, strings)
     first = len(ranges.start_ns) - len(executions.op)
     work_range = np.where(executions.of_work >= 0, executions.of_work.astype(np.int64) + first, -1)
-    session: dict[str, Value] = {}
-    for plane in space.planes:
-        if plane.name in ("Task Environment", "/host:metadata"):
-            session |= plane.stats
     store = ColumnStore(options.memory_bytes, options.folder)
     store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
     return Capture(
-        info=_info(strings, space, session, _rank(path, options.rank_expression), work, host, ops, modules),
+        info=_info(strings, space, _rank(path, options.rank_expression), work, host, ops),
         strings=strings,
         threads=host.threads,
         devices=[_device(plane) for plane in _one_each(gpus)],
@@ -226,7 +227,8 @@ def _why_empty(space: Space, gpus: list[Plane]) -> str:
         return "holds no GPU work: none was recorded while the profiler ran; profile while the program computes."
     if any(plane.name.startswith("/device:TPU:") for plane in space.planes):
         return "holds a TPU profile; GPU SUMMARY shows GPUs only. Open it with xprof."
-    return "holds host events only (JAX on CPU); record it where a GPU computes."
+    framework = _told_framework(space, set())
+    return f"holds host events only{framework and f' ({framework} on CPU)'}; record it where a GPU computes."
 
 
 def _shift(source: Source, planes: list[Plane]) -> None:
@@ -285,13 +287,12 @@ def _ranges(
 def _info(
     strings: Strings,
     space: Space,
-    session: dict[str, Value],
     rank_and_size: tuple[int, int],
     work: Work,
     host: Host,
     ops: list[GraphOp | None],
-    modules: Modules,
 ) -> CaptureInfo:
+    session = _session(space)
     started = session.get("profile_start_time", -1)
     rank, world_size = rank_and_size
     recorded = {
@@ -307,7 +308,7 @@ def _info(
         source_format=XPlaneImporter.name,
         end_ns=max(int(column.max(initial=0)) for column in ends),
         utc_start_ns=started if isinstance(started, int) else -1,
-        framework=_framework(session, work, modules, strings),
+        framework=_framework(space, work, strings),
         cuda_version=_cuda_version(session),
         host_name=valid_text(space.hosts[0]) if space.hosts else "",
         rank=rank,
@@ -332,20 +333,31 @@ def _cuda_version(session: dict[str, Value]) -> str:
     return f"{int(told) // 1000}.{int(told) % 1000 // 10}" if told.isdecimal() and 3 < len(told) < 7 else ""
 
 
-def _framework(session: dict[str, Value], work: Work, modules: Modules, strings: Strings) -> str:
-    """The framework by what it says of itself, or the names that it gives to compiled modules; only TensorFlow runs
-    ops without any."""
-    if session.get("jax_version", "unknown") != "unknown":
-        return "JAX"
-    names = {strings[each["hlo_module"]] for each in work.descriptions} - {""}
-    if any(_JAX_MODULE.match(name) for name in names):
-        return "JAX"
-    if any(name.startswith(_TORCH_MODULE) for name in names):
-        return "PyTorch/XLA"
+def _session(space: Space) -> dict[str, Value]:
+    """What the profiler says of the session and of itself."""
+    found: dict[str, Value] = {}
+    for plane in space.planes:
+        if plane.name in ("Task Environment", "/host:metadata"):
+            found |= plane.stats
+    return found
+
+
+def _framework(space: Space, work: Work, strings: Strings) -> str:
+    """The framework by what tells it; only TensorFlow runs ops without compiled modules."""
+    modules = {strings[each["hlo_module"]] for each in work.descriptions} - {""}
     of_tensorflow = any(each["annotation"] or each["level 0"] for each in work.descriptions)
-    if any(_TENSORFLOW_MODULE.match(name) for name in names) or of_tensorflow or not (names or len(modules)):
-        return "TensorFlow"
-    return "JAX"
+    return _told_framework(space, modules) or ("TensorFlow" if of_tensorflow or not modules else "JAX")
+
+
+def _told_framework(space: Space, modules: set[str]) -> str:
+    """The framework by what it says of itself, or by the names of modules and of the host's events; else empty."""
+    if _session(space).get("jax_version", "unknown") != "unknown":
+        return "JAX"
+    names = [each.name for plane in space.planes if plane.is_host for each in plane.metadata.values()]
+    for framework, pattern in _FRAMEWORKS.items():
+        if any(map(pattern.match, (*modules, *names))):
+            return framework
+    return ""
 
 
 def _one_each(gpus: list[Plane]) -> list[Plane]:

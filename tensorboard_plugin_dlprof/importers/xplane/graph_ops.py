@@ -48,9 +48,6 @@ class Modules:
                     self._places[as_int64(program)] = place
                     self._programs.setdefault(_PROGRAM.sub("", each.name), set()).add(as_int64(program))
 
-    def __len__(self) -> int:
-        return len(self._places)
-
     def get(self, program: int, name: str) -> hlo.Module | None:
         """The module with a number, or the only one of a name; None if the profile does not carry it."""
         named = self._programs.get(name, set())

@@ -8,6 +8,7 @@ from math import prod
 
 import msgspec
 
+from tensorboard_plugin_dlprof.importers.xplane.replica_groups import REPLICA_GROUPS, replica_groups
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, VARINT, Source
 
 _TYPES = {
@@ -144,7 +145,7 @@ def _schedule(source: Source, begin: int, end: int) -> dict[int, int]:
         for number, wire, size, stop in source.fields(first, last):
             if number == 2 and wire == BYTES:
                 for key, kind, value, behind in source.fields(stop - size, stop):
-                    for each in _integers(source, kind, value, behind) if key == 1 else ():
+                    for each in source.integers(kind, value, behind) if key == 1 else ():
                         places[each] = len(places)
     return places
 
@@ -167,7 +168,7 @@ class _Frames:
             if number in (1, 2):
                 (self._files if number == 1 else self._functions).append(self._source.text(stop - length, stop))
                 continue
-            values = {key: value for key, _, value, _ in self._source.fields(stop - length, stop)}
+            values = self._source.values(stop - length, stop)
             if number == 3:
                 self._locations.append((values.get(1, 0), values.get(2, 0), values.get(3, 0)))
             elif number == 4:
@@ -213,53 +214,16 @@ def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instr
         elif number == 35:
             found.id = value
         elif number == 36:
-            operands += _integers(source, wire, value, stop)
+            operands += source.integers(wire, value, stop)
         elif number == 38:
-            called += _integers(source, wire, value, stop)
+            called += source.integers(wire, value, stop)
         elif number == 43 and wire == BYTES:
             found.backend_config = source.text(first, min(stop, first + (1 << 16)))
-        elif number == 49 and wire == BYTES:
-            found.replica_groups += _group(source, first, stop)
-        elif number == 87 and wire == BYTES:
-            found.replica_groups = _device_list(source, first, stop)
+        elif number in REPLICA_GROUPS and wire == BYTES:
+            found.replica_groups += replica_groups(source, number, first, stop)
         elif number == 50:
             found.groups = max(value, 1)
     found.operands, found.called = tuple(operands), tuple(called)
-    return found
-
-
-def _group(source: Source, begin: int, end: int) -> str:
-    members = [v for n, w, v, s in source.fields(begin, end) if n == 1 for v in _integers(source, w, v, s)]
-    return "[" + ",".join(map(str, members[:64])) + "]"
-
-
-def _device_list(source: Source, begin: int, end: int) -> str:
-    """The groups of a collective: each, or how many of how many devices."""
-    found = ""
-    for number, wire, size, stop in source.fields(begin, end):
-        if number == 1 and wire == BYTES:
-            found += _group(source, stop - size, stop)
-        elif number == 2 and wire == BYTES:
-            counts = {key: value for key, _, value, _ in source.fields(stop - size, stop)}
-            found = f"[{counts.get(1, 0)}x{counts.get(2, 0)}]"
-    return found
-
-
-def _integers(source: Source, wire: int, value: int, stop: int) -> list[int]:
-    """The values of a repeated field of integers, packed or not."""
-    if wire == VARINT:
-        return [value]
-    if wire != BYTES:
-        return []
-    found, number, shift = [], 0, 0
-    for octet in source.data(stop - value, stop):
-        number |= (octet & 127) << shift
-        shift += 7
-        if octet < 128:
-            found.append(number)
-            number = shift = 0
-        elif shift > 63:
-            source.damaged(stop - value)
     return found
 
 
@@ -281,7 +245,7 @@ def _dot_dimensions(source: Source, begin: int, end: int, found: Instruction) ->
     lists: dict[int, list[int]] = {1: [], 2: [], 3: [], 4: []}
     for number, wire, value, stop in source.fields(begin, end):
         if number in lists:
-            lists[number] += _integers(source, wire, value, stop)
+            lists[number] += source.integers(wire, value, stop)
     found.contracting = tuple(lists[1]), tuple(lists[2])
     found.batch = tuple(lists[3]), tuple(lists[4])
 
@@ -292,7 +256,7 @@ def _convolution_dimensions(
     lists: dict[int, list[int]] = {number: [] for number in (7, 8, 11, 4, 3, 6, 9, 10, 12)}
     for number, wire, value, stop in source.fields(begin, end):
         if number in lists:
-            lists[number] += _integers(source, wire, value, stop)
+            lists[number] += source.integers(wire, value, stop)
     # An axis of 0 is left out by the writer; of several axes, none is.
     first, second, *others = (tuple(lists[each] or ([] if each in (11, 6, 12) else [0])) for each in lists)
     spatial, output, input_, kernel, batch, features, last = others
@@ -307,7 +271,7 @@ def _shapes(source: Source, begin: int, end: int, depth: int = 0) -> tuple[Shape
         if number == 2 and wire == VARINT:
             kind = value
         elif number == 3:
-            lengths += _integers(source, wire, value, stop)
+            lengths += source.integers(wire, value, stop)
         elif number == 4 and wire == BYTES and depth < 4 and len(inner) < 256:
             inner += _shapes(source, stop - value, stop, depth + 1)
     if inner:

@@ -209,6 +209,22 @@ class Source:
             at = stop
         return found, at
 
+    def values(self, begin: int, end: int) -> dict[int, int]:
+        """The values of the fields of a message, by number; the last of each."""
+        return {number: value for number, _, value, _ in self.fields(begin, end)}
+
+    def integers(self, wire: int, value: int, stop: int) -> list[int]:
+        """The values of one field of repeated integers, packed or not: as ``fields`` gave it."""
+        if wire == VARINT:
+            return [value]
+        if wire != BYTES:
+            return []
+        found, data, at = [], self.data(stop - value, stop), 0
+        while at < len(data):
+            each, at = self._varint(data, at, stop - value)
+            found.append(each)
+        return found
+
     def text(self, begin: int, end: int) -> str:
         """The bytes between two offsets as text."""
         return self.data(begin, end).decode("utf-8", "replace")

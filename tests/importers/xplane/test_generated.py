@@ -214,8 +214,20 @@ def test_versions_are_those_that_jax_says(tmp_path: Path) -> None:
     assert (info.framework, info.cuda_version) == ("JAX", "12.9")
 
 
+@pytest.mark.parametrize(
+    ("event", "said"),
+    [("PjitFunction(f)", r" \(JAX on CPU\)"), ("EagerExecute: Mul", r" \(TensorFlow on CPU\)"), ("step", "")],
+)
+def test_files_of_the_host_alone_name_the_framework_that_wrote_them(tmp_path: Path, event: str, said: str) -> None:
+    """By the events of its runtime; nothing is named where nothing tells."""
+    host = Plane("/host:CPU")
+    host.event(host.line(1, "main"), event, 100, 50)
+    with pytest.raises(BrokenSource, match=f"holds host events only{said};"):
+        capture_of(tmp_path, host)
+
+
 def test_collectives_are_found_in_what_starts_them(tmp_path: Path) -> None:
-    """Groups of devices are listed, or counted as of a mesh."""
+    """Groups of devices are listed, counted, or those along axes (here all of one and a half of another) of a mesh."""
     module = Module("jit_f", 7)
     lengths = shape("f32", (64,))
     groups = message(49, message(1, varint(0), varint(1)))
@@ -223,15 +235,21 @@ def test_collectives_are_found_in_what_starts_them(tmp_path: Path) -> None:
     mesh = message(87, message(2, number(1, 2), number(2, 4)))
     scatter = plain_instruction("reduce-scatter.2", "reduce-scatter", lengths, 50) + mesh
     module.instruction("reduce-scatter-start", "async-start", lengths, inside=[scatter])
+    axes = (message(1, text(1, name), number(2, size)) for name, size in (("data", 4), ("model", 6)))
+    half = message(2, number(1, 1), message(2, number(1, 1), number(2, 3)))
+    gathered = message(93, message(1, *axes), message(2), half)
+    for name, told in (("all-gather.3", gathered), ("all-to-all.4", message(92, number(1, 2), number(2, 4)))):
+        module.instruction(name, name[:-2], lengths, more=told)
     metadata, device = Plane("/host:metadata"), gpu()
     metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded()})
     stream = device.line(1, "Stream #1")
-    for place, hlo_op in enumerate(("all-reduce-start.1", "reduce-scatter-start")):
-        told = {"hlo_op": hlo_op, "hlo_module": "jit_f"}
-        device.event(stream, "ncclDevKernel", 1_000 * place + 1, 50, program_id=7, **told)
+    for place, hlo_op in enumerate(("all-reduce-start.1", "reduce-scatter-start", "all-gather.3", "all-to-all.4")):
+        device.event(stream, "ncclDevKernel", 1_000 * place + 1, 50, program_id=7, hlo_op=hlo_op, hlo_module="jit_f")
     assert {op.name: op.op_type for op in build_profile(capture_of(tmp_path, device, metadata)).ops} == {
         "/collectives/[0,1]/all-reduce all-reduce-start.1": "all-reduce",
         "/collectives/[2x4]/reduce-scatter reduce-scatter-start": "reduce-scatter",
+        "/collectives/[2x12]/all-gather all-gather.3": "all-gather",
+        "/collectives/[2x4]/all-to-all all-to-all.4": "all-to-all",
     }
 
 

@@ -107,7 +107,7 @@ def test_garbage_of_an_old_collector_is_unknown_and_counted() -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("cpu_jax_generated", "host events only"),
+        ("cpu_jax_generated", r"host events only \(JAX on CPU\)"),
         ("gtx1050ti_tf_cupti_failed", "Failed to load libcupti"),
         ("damaged_utf8", "converted as text"),
     ],
