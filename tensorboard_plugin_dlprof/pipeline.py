@@ -343,22 +343,12 @@ def import_dlprof_database(source: Path, database: Path, progress: Progress) -> 
     Raises:
         ProfileError: The source cannot be read, or the database cannot be written.
     """
-    try:
-        _carry_over(source, database, progress)
-    except (ValueError, TypeError, ArithmeticError, LookupError):
-        raise UnfitDatabase(
-            f"{shown(source)} holds impossible values, such as text where a number belongs; copy it again, or make it "
-            "again."
-        ) from None
-
-
-def _carry_over(source: Path, database: Path, progress: Progress) -> None:
     progress("Reading the database", 0.0)
-    with closing(open_database(source)) as connection:
+    with closing(open_database(source)) as connection, reading(connection.shown_name, UnfitDatabase):
         profile = read_profile(connection)
         complete(profile)
         progress("Writing the database", 0.3)
-        with reading(connection.shown_name, UnfitDatabase), carried_over(connection, source, database) as new:
+        with carried_over(connection, source, database) as new:
             ids, op_ids = ids_of(new, profile), ids_of_ops(new)
             write_activity(new, profile.activity)
             write_tracks(new, build_tracks(profile), ids)

@@ -24,7 +24,6 @@ from tensorboard_plugin_dlprof.comparing.recording import (
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
-from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import info, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.memory import memory
@@ -56,18 +55,8 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
 
     Raises:
         NotFound: there is no such aggregation.
-        UnfitDatabase: a column of numbers holds something else.
     """
-    try:
-        return _recording(connection, name, find_scope(connection, aggregation))
-    except (ValueError, TypeError, OverflowError):
-        shown = getattr(connection, "shown_name", "The database")
-        raise UnfitDatabase(
-            f"{shown} holds impossible values, such as text where a number belongs; copy it again, or make it again."
-        ) from None
-
-
-def _recording(connection: sqlite3.Connection, name: str, scope: Scope) -> Recording:
+    scope = find_scope(connection, aggregation)
     facts, told, times = source_facts(connection), info(connection), performance(connection, scope)
     devices = _devices(connection, scope)
     iterations = max(times["profiled_iterations"] or 1, 1)

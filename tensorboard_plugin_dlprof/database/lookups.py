@@ -61,7 +61,7 @@ def texts_of(con: sqlite3.Connection, query: str) -> Iterator[tuple[str, ...]]:
 def _places(ids: Int64s, wanted: Int64s) -> Int64s:
     """The index of each wanted id in ``ids``, which are ascending and at least one. Missing ids get any valid index."""
     last = len(ids) - 1
-    if ids[last] - ids[0] == last:
+    if int(ids[last]) - int(ids[0]) == last:
         # Ids without gaps, as in our databases, need no search, which is ten times as fast.
         place: Int64s = np.clip(wanted - ids[0], 0, last)
         return place

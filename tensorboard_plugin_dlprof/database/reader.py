@@ -44,13 +44,7 @@ def read_profile(con: UntrustedConnection) -> Profile:
     """
     refuse_other_extensions(con)
     with reading(con.shown_name, UnfitDatabase):
-        try:
-            return _Reader(con).profile()
-        except (ValueError, TypeError, OverflowError, IndexError):
-            raise UnfitDatabase(
-                f"{con.shown_name} holds impossible values, such as text where a number belongs; "
-                "copy it again, or make it again."
-            ) from None
+        return _Reader(con).profile()
 
 
 class _Reader:

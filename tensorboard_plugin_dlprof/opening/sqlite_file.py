@@ -35,6 +35,10 @@ _STEPS_AT_ONCE = 20_000
 """Instructions of SQLite's virtual machine between checks of the time, about a millisecond. A check calls Python, which
 may have to wait for other threads."""
 
+IMPOSSIBLE = (ValueError, TypeError, ArithmeticError, LookupError, AttributeError, RecursionError)
+"""What comes of a text where a number belongs, of nothing where something must be, of numbers beyond all bounds, and of
+rows that refer to themselves. It may also be a bug of ours, so that it stays the cause of the error."""
+
 _RACES = 3
 """Attempts to open a file. If it is replaced meanwhile, the second attempt usually succeeds."""
 
@@ -312,27 +316,29 @@ def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
 def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iterator[None]:
     """Convert errors of SQLite into a ``refusal`` with one sentence: SQLite's own messages may contain absolute paths.
 
-    This includes ``UnicodeDecodeError``, which the sqlite3 module raises if a message quotes a damaged name, and
-    ``OverflowError``, if a number computed from those of the file is too large for SQLite.
+    So are those of the block about values that no profile has (``IMPOSSIBLE``): no column of a file has a type.
     """
     try:
         yield
     except MemoryError:
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
-    except (sqlite3.Error, UnicodeDecodeError, OverflowError) as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # quoting a damaged name
         end_if_told()
         import logging  # 2 ms of every import, which seldom needs it
 
         logging.getLogger(__name__).debug("%s: %s", path_shown, error)
         raise refusal(f"{path_shown} {_reason(error)}.") from None
+    except IMPOSSIBLE as error:
+        raise refusal(
+            f"{path_shown} holds impossible values, such as text where a number belongs; copy it again, or make it "
+            "again."
+        ) from error
 
 
 def _reason(error: Exception) -> str:
     words = str(error)
     if "interrupted" in words:
         return "took too long to read; select less, or try again when the machine is less busy"
-    if isinstance(error, OverflowError):
-        return "holds numbers that no profile has; copy it again, or make it again"
     if isinstance(error, sqlite3.DataError) or "too big" in words:
         return f"is damaged: it holds a value of more than {LONGEST_VALUE_BYTES // 1_000_000} MB, which no profile has"
     if "not authorized" in words or "prohibited" in words or "too complex" in words:

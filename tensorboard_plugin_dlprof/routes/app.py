@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from sqlite3 import Connection
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
 _LOG = logging.getLogger(__name__)
+
+_LONGEST_CAUSE = 200
 
 PERFETTO = "https://ui.perfetto.dev"
 
@@ -149,6 +152,8 @@ class App:
                 hosts.check(request.environ)
                 return handler(request, decode(request, asks))
             except ProfileError as error:
+                if not isinstance(error.__cause__, ProfileError | OSError | None):
+                    _log_cause(request, error.__cause__)
                 return responses.failure(request, error)
             except Exception:  # noqa: BLE001 - logged; the traceback has paths, which must not be sent
                 _LOG.exception("A request to %s failed.", ascii(request.path))
@@ -319,3 +324,10 @@ class App:
 
     def _static(self, request: Request, _asked: NothingRequest) -> Response:
         return static_files.serve(request, self._services.static_folder)
+
+
+def _log_cause(request: Request, cause: BaseException) -> None:
+    """What came of a damaged file most likely, and else of a bug: one line, because anyone may write such files."""
+    *_, (frame, line) = walk_tb(cause.__traceback__)
+    words = ascii(cause)[:_LONGEST_CAUSE]
+    _LOG.warning("A request to %s failed in %s:%d: %s", ascii(request.path), frame.f_code.co_filename, line, words)

@@ -168,4 +168,4 @@ def _without_paths(path: Path, name: str) -> Iterator[None]:
         text = str(error)
         for spelling in {shown(path), str(path), os.path.realpath(path)}:
             text = text.replace(spelling, name)
-        raise type(error)(text) from None
+        raise type(error)(text) from error.__cause__

@@ -128,7 +128,7 @@ def opened(path: Path) -> Iterator[Connection]:
     except NotADatabase as error:
         raise NotADatabase(
             f"The job {path.name} is damaged or of another version; make it again with dlprof job."
-        ) from error
+        ) from error.__cause__
 
 
 def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfile]) -> dict[str, Any]:

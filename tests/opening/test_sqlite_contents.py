@@ -12,7 +12,13 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnfitDatabase
-from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading, real_tables, require_tables
+from tensorboard_plugin_dlprof.opening.sqlite_file import (
+    IMPOSSIBLE,
+    open_untrusted,
+    reading,
+    real_tables,
+    require_tables,
+)
 from tests.opening.sqlite_files import PAGE_BYTES, database, filled, read_all, truncate
 
 
@@ -225,11 +231,17 @@ def test_a_message_that_cannot_be_decoded_is_a_sentence_too() -> None:
         raise MemoryError
 
 
-def test_a_number_beyond_those_of_sqlite_is_a_sentence_too(tmp_path: Path) -> None:
-    """A query may take one that was worked out from the file's own."""
-    with (
-        closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con,
-        pytest.raises(BrokenSource, match="it holds numbers that no profile has"),
-        reading("it"),
-    ):
-        con.execute("SELECT ?", (2**63,))
+def test_whatever_impossible_values_lead_to_is_a_sentence_too(tmp_path: Path) -> None:
+    """A number may be worked out from the file's own, be a text or missing; the cause is kept for the log."""
+    attempts: list[Callable[[sqlite3.Connection], object]] = [
+        lambda con: con.execute("SELECT ?", (2**63,)),
+        lambda con: int(con.execute("SELECT NULL").fetchone()[0]),
+        lambda con: {1: 2}[con.execute("SELECT 3").fetchone()[0]],
+        lambda con: 1 / con.execute("SELECT 0").fetchone()[0],
+        lambda con: con.execute("SELECT 1").fetchone()[0].split(),
+    ]
+    with closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con:
+        for attempt in attempts:
+            with pytest.raises(BrokenSource, match="it holds impossible values") as refused, reading("it"):
+                attempt(con)
+            assert isinstance(refused.value.__cause__, IMPOSSIBLE)

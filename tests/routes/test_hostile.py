@@ -110,6 +110,18 @@ def test_odd_content_opens(server: Server, logdir: Path, made_database: Path, na
         assert "Infinity" not in answer.text
 
 
+def test_values_that_no_query_foresees_are_refused(
+    server: Server, logdir: Path, made_database: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a sentence; the log has what came of them, because it could be a bug as well."""
+    change = sql("UPDATE model_summary SET iter_aggregated = 'many'")
+    profile = broken(server, logdir, made_database, change)
+    answer = server.get(f"/table?table=iterations&profile={profile['id']}")
+    assert answer.status_code == 422, answer.text
+    assert answer.json["error"]["message"].startswith("dlprof_dldb.sqlite holds impossible values")
+    assert "ValueError" in caplog.text
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links, FIFOs and such names are POSIX's")
 def test_odd_files_and_names(server: Server, logdir: Path, made_database: Path) -> None:
     """A FIFO does not hang, a link out is refused, any letters in a name are text."""
