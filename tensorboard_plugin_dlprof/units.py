@@ -45,6 +45,14 @@ def percentage(fraction: float) -> str:
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
 
 
+def bandwidth(bytes_per_s: float) -> str:
+    """A rate of bytes in units of powers of 1000, as GPUs' are published: ``5.02 GB/s``."""
+    for unit, power in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):
+        if bytes_per_s >= 0.9995 * power:
+            return f"{three_digits(bytes_per_s / power)} {unit}"
+    return f"{round(bytes_per_s)} B/s"
+
+
 def size(count: float) -> str:
     """A size in units of powers of 1024, as on the pages."""
     for unit, power in (("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)):

@@ -7,25 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
-from tensorboard_plugin_dlprof.diagnosis.headline import percent
-from tensorboard_plugin_dlprof.units import short_duration
-
-_NAMES = {
-    "compute_tensor": "computing on {unit}s",
-    "compute_other": "computing without them",
-    "compute_unknown": "computing, {unit} use unknown",
-    "communication": "communication that is not hidden",
-    "copy": "copies that are not hidden",
-    "queued": "idle: work was queued",
-    "blocked": "idle: a call blocks the host",
-    "launching": "idle: launching",
-    "host_op": "idle: the host is in an op",
-    "host_code": "idle: the host is in the program's code",
-    "data_loader": "idle: the data loader",
-    "io": "idle: files and sockets",
-    "unrecorded": "idle: the host does what was not recorded",
-    "launch_unknown": "idle: the launch was not recorded",
-}
+from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, COMPUTE, NAMES
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _INCOMPLETE = {
     "missing_work": "GPU work that ran is not in it",
@@ -50,18 +33,18 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     unit = matrix_unit_of(device["name"] or "" for device in found["devices"])
     for device, mean in found["mean"]["devices"].items():
         yield ""
-        yield f"GPU {device}, {'each of these iterations' if found['marked'] else 'all of'} {short_duration(wall)}:"
+        yield f"GPU {device}, {_span(found)} {short_duration(wall)}"
         for part, time in sorted(mean["parts"].items(), key=lambda item: -item[1]):
             if not time:
                 continue
-            name = _NAMES[part].format(unit=unit)
-            yield f"  {short_duration(time):>9}  {percent(time / wall) if wall else '':>6}  {name}"
+            share = percentage(time / wall).replace("under ", "<").replace("over ", ">") if wall else ""
+            yield f"  {short_duration(time):>9}  {share:>7}  {_kind(part)}{NAMES[part].format(unit=unit)}"
             places = Counter[str]()  # One place may be on several threads.
             for row in mean["rows"]:
                 if row["part"] == part and (row["path"] or row["call"]):
                     places[" in ".join(filter(None, (row["call"], row["path"])))] += row["time_ns"]
             for place, spent in sorted(places.items(), key=lambda item: (item[0] == "(rest)", -item[1]))[:_ROWS]:
-                yield f"  {'':>17}  {short_duration(spent)} {place}"
+                yield f"  {'':>18}  {short_duration(spent):>9}  {place}"
     if found["lower_bound"]:
         yield ""
         yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in found['lower_bound'])}."
@@ -70,3 +53,21 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{number}. {finding['title']}"
         if finding["action"]:
             yield f"   {finding['action']}"
+
+
+def _span(found: Mapping[str, Any]) -> str:
+    count = found["mean"]["iterations"]
+    if not found["marked"]:
+        return "from the first to the last GPU work:"
+    return "the iteration:" if count == 1 else f"mean of {count:,} iterations:"
+
+
+def _kind(part: str) -> str:
+    """What the name of a part is a kind of: computing, or idle time."""
+    if part in _COMPUTE:
+        return "Computing: "
+    return "" if part in _BUSY else "Idle: "
+
+
+_COMPUTE = frozenset(part.label for part in COMPUTE)
+_BUSY = frozenset(part.label for part in BUSY)

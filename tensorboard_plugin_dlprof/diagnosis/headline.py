@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _CAUSES = {
-    Part.COMMUNICATION: "communication that is not hidden costs",
-    Part.COPY: "copies that are not hidden cost",
+    Part.COMMUNICATION: "exposed communication costs",
+    Part.COPY: "exposed copies cost",
     Part.BLOCKED: "calls that block the host cost",
     Part.LAUNCHING: "launching costs",
     Part.HOST_OP: "the host's work in ops costs",
@@ -45,12 +45,12 @@ def headline(
     compute = sum(parts_ns[part] for part in COMPUTE)
     least = "at least " if is_lower_bound else ""
     whose = "" if one_of == 1 else f" on the GPU that computes least of {one_of}"
-    share = percent(compute / wall_ns)
+    share = percentage(compute / wall_ns)
     if is_lower_bound and share.startswith("under"):
         share = "0 %"
     start = f"Computing {least}{share} of {short_duration(wall_ns)}{whose}"
     if not compute and not parts_ns[Part.COMMUNICATION] and parts_ns[Part.COPY]:
-        start = f"Only copies: {percent(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
+        start = f"Only copies: {percentage(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
         return f"{start}."
     causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
     causes["work that was not recorded takes"] = missing_ns
@@ -61,12 +61,4 @@ def headline(
     if time < 0.01 * wall_ns:
         return f"{start}; nothing else takes more than 1 %."
     most = "most of the rest" if 2 * time > wall_ns - compute else "the largest part of the rest"
-    return f"{start}; {words} {most}: {short_duration(time)} ({percent(time / wall_ns)})."
-
-
-def percent(fraction: float) -> str:
-    """A share in percent, without decimals from 10 % on."""
-    share = 100 * fraction
-    if 0 < share < 0.05:
-        return "under 0.1 %"
-    return f"{share:.0f} %" if share >= 9.95 or share == 0 else f"{share:.1f} %"
+    return f"{start}; {words} {most}: {short_duration(time)} ({percentage(time / wall_ns)})."

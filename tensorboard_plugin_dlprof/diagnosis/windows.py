@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _MOST_PAIRED = 1_000
 """Iterations whose pairs are compared for a drift; of more, as many evenly spaced ones."""
@@ -213,7 +213,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
             times = "" if first == last else "up to " if furthest > median else "as little as "
             why = ", ".join(_WORDS[reason] for reason in reasons if reason in typical.why)
             sentences.append(
-                f"{some(first, last)} took {times}{short_duration(furthest)}, {furthest / median:.1f} times the "
+                f"{some(first, last)} took {times}{short_duration(furthest)}, {_beside(furthest, median)} the "
                 f"median: {why or 'unlike the others'}."
             )
     if typical.left_out:
@@ -222,10 +222,15 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         listed = ", ".join(names[position] for position in typical.left_out[:5])
         more = ", ..." if len(typical.left_out) > 5 else ""
         sentences.append(
-            f"Left out of means {words} {listed}{more}, which took up to {slowest / median:.1f} times the median."
+            f"Left out of means {words} {listed}{more}, which took up to {_beside(slowest, median)} the median."
         )
     if "two_kinds" in typical.why:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
     if "drift" in typical.why:
         sentences.append("Their length drifts.")
     return " ".join(sentences)
+
+
+def _beside(wall_ns: int, median_ns: int) -> str:
+    """``2.6 times``, or what a shorter one is of the median: ``0.9 % of``."""
+    return f"{wall_ns / median_ns:.1f} times" if wall_ns >= median_ns else f"{percentage(wall_ns / median_ns)} of"

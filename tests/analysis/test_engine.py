@@ -29,7 +29,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.profile.tables import Op
-from tensorboard_plugin_dlprof.units import percentage, short_duration, size
+from tensorboard_plugin_dlprof.units import bandwidth, percentage, short_duration, size
 from tests.analysis.scenes import NCCL, STEP_NS, T4, Step, scene, signals, verdict
 
 RULE = dict(RULES)
@@ -189,6 +189,7 @@ def test_words_agree_with_their_number(ops: int, said: str) -> None:
         (percentage(0.0004), "under 0.1 %"), (percentage(0.0994), "9.9 %"), (percentage(0.0996), "10 %"),
         (percentage(0.0), "0 %"), (percentage(1.0), "100 %"), (percentage(0.996), "99.6 %"),
         (percentage(0.9999), "over 99.9 %"), (size(1023), "1023 bytes"), (size(42.5e9), "39.6 GiB"),
+        (bandwidth(17.04e6), "17.0 MB/s"), (bandwidth(5.018e9), "5.02 GB/s"),
     ],
 )  # fmt: skip
 def test_three_digits_are_enough(shown: str, text: str) -> None:

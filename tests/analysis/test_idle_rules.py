@@ -281,7 +281,7 @@ def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:
     found = said(events, tmp_path)
     (finding,) = (each for each in found["findings"] if each["rule"] == "pageable_copy_detector")
     assert finding["title"].endswith(
-        ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.0 GB/s)."
+        ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.00 GB/s)."
     )
     assert found["typical"]["said"] == "Iterations 550 to 553: 4 of 4 recorded."
 

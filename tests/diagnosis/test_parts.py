@@ -221,7 +221,10 @@ def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.Captu
     assert found["schema"] == "dlprof-diagnosis-1"
     assert found["mean"]["devices"]["0"]["parts"]["host_code"] == 4_800_000
     assert main(["diagnose", str(trace)]) == 0
-    assert "4.80 ms augment" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "GPU 0, the iteration: 5.00 ms" in told
+    assert "96 %  Idle: Other code on the CPU" in told
+    assert "4.80 ms  augment" in told
     assert main(["diagnose", str(trace), "--iterations", "0-3"]) == 1
     assert main(["diagnose", str(trace), "--iterations", "3-0"]) == 2
 

@@ -43,3 +43,5 @@ def test_what_is_left_out_is_said() -> None:
     assert said(found, wall, list("01234")) == (
         "Iterations 1 to 4: 4 of 5 recorded. Iteration 0 took 3.86 ms, 2.6 times the median: warm-up."
     )
+    found = find_typical((13_200, *wall[1:]), [False, *[True] * 4], [False] * 5)
+    assert "Iteration 0 took 13.2 µs, 0.9 % of the median: no GPU work." in said(found, (13_200, *wall[1:]), "01234")

@@ -1,4 +1,4 @@
-"""The rule about copies that no kernel hides."""
+"""The rule about exposed copies, which no kernel hides."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
-from tensorboard_plugin_dlprof.units import size
+from tensorboard_plugin_dlprof.units import bandwidth, size
 
 _WITHIN = 8
 """CUPTI's number of copies from a GPU to itself."""
@@ -94,7 +94,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.HIGH if pageable else Confidence.MEDIUM,
         "copies",
-        "Copies that no kernel hides take {time_ns} of each iteration ({share_fraction}): {copies} "
+        "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
         advice,
         {
@@ -102,7 +102,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "share_fraction": share,
             "copies": max(round(len(found.rows) / iterations), 1),
             "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
-            "how_much": f" ({size(main_bytes // iterations)}, {rate:.1f} GB/s)" if main_bytes else "",
+            "how_much": f" ({size(main_bytes // iterations)}, {bandwidth(rate * 1e9)})" if main_bytes else "",
         },
         evidence,
         gain,

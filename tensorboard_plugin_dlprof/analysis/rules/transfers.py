@@ -97,9 +97,9 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.MEDIUM,
         "communication",
-        "Communication that is not hidden takes {time_ns} of each iteration ({share_fraction}): {collectives} "
-        "{collectives:collective|collectives}, mostly {name}, median {median_ns}; {all_fraction} of the iteration is "
-        "communication, hidden or not.",
+        "Exposed communication takes {time_ns} of each iteration ({share_fraction}): {collectives} "
+        "{collectives:collective|collectives}, mostly {name}, median {median_ns}. Communication, exposed or hidden, "
+        "takes {all_fraction} of the time.",
         advice,
         {
             "time_ns": found.exposed_ns,
