@@ -209,7 +209,7 @@ class Profile:
         with self._asking() as connection:
             curve = memory_curve(connection, device, None, None, bins)
         width = (curve["to"] - curve["from"]) / bins
-        reserved = curve["reserved_max_bytes"] or [None] * bins
+        reserved: Sequence[int | None] = curve["reserved_max_bytes"] or [None] * bins
         columns = zip(curve["in_use_min_bytes"], curve["in_use_max_bytes"], reserved, strict=True)
         rows = [
             {

@@ -10,7 +10,7 @@ import argparse
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import tell
@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.units import percentage
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.routes.app import Services
+    from tensorboard_plugin_dlprof.routes.profiles import ListedProfiles, ProfileEntry
     from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 
 SECONDS = 120.0
@@ -44,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     return exit_codes.SUCCESS
 
 
-def _headline(each: dict[str, Any]) -> str:
+def _headline(each: ProfileEntry) -> str:
     if each["message"]:
         return f": {each['message']}"
     numbers = each["headline"]
@@ -68,7 +69,7 @@ def services_of(logdir: str) -> Services:
     return make_services([root])
 
 
-def answer(services: Services, search: str = "") -> dict[str, Any]:
+def answer(services: Services, search: str = "") -> ListedProfiles:
     """The list, as the address ``./profiles`` answers it."""
     from tensorboard_plugin_dlprof.routes.profiles import profile_list
 

@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+    from tensorboard_plugin_dlprof.queries.page_answer import TablePage
     from tensorboard_plugin_dlprof.queries.page_request import PageRequest
     from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -104,7 +105,7 @@ def _filter(text: str) -> tuple[str, str]:
     return column, condition
 
 
-def answer(database: Path, name: str, asked: PageRequest) -> dict[str, Any]:
+def answer(database: Path, name: str, asked: PageRequest) -> TablePage:
     """A page of a table of a database, as the address ``./table`` answers it.
 
     Args:

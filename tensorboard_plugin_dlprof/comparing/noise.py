@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cache
+from typing import TypedDict
 
 import msgspec
 import numpy as np
@@ -70,7 +71,15 @@ def estimate(a: Sequence[float], b: Sequence[float]) -> Estimate | None:
     return Estimate(median, float(ends[rank]), float(ends[-1 - rank]), len(left), len(right))
 
 
-def median_of(values: Sequence[float]) -> dict[str, float | None] | None:
+class Median(TypedDict):
+    """A median with the bounds that are 95 % sure."""
+
+    median: float
+    low: float | None
+    high: float | None
+
+
+def median_of(values: Sequence[float]) -> Median | None:
     """The median of samples with the bounds that are 95 % sure, by the sign test; None without samples.
 
     Returns:

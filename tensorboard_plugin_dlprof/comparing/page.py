@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from tensorboard_plugin_dlprof.comparing.as_json import head, is_changed, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.tables import modules
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries.launch_sizes import LaunchSize
 
 _MOST_BARS = 2_000
 _MOST_DOTS = 400
@@ -20,17 +21,100 @@ _MOST_MODULES = 1_000
 _MOST_KERNELS = 50
 
 
+class RowColumns(TypedDict):
+    """Rows in the order of the program, in columns; ``count`` rows are summed in each."""
+
+    name: list[str]
+    kind: list[str]
+    count: list[int]
+    position: list[int]
+    a_ns: list[int]
+    b_ns: list[int]
+
+
+class Samples(TypedDict):
+    """The samples of a side, in columns."""
+
+    recording: list[str]
+    iteration: list[int]
+    iteration_ns: list[int | None]
+    kernel_ns: list[int]
+
+
+class BothSamples(TypedDict):
+    """The samples of both sides."""
+
+    a: Samples
+    b: Samples
+
+
+class ModuleChange(TypedDict):
+    """The times of a module."""
+
+    path: str
+    level: int
+    a_ns: int
+    b_ns: int
+    rows: int
+
+
+class ComparePage(TypedDict):
+    """What the page shows of a comparison, besides what ``dlprof compare`` prints."""
+
+    order: RowColumns
+    iterations: BothSamples
+    modules: list[ModuleChange]
+
+
+class ComparedOp(TypedDict):
+    """An op of a row."""
+
+    op_id: str
+    path: str
+    shapes: str | None
+
+
+class ComparedKernel(TypedDict):
+    """A kernel of a row."""
+
+    name: str
+    time_ns: int
+    launches: float
+    tensor_core: bool | None
+    precision: str | None
+    family: str | None
+    sizes: list[LaunchSize]
+    """With which grids and blocks it is launched; empty where that is not recorded."""
+
+
+class RowSide(TypedDict):
+    """A side of a row."""
+
+    ops: list[ComparedOp]
+    total_ops: int
+    kernels: list[ComparedKernel]
+
+
+class RowDetail(TypedDict):
+    """What the page shows of a row, besides what ``dlprof compare`` prints."""
+
+    is_changed: bool
+    a: RowSide
+    b: RowSide
+
+
 def page(found: Comparison) -> dict[str, Any]:
     """The body of ``./compare``."""
-    return {
-        **head(found),
+    largest = heapq.nlargest(_MOST_MODULES, modules(found.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
+    shown: ComparePage = {
         "order": _order(found.rows),
         "iterations": {"a": _dots(found.a), "b": _dots(found.b)},
-        "modules": heapq.nlargest(_MOST_MODULES, modules(found.rows), key=lambda one: max(one["a_ns"], one["b_ns"])),
+        "modules": cast("list[ModuleChange]", largest),
     }
+    return {**head(found), **shown}
 
 
-def _order(rows: Sequence[Row]) -> dict[str, list[Any]]:
+def _order(rows: Sequence[Row]) -> RowColumns:
     """The rows in the order of the program, in columns; neighbours are summed if there are too many."""
     at_once = -(-len(rows) // _MOST_BARS) or 1
     groups = [rows[start : start + at_once] for start in range(0, len(rows), at_once)]
@@ -44,9 +128,9 @@ def _order(rows: Sequence[Row]) -> dict[str, list[Any]]:
     }
 
 
-def _dots(side: Side) -> dict[str, list[Any]]:
+def _dots(side: Side) -> Samples:
     """The samples of a side, evenly thinned."""
-    found: dict[str, list[Any]] = {"recording": [], "iteration": [], "iteration_ns": [], "kernel_ns": []}
+    found: Samples = {"recording": [], "iteration": [], "iteration_ns": [], "kernel_ns": []}
     for recording in side.recordings:
         count = len(recording.iteration_values)
         for place in range(0, count, -(-count * len(side.recordings) // _MOST_DOTS) or 1):
@@ -66,16 +150,16 @@ def row_detail(found: Comparison, number: int) -> dict[str, Any]:
     if not 0 <= number < len(found.rows):
         raise NotFound("The comparison has no such row; choose one from the table.")
     row = found.rows[number]
-    return {
-        **row_json(row),
+    detail: RowDetail = {
         "is_changed": is_changed(found, row),
         "a": _side(row.a, found.a),
         "b": _side(row.b, found.b),
     }
+    return {**row_json(row), **detail}
 
 
-def _side(ops: Sequence[Op], side: Side) -> dict[str, Any]:
-    kernels: dict[str, dict[str, Any]] = {}
+def _side(ops: Sequence[Op], side: Side) -> RowSide:
+    kernels: dict[str, ComparedKernel] = {}
     for op in ops:
         for kernel in op.kernels:
             one = kernels.setdefault(
@@ -87,6 +171,7 @@ def _side(ops: Sequence[Op], side: Side) -> dict[str, Any]:
                     "tensor_core": kernel.tensor_core,
                     "precision": kernel.precision or None,
                     "family": kernel.family or None,
+                    "sizes": [],
                 },
             )
             one["time_ns"] += kernel.time_ns

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Literal, TypedDict
 
 import msgspec
 
 from tensorboard_plugin_dlprof.comparing.comparison import FLOORS
-from tensorboard_plugin_dlprof.comparing.noise import estimate, median_of
+from tensorboard_plugin_dlprof.comparing.noise import Median, estimate, median_of
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 
 MOST_RUNS = 20
@@ -44,15 +44,40 @@ def run_of(one: Recording) -> Run:
     )
 
 
-def series(runs: Sequence[Run]) -> dict[str, Any]:
-    """The body of ``./compare_series``.
+class Placed(TypedDict):
+    """A run in its place of the series."""
+
+    place: int
+    """Of the run in what was asked for."""
+    name: str
+    device: str | None
+    started_ns: int | None
+    iterations: int
+    value: Median | None
+    """Of the measure."""
+    kernel_time: Median | None
+
+
+class Series(TypedDict):
+    """Runs in the order of time."""
+
+    measure: Literal["iteration_time", "kernel_time"]
+    runs: list[Placed]
+    regression: int | None
+    """Place of the first run that became slower; None if none did."""
+
+
+def series(runs: Sequence[Run]) -> Series:
+    """Runs in the order of time.
 
     Args:
         runs: in any order. Iteration times are compared if all runs mark iterations, else kernel times.
     """
     places = sorted(range(len(runs)), key=lambda place: (runs[place].started_ns or 0, runs[place].name))
     ordered = [runs[place] for place in places]
-    measure = "iteration_time" if all(run.marked for run in runs) else "kernel_time"
+    measure: Literal["iteration_time", "kernel_time"] = (
+        "iteration_time" if all(run.marked for run in runs) else "kernel_time"
+    )
     samples = [[float(value) for value in getattr(run, measure)] for run in ordered]
     return {
         "measure": measure,

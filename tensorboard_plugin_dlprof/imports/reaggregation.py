@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
@@ -38,7 +39,7 @@ class Request(msgspec.Struct, frozen=True):
     """A requested change. ``kind`` is ``aggregate``, for which all fields except ``aggregation`` matter, or ``delete``,
     for which only ``aggregation`` does."""
 
-    kind: str
+    kind: Literal["aggregate", "delete"]
     iter_start: int | None = None
     iter_stop: int | None = None
     key_op: str | None = None
@@ -60,7 +61,7 @@ class Job(msgspec.Struct):
     job_id: str
     subject: Subject
     request: Request
-    state: str = "queued"
+    state: Literal["queued", "running", "done", "failed", "cancelled"] = "queued"
     message: str = ""
     stage: str = "Starting"
     fraction: float = 0.0

@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES
+from tensorboard_plugin_dlprof.queries.summary import RESOURCE_COLUMNS, RESOURCES, Resource
 from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, UNKNOWN_PART, at_least
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
@@ -26,15 +26,15 @@ _MOST_SINGLE = 200_000
 class IterationRow(TypedDict):
     """One iteration, or several: sums over ``count`` iterations from ``iteration`` to ``stop_iteration``."""
 
-    iteration: int | None
-    stop_iteration: int | None
+    iteration: int
+    stop_iteration: int
     count: int
     """Number of iterations, which does not follow from the numbers if there are gaps between them."""
     start_ns: int | None
-    duration_ns: int | None
+    duration_ns: int
     profiled: bool
     """Whether the iterations are aggregated."""
-    parts: dict[str, int | None] | None
+    parts: dict[Resource, int | None] | None
     """Exclusive times (ns) that add up to the duration; None for iterations that are not aggregated. If
     ``unknown_kernel`` is not 0, ``tensor_core`` is a lower bound, and None instead of 0."""
 
@@ -42,8 +42,8 @@ class IterationRow(TypedDict):
 class Bar(IterationRow):
     """With the extremes of its iterations."""
 
-    shortest_ns: int | None
-    longest_ns: int | None
+    shortest_ns: int
+    longest_ns: int
 
 
 def _part(resource: str) -> str:
@@ -85,9 +85,9 @@ def with_unrecorded(connection: sqlite3.Connection, bars: list[Bar]) -> list[Bar
     return bars
 
 
-def parts_of_bar(times: Iterable[int | None]) -> dict[str, int | None]:
+def parts_of_bar(times: Iterable[int | None]) -> dict[Resource, int | None]:
     """The parts of a bar, given the time of each of ``RESOURCES`` in order."""
-    parts: dict[str, int | None] = dict(zip(RESOURCES, times, strict=True))
+    parts: dict[Resource, int | None] = dict(zip(RESOURCES, times, strict=True))
     return {**parts, "tensor_core": at_least(parts["tensor_core"], parts["unknown_kernel"])}
 
 
@@ -106,7 +106,7 @@ def last_aggregated(connection: sqlite3.Connection, scope: Scope) -> int:
 def single_iterations(connection: sqlite3.Connection, scope: Scope) -> list[Bar]:
     """The iterations in order, each by itself."""
     cursor = connection.execute(f"{SINGLE} ORDER BY first_value", {"aggregation": scope.aggregation})
-    return [_of_row(row) for row in cursor.fetchmany(_MOST_SINGLE)]
+    return _bars(cursor.fetchmany(_MOST_SINGLE))
 
 
 def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, values: Mapping[str, int]) -> list[Bar]:
@@ -126,7 +126,7 @@ def sums(connection: sqlite3.Connection, scope: Scope, source: str, bar: str, va
         f"GROUP BY {bar}, is_aggregated, {_BEHIND} ORDER BY min(first_value)",
         {"aggregation": scope.aggregation, "last_aggregated": last_aggregated(connection, scope), **values},
     )
-    return [_of_row(row) for row in cursor.fetchmany(MOST_SUMS)]
+    return _bars(cursor.fetchmany(MOST_SUMS))
 
 
 def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
@@ -137,16 +137,27 @@ def block_width(connection: sqlite3.Connection, scope: Scope) -> int:
     return max(0, whole(row[0]) or 0) if row else 0
 
 
-def _of_row(row: Sequence[object]) -> Bar:
-    """A bar from a row: first and last number, count, start, duration, shortest, longest, whether aggregated, parts."""
-    return Bar(
-        iteration=whole(row[0]),
-        stop_iteration=whole(row[1]),
-        count=whole(row[2]) or 0,
-        start_ns=whole(row[3]),
-        duration_ns=whole(row[4]),
-        shortest_ns=whole(row[5]),
-        longest_ns=whole(row[6]),
-        profiled=bool(row[7]),
-        parts=parts_of_bar(map(whole, row[8:])) if row[7] else None,
-    )
+def _bars(rows: Iterable[Sequence[object]]) -> list[Bar]:
+    """Bars from rows: first and last number, count, start, duration, shortest, longest, whether aggregated, parts. What
+    has no number or length, as in a damaged database, cannot be drawn."""
+    bars = []
+    for row in rows:
+        first, last, count, start_ns, *lengths = map(whole, row[:7])
+        if first is None or last is None or None in lengths:
+            continue
+        duration_ns, shortest_ns, longest_ns = (length or 0 for length in lengths)
+        parts = parts_of_bar(map(whole, row[8:])) if row[7] else None
+        bars.append(
+            Bar(
+                iteration=first,
+                stop_iteration=last,
+                count=count or 0,
+                start_ns=start_ns,
+                duration_ns=duration_ns,
+                shortest_ns=shortest_ns,
+                longest_ns=longest_ns,
+                profiled=bool(row[7]),
+                parts=parts,
+            )
+        )
+    return bars

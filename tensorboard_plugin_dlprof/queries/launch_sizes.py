@@ -5,18 +5,23 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Collection
+from typing import TypedDict
 
 MOST_SIZES = 4
 """Of a kernel; further ones are left out."""
 
 
-def launch_sizes(connection: sqlite3.Connection, op_ids: Collection[str]) -> dict[str, list[dict[str, list[int]]]]:
-    """The grids and blocks with which kernels of some ops are launched, by long name and by short name.
+class LaunchSize(TypedDict):
+    """The grid and the block of a launch, three dimensions each."""
 
-    Returns:
-        Three dimensions each, ``{"grid": [x, y, z], "block": [x, y, z]}``; none where they were not recorded.
-    """
-    found: dict[str, list[dict[str, list[int]]]] = defaultdict(list)
+    grid: list[int]
+    block: list[int]
+
+
+def launch_sizes(connection: sqlite3.Connection, op_ids: Collection[str]) -> dict[str, list[LaunchSize]]:
+    """The grids and blocks with which kernels of some ops are launched, by long name and by short name; none where they
+    were not recorded."""
+    found: dict[str, list[LaunchSize]] = defaultdict(list)
     for short, long, *lengths in connection.execute(
         "SELECT DISTINCT short.string, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z "
         "FROM read_only_ops AS op CROSS JOIN launches AS launch ON launch.read_only_ops_id = op.id "
@@ -27,7 +32,7 @@ def launch_sizes(connection: sqlite3.Connection, op_ids: Collection[str]) -> dic
         f"WHERE op.op_id IN ({','.join('?' * len(op_ids))}) AND block.x > 0",
         tuple(op_ids),
     ):
-        size = {"grid": lengths[:3], "block": lengths[3:]}
+        size: LaunchSize = {"grid": lengths[:3], "block": lengths[3:]}
         for name in {short, long}:
             if size not in found[name] and len(found[name]) < MOST_SIZES:
                 found[name].append(size)

@@ -28,6 +28,13 @@ from tensorboard_plugin_dlprof.memory.stored import (
     state_of,
 )
 from tensorboard_plugin_dlprof.queries.extension import info
+from tensorboard_plugin_dlprof.queries.memory_answers import (
+    CategoryCurve,
+    MemoryCurve,
+    MemoryPeak,
+    MemorySegment,
+    MemorySegments,
+)
 
 MOST_BINS = 2_000
 _MOST_SEGMENTS = 2_000
@@ -59,26 +66,28 @@ def _answer(text: bytes) -> dict[str, Any]:
     return found
 
 
-def highest_peak(connection: sqlite3.Connection) -> dict[str, Any] | None:
-    """The peak of the GPU that holds most: ``device``, ``peak_bytes``, ``peak_of``, ``peak_reserved_bytes``,
-    ``capacity_bytes`` and the ``shares`` (%) of its largest categories; None if no memory was recorded."""
+def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
+    """The peak of the GPU that holds most; None if no memory was recorded."""
     devices = memory(connection)["devices"]
     if not devices:
         return None
     device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
     found = devices[device]
     whole = max(found["peak_bytes"], 1)
-    keys = ("peak_bytes", "peak_of", "peak_reserved_bytes", "capacity_bytes", "relative")
     return {
         "device": device,
-        **{key: found[key] for key in keys},
+        "peak_bytes": found["peak_bytes"],
+        "peak_of": found["peak_of"],
+        "peak_reserved_bytes": found["peak_reserved_bytes"],
+        "capacity_bytes": found["capacity_bytes"],
+        "relative": found["relative"],
         "shares": [(row["category"], round(100 * row["bytes"] / whole, 1)) for row in found["at_peak"][:3]],
     }
 
 
 def memory_curve(
     connection: sqlite3.Connection, device: int, start: int | None, stop: int | None, bins: int
-) -> dict[str, Any]:
+) -> MemoryCurve:
     """Memory in use and reserved over time, or over events where no times were recorded.
 
     Args:
@@ -112,9 +121,7 @@ def memory_curve(
     }
 
 
-def _stack(
-    connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s
-) -> list[dict[str, str | list[int]]] | None:
+def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s) -> list[CategoryCurve] | None:
     """What the memory in use consists of at some rows of the curve, what is held longest first; None of too many."""
     if steps.first_state is None:
         return None
@@ -217,22 +224,22 @@ def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> lis
     return found
 
 
-def memory_segments(connection: sqlite3.Connection, device: int) -> dict[str, Any]:
-    """What the allocator holds at the end of a snapshot: ``segments``, the largest first, each with its size, pool,
-    stream and blocks (bytes, state); and how many segments and blocks are left out because there are too many."""
+def memory_segments(connection: sqlite3.Connection, device: int) -> MemorySegments:
+    """What the allocator holds at the end of a snapshot."""
     _facts(connection, device)
     with _damage(connection):
         found = segments_of(connection, device)
     largest = sorted(found, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
     left = _MOST_BLOCKS
-    segments: list[dict[str, Any]] = []
+    segments: list[MemorySegment] = []
     shown = 0
     for each in largest:
         blocks = each.blocks[:left]
         left -= len(blocks)
         shown += len(blocks)
-        row = {"total_bytes": each.total_bytes, "pool": each.pool, "stream": each.stream}
-        segments.append({**row, "blocks": [list(block) for block in blocks]})
+        segments.append(
+            {"total_bytes": each.total_bytes, "pool": each.pool, "stream": each.stream, "blocks": list(blocks)}
+        )
     return {
         "segments": segments,
         "segments_left_out": len(found) - len(largest),

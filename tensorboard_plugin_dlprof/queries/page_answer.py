@@ -5,15 +5,51 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import MutableMapping
 from functools import cache
-from typing import Any
+from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.constant import constant_columns
+from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.queries.totals import totals
+
+
+class ColumnDescription(TypedDict):
+    """A column of a table."""
+
+    key: str
+    label: str
+    type: ColumnType
+    description: str
+    sortable: bool
+    filterable: bool
+    searchable: bool
+    hidden: bool
+    """Shown when the user asks for it."""
+    tier: int
+    """0 for what the table is read for; where the page is too narrow for all, a higher one is left out first."""
+
+
+class TablePage(TypedDict):
+    """A page of a table."""
+
+    table: str
+    columns: list[ColumnDescription]
+    rows: list[Row]
+    key: str
+    """Key of the column that names a row."""
+    offset: int
+    total: int
+    filtered: int
+    sort: str
+    totals: dict[str, float | None]
+    """Sums of the columns that can be summed, over all rows that pass search and filters."""
+    constant: list[str]
+    """The columns in which all rows are alike, those too that search and filters leave out."""
 
 
 def page_of(
@@ -22,7 +58,7 @@ def page_of(
     scope: Scope,
     request: PageRequest,
     counts: MutableMapping[CountKey, int] | None = None,
-) -> dict[str, Any]:
+) -> TablePage:
     """One page with its columns, totals, and the columns in which all rows are alike."""
     answer = page(connection, found, scope, request, counts)
     return {
@@ -40,7 +76,7 @@ def page_of(
 
 
 @cache
-def _columns(columns: tuple[Column, ...]) -> list[dict[str, str | bool | int]]:
+def _columns(columns: tuple[Column, ...]) -> list[ColumnDescription]:
     """The descriptions of a table's columns."""
     return [
         {

@@ -93,6 +93,13 @@ class KernelClassTime(TypedDict):
     launches: int | None
 
 
+KernelClass: TypeAlias = Literal["total", "tensor_core", "unknown", "other_kernel", "memory", "graph"]
+"""Kernels, copies and sets by class; ``graph`` (CUDA graphs recorded as a whole) is not in ``total``.
+
+``unknown`` are kernels whose Tensor Core use is unknown. Where it or ``graph`` is not 0, ``tensor_core`` is a lower
+bound, and None instead of 0."""
+
+
 class TensorCoreEfficiency(TypedDict):
     """GPU time of Tensor Core kernels over that of all kernels, both in eligible ops."""
 
@@ -216,15 +223,8 @@ def apart(times: Mapping[str, int | None], unknown_ns: int | None) -> dict[str, 
     return {resource: split[resource] for resource in RESOURCES}
 
 
-def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[str, KernelClassTime]:
-    """Kernels, copies and sets by class, with plain sums of their GPU durations.
-
-    Returns:
-        ``total``, and its parts ``tensor_core``, ``unknown`` (kernels whose Tensor Core use is unknown),
-        ``other_kernel`` and ``memory``; besides, ``graph``: CUDA graphs recorded as a whole, which are not in the
-        total because their kernels are not known. If ``unknown`` or ``graph`` is not 0, ``tensor_core`` is a lower
-        bound, and unknown instead of 0.
-    """
+def kernel_time(connection: sqlite3.Connection, scope: Scope) -> dict[KernelClass, KernelClassTime]:
+    """Kernels, copies and sets by class, with plain sums of their GPU durations."""
     summary = _row(connection, scope, "view_kernel_summary")
     stored = _stored(connection, scope)
     kernels, tensor_core, memory = (stored[f"{kind}_launches"] for kind in ("kernel", "tensor_core", "memory"))

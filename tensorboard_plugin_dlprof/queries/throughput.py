@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import Any, Literal, TypedDict, cast
 
 import msgspec
 import numpy as np
@@ -45,7 +45,40 @@ class Counted(msgspec.Struct):
         return sum(known) / len(known) if known else None
 
 
-def throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None = None) -> dict[str, Any]:
+class Throughput(TypedDict):
+    """Samples and tokens of all GPUs; None where neither shapes nor the user tell."""
+
+    gpus: int
+    samples_per_iteration: float | None
+    samples_per_s: float | None
+    samples_per_s_per_gpu: float | None
+    samples_from: Literal["given", "shapes"] | None
+    tokens_per_iteration: float | None
+    tokens_per_s: float | None
+    tokens_per_s_per_gpu: float | None
+    tokens_from: Literal["given", "shapes"] | None
+    told: str
+    """Where the numbers come from, or what would tell them."""
+
+
+class IterationThroughput(TypedDict):
+    """Samples and tokens of an iteration."""
+
+    number: int
+    duration_ns: int
+    samples: int | None
+    tokens: int | None
+    samples_per_s: float | None
+    tokens_per_s: float | None
+
+
+class ThroughputByIteration(Throughput):
+    """With the first iterations."""
+
+    iterations: list[IterationThroughput]
+
+
+def throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None = None) -> ThroughputByIteration:
     """Samples and tokens a second of the aggregated iterations, for all GPUs of the recording and for one.
 
     Args:
@@ -63,6 +96,12 @@ def throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None
         raise UnfitDatabase(f"The batches in {shown} are damaged; import its source again.") from None
 
 
+def rates(connection: sqlite3.Connection, scope: Scope) -> Throughput:
+    """As ``throughput``, without iterations."""
+    known = throughput(connection, scope)
+    return cast("Throughput", {key: value for key, value in known.items() if key != "iterations"})
+
+
 def rates_by_iteration(connection: sqlite3.Connection, scope: Scope, name: str) -> list[tuple[int, float]]:
     """Number of each aggregated iteration, and its ``samples`` or ``tokens`` a second; only where they are known."""
     windows = _windows(connection, scope)
@@ -74,7 +113,7 @@ def rates_by_iteration(connection: sqlite3.Connection, scope: Scope, name: str) 
     ]
 
 
-def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given) -> dict[str, Any]:
+def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given) -> ThroughputByIteration:
     windows = _windows(connection, scope)
     counted = _counted(connection, windows, given)
     lengths = [stop - start for _, start, stop in windows]
@@ -96,7 +135,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given) -> d
         }
         for place, (number, start, stop) in enumerate(windows[:MOST_ITERATIONS])
     ]
-    return answer
+    return cast("ThroughputByIteration", answer)
 
 
 def _rate(count: int | None, time_ns: int) -> float | None:

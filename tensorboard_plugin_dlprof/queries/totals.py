@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 
-from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Table
@@ -55,7 +54,7 @@ _ADDITIVE = frozenset(
 """Columns whose sum means something."""
 
 
-def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> dict[str, Cell]:
+def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> dict[str, float | None]:
     """The sum of each column that can be summed, over the rows that pass; None if all its values are unknown.
 
     Empty for tables that are not summed.

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.queries.extension import recorded
 from tensorboard_plugin_dlprof.queries.ops import NO_GPU_WORK
 
-ON_GPU = ("tensor_core", "unknown_kernel", "other_kernel", "memory")
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.queries.summary import Resource
+
+ON_GPU: tuple[Resource, ...] = ("tensor_core", "unknown_kernel", "other_kernel", "memory")
 
 
-def unrecorded_resources(connection: sqlite3.Connection) -> frozenset[str]:
+def unrecorded_resources(connection: sqlite3.Connection) -> frozenset[Resource]:
     """The members of ``summary.RESOURCES`` that could not be recorded.
 
     These are the parts of the GPU without any GPU work, I/O without system calls, and the data loader if no ops were
@@ -20,10 +24,11 @@ def unrecorded_resources(connection: sqlite3.Connection) -> frozenset[str]:
     words = recorded(connection)
     if words is None:
         return frozenset()
-    silent = set[str]()
+    silent: set[Resource] = set()
     if connection.execute(f"SELECT {NO_GPU_WORK}").fetchone()[0]:
         silent.update(ON_GPU)
-    for resource, source in (("io", "io"), ("data_loader", "ops")):
+    sources: dict[Resource, str] = {"io": "io", "data_loader": "ops"}
+    for resource, source in sources.items():
         if source not in words and not _has_spans(connection, resource):
             silent.add(resource)
     return frozenset(silent)

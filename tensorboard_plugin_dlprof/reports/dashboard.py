@@ -121,7 +121,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     times = summary.kernel_time(connection, scope)
     untold = (times["unknown"]["launches"] or 0) + (times["graph"]["launches"] or 0)
     least = ", at least" if untold and times["tensor_core"]["launches"] else ""
-    names = {
+    names: dict[summary.KernelClass, str] = {
         "tensor_core": f"{unit} kernels{least}",
         "unknown": "Unknown kernels",
         "other_kernel": "Other kernels",

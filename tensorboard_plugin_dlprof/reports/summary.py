@@ -6,7 +6,8 @@ Blocks, names and order are those of DLProf 1.8. Times are in nanoseconds, utili
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
@@ -132,7 +133,7 @@ def _memory(connection: sqlite3.Connection) -> Iterator[tuple[Value, ...]]:
 
 def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None) -> Iterator[tuple[Value, ...]]:
     """Samples and tokens a second, where they are known."""
-    found = throughput(connection, scope, given)
+    found: Mapping[str, Any] = throughput(connection, scope, given)
     for name in ("samples", "tokens"):
         if found[f"{name}_per_s"] is not None:
             yield Ours((f"{name.title()} Per Iteration", found[f"{name}_per_iteration"]))

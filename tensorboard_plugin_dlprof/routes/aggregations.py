@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, TypedDict, cast
 
 import msgspec
 
@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
 from tensorboard_plugin_dlprof.queries.scope import Aggregation
 from tensorboard_plugin_dlprof.routes.parameters import AggregateRequest
+from tensorboard_plugin_dlprof.routes.profiles import ImportProgress
 
 
 def aggregate_request(asked: AggregateRequest) -> Request:
@@ -48,18 +49,44 @@ def delete_request(number: int, known: list[Aggregation]) -> Request:
     return Request("delete", aggregation=number)
 
 
-def shown(job: Job) -> dict[str, Any]:
-    """A job as sent to the browser; see ``http_api.md``."""
+class AggregationWish(TypedDict):
+    """What is aggregated anew: a range, and the op or the markers, by their label or kind, that separate iterations;
+    or the aggregation that is deleted."""
+
+    iter_start: int | None
+    iter_stop: int | None
+    key_op: str | None
+    candidate: str | None
+    aggregation: int | None
+
+
+class AggregationJob(TypedDict):
+    """A job of aggregating; times are in seconds since 1970."""
+
+    id: str
+    kind: Literal["aggregate", "delete"]
+    state: Literal["queued", "running", "done", "failed", "cancelled"]
+    message: str
+    progress: ImportProgress | None
+    request: AggregationWish
+    aggregation: int | None
+    """The new aggregation once ``done``."""
+    started_at: float | None
+    finished_at: float | None
+
+
+def shown(job: Job) -> AggregationJob:
+    """A job as sent to the browser."""
     request = msgspec.structs.asdict(job.request)
-    kind = request.pop("kind")
-    progress = {"stage": job.stage, "fraction": job.fraction, "elapsed_s": round(job.elapsed_s, 1)}
+    del request["kind"]
+    progress = ImportProgress(stage=job.stage, fraction=job.fraction, elapsed_s=round(job.elapsed_s, 1))
     return {
         "id": job.job_id,
-        "kind": kind,
+        "kind": job.request.kind,
         "state": job.state,
         "message": job.message,
         "progress": progress if job.state == "running" else None,
-        "request": request,
+        "request": cast("AggregationWish", request),
         "aggregation": job.aggregation,
         "started_at": job.started_at,
         "finished_at": job.finished_at,

@@ -48,7 +48,14 @@ from tensorboard_plugin_dlprof.routes.parameters import (
     SeriesRequest,
     TableRequest,
 )
-from tensorboard_plugin_dlprof.routes.profiles import about, database_path, entry, importable, profile_list
+from tensorboard_plugin_dlprof.routes.profiles import (
+    ProfilesAndModes,
+    about,
+    database_path,
+    entry,
+    importable,
+    profile_list,
+)
 from tensorboard_plugin_dlprof.routes.questions import Questions
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, asked_in_body, asked_in_query
 from tensorboard_plugin_dlprof.routes.table import compared, table
@@ -167,23 +174,18 @@ class App:
     def _profiles(self, request: Request, _asked: NothingRequest) -> Response:
         services = self._services
         snapshot = services.catalog.snapshot()
-        return responses.success(
-            request,
-            {
-                **profile_list(snapshot, services.imports, services.import_mode),
-                "reaggregate_mode": services.reaggregate_mode,
-                "perfetto": services.perfetto,
-                "opened": services.opened.shown(snapshot) if services.opened is not None else None,
-            },
-        )
+        body: ProfilesAndModes = {
+            **profile_list(snapshot, services.imports, services.import_mode),
+            "reaggregate_mode": "off" if services.reaggregate_mode == "off" else "on",
+            "perfetto": services.perfetto,
+            "opened": services.opened.shown(snapshot) if services.opened is not None else None,
+        }
+        return responses.success(request, body)
 
     def _dashboard(self, request: Request, asked: ScopeRequest) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile) -> Any:
             scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
-            return {
-                "profile": about(profile, source_facts(borrowed.connection)),
-                **dashboard(borrowed.connection, scope),
-            }
+            return dashboard(borrowed.connection, scope, about(profile, source_facts(borrowed.connection)))
 
         return self._questions.answer(request, asked.profile, body)
 

@@ -6,13 +6,14 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.page import RowSide
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.tables import modules, types
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
+from tensorboard_plugin_dlprof.queries.page_answer import ColumnDescription, TablePage
 
 _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
@@ -24,7 +25,7 @@ _COLUMNS = (
 )
 
 
-def with_baseline(answer: dict[str, Any], name: str, found: Comparison) -> dict[str, Any]:
+def with_baseline(answer: TablePage, name: str, found: Comparison) -> TablePage:
     """A page of a table of ``TABLES`` with the times of the baseline and of this profile, and the change.
 
     Rows without counterpart have no change.
@@ -34,7 +35,7 @@ def with_baseline(answer: dict[str, Any], name: str, found: Comparison) -> dict[
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
-    columns = [
+    columns: list[ColumnDescription] = [
         {
             "key": key,
             "label": label,
@@ -51,7 +52,7 @@ def with_baseline(answer: dict[str, Any], name: str, found: Comparison) -> dict[
     return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
 
 
-def add_launch_sizes(side: dict[str, Any], connection: sqlite3.Connection) -> None:
+def add_launch_sizes(side: RowSide, connection: sqlite3.Connection) -> None:
     """Add the grids and blocks of its kernels to a side of ``./compare_row``."""
     sizes = launch_sizes(connection, [op["op_id"] for op in side["ops"]])
     for kernel in side["kernels"]:

@@ -7,10 +7,11 @@ import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import msgspec
 
+from tensorboard_plugin_dlprof.comparing.noise import Median
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -76,7 +77,32 @@ def kept_run(recording: Recording) -> KeptRun:
     return KeptRun(run_of(recording), {op_type: time_ns // divisor for op_type, time_ns in sums.items()})
 
 
-def series_of(runs: Mapping[str, KeptRun]) -> dict[str, Any]:
+class SeriesRun(TypedDict):
+    """A run of a series."""
+
+    profile: str
+    name: str
+    device: str | None
+    started_ns: int | None
+    iterations: int
+    value: Median | None
+    """Of the measure."""
+    kernel_time: Median | None
+    op_type_ns: list[int]
+    """Kernel time of one iteration and GPU by ``op_types`` of the series, and at the end that of all others."""
+
+
+class ComparedSeries(TypedDict):
+    """Runs of one program in the order of time."""
+
+    measure: Literal["iteration_time", "kernel_time"]
+    runs: list[SeriesRun]
+    regression: int | None
+    """Place of the first run that became slower; None if none did."""
+    op_types: list[str]
+
+
+def series_of(runs: Mapping[str, KeptRun]) -> ComparedSeries:
     """The body of ``./compare_series``.
 
     Args:
@@ -87,17 +113,29 @@ def series_of(runs: Mapping[str, KeptRun]) -> dict[str, Any]:
     ids = list(runs)
     found = series([one.run for one in runs.values()])
     sums: dict[str, int] = defaultdict(int)
-    for one in runs.values():
-        for op_type, time_ns in one.op_type_ns.items():
+    for run in runs.values():
+        for op_type, time_ns in run.op_type_ns.items():
             sums[op_type] += time_ns
     # Kernels outside of all ops have no type.
     shown = heapq.nlargest(_SHOWN_OP_TYPES, filter(None, sums), key=lambda op_type: sums[op_type])
-    for shown_run in found["runs"]:
-        shown_run["profile"] = ids[shown_run.pop("place")]
-        times = runs[shown_run["profile"]].op_type_ns
+    placed: list[SeriesRun] = []
+    for one in found["runs"]:
+        profile = ids[one["place"]]
+        times = runs[profile].op_type_ns
         parts = [times.get(op_type, 0) for op_type in shown]
-        shown_run["op_type_ns"] = [*parts, sum(times.values()) - sum(parts)]
-    return {**found, "op_types": shown}
+        placed.append(
+            {
+                "profile": profile,
+                "name": one["name"],
+                "device": one["device"],
+                "started_ns": one["started_ns"],
+                "iterations": one["iterations"],
+                "value": one["value"],
+                "kernel_time": one["kernel_time"],
+                "op_type_ns": [*parts, sum(times.values()) - sum(parts)],
+            }
+        )
+    return {"measure": found["measure"], "runs": placed, "regression": found["regression"], "op_types": shown}
 
 
 class Comparisons:

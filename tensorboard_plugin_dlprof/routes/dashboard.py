@@ -3,20 +3,69 @@
 from __future__ import annotations
 
 import sqlite3
-from typing import Any
+from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
-from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import recorded
+from tensorboard_plugin_dlprof.queries.iteration_sums import IterationRow
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
-from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, domains
-from tensorboard_plugin_dlprof.queries.throughput import throughput
+from tensorboard_plugin_dlprof.queries.memory_answers import MemoryPeak
+from tensorboard_plugin_dlprof.queries.scope import Aggregation, Scope, aggregations, domains
+from tensorboard_plugin_dlprof.queries.throughput import Throughput, rates
+from tensorboard_plugin_dlprof.routes.profiles import About
 
 
-def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
-    """The body of ``./dashboard`` without ``profile``."""
+class DashboardIterations(TypedDict):
+    """The iterations as bars, and how they were found."""
+
+    unit: str
+    binned: bool
+    rows: list[IterationRow]
+    source: iterations.IterationSource
+    proposal: iterations.Proposal | None
+
+
+class DashboardCoverage(TypedDict):
+    """What the recording lacks."""
+
+    notes: list[Note]
+
+
+class Dashboard(TypedDict):
+    """Everything on the Dashboard."""
+
+    profile: About
+    aggregations: list[Aggregation]
+    aggregation: int
+    domains: list[str]
+    domain: str
+    recorded: list[str] | None
+    """What the capture holds (``ops``, ``shapes``, ``modules``, ...); None where it does not say."""
+    matrix_unit: str
+    framework: str | None
+    """``PyTorch``, ``TensorFlow`` or ``TensorRT``."""
+    model: summary.ModelSummary
+    gpu_utilization: summary.GpuUtilization
+    resource_breakdown: list[summary.ResourceShare]
+    kernel_time: dict[summary.KernelClass, summary.KernelClassTime]
+    tensor_core_efficiency: summary.TensorCoreEfficiency
+    performance: summary.Performance
+    iterations: DashboardIterations
+    throughput: Throughput
+    memory: MemoryPeak | None
+    """The GPU that holds most, at its peak; None where no memory was recorded."""
+    top_ops: list[ops.TopOp]
+    system: list[system.SystemFact]
+    recommendations: list[summary.Recommendation]
+    coverage: DashboardCoverage
+
+
+def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> Dashboard:
+    """The body of ``./dashboard``."""
     rows, is_binned = iterations.iteration_rows(connection, scope)
     return {
+        "profile": profile,
         "aggregations": aggregations(connection),
         "aggregation": scope.aggregation,
         "domains": domains(connection, scope.aggregation),
@@ -37,7 +86,7 @@ def dashboard(connection: sqlite3.Connection, scope: Scope) -> dict[str, Any]:
             "source": iterations.iteration_source(connection, scope),
             "proposal": iterations.proposal(connection, scope),
         },
-        "throughput": {key: value for key, value in throughput(connection, scope).items() if key != "iterations"},
+        "throughput": rates(connection, scope),
         "memory": highest_peak(connection),
         "top_ops": ops.top_ops(connection, scope),
         "system": system.system_facts(connection),

@@ -9,13 +9,14 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.database.naming import source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.queries import job as queries
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, identity
+from tensorboard_plugin_dlprof.routes.profiles import NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
 
@@ -131,6 +132,82 @@ def opened(path: Path) -> Iterator[Connection]:
         ) from error.__cause__
 
 
+class RankColumns(TypedDict):
+    """What the page shows of the ranks, in columns."""
+
+    rank: list[int]
+    host: list[str]
+    coordinates: list[str]
+    window_ns: list[int | None]
+    overlapped_ns: list[int | None]
+    last: list[int]
+    compute_ns: list[int | None]
+    exposed_communication_ns: list[int | None]
+    exposed_transfer_ns: list[int | None]
+    exposed_wait_ns: list[int | None]
+    exposed_unmatched_ns: list[int | None]
+    exposed_copy_ns: list[int | None]
+    idle_ns: list[int | None]
+    own_delay_ns: list[int | None]
+
+
+class IterationColumns(TypedDict):
+    """The iterations of a job, in columns; empty where none were found."""
+
+    iteration: list[int]
+    median_ns: list[int]
+
+
+class JobPage(TypedDict):
+    """What the page of a job shows, besides what ``dlprof distributed`` prints."""
+
+    rank: int
+    ranks: RankColumns
+    profiles: list[NamedFile | None]
+    iterations_by_number: IterationColumns
+
+
+class RankSummary(TypedDict):
+    """What the pages of a single rank say of its job."""
+
+    name: str
+    rank: int
+    world_size: int
+    knows_ranks: bool
+    wait_fraction: float | None
+    own_delay_ns: int | None
+    sentence: str
+
+
+class JobCells(TypedDict):
+    """A measure of all ranks in all iterations."""
+
+    rows: int
+    columns: int
+    ranks: int
+    """How many ranks a cell stands for."""
+    iterations: int
+    """How many iterations a cell stands for."""
+    unit_ns: int
+    unknown: int
+    cells: str
+    """Base64 of little-endian 32-bit numbers, row after row."""
+
+
+class CollectiveMember(TypedDict):
+    """A rank in an operation, on the job's common clock."""
+
+    rank: int
+    wait_ns: int
+    start_ns: int
+
+
+class CollectiveMembers(TypedDict):
+    """The ranks in an operation."""
+
+    members: list[CollectiveMember]
+
+
 def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfile]) -> dict[str, Any]:
     """The field ``job`` of the body of ``./job``; ``profiles`` are from ``Jobs.listed``."""
     ranks = queries.rank_columns(connection)
@@ -159,7 +236,7 @@ def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dic
     found = queries.answer(connection)
     rank = queries.rank(connection, place.rank)
     window, wait = rank["window_ns"], rank["exposed_wait_ns"]
-    told = {
+    told: RankSummary = {
         "name": found["job"],
         "rank": place.rank,
         "world_size": found["world_size"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,16 +11,19 @@ from tensorboard_plugin_dlprof.opening.regular_file import shown as shown_path
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.recognise import refusal_of
 
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.routes.profiles import OpenedFile
+
 
 class Opened(msgspec.Struct, frozen=True):
     """The path of that file or folder."""
 
     path: Path
 
-    def shown(self, snapshot: Snapshot) -> dict[str, Any]:
+    def shown(self, snapshot: Snapshot) -> OpenedFile:
         """The field ``opened`` of ``./profiles``: the profile of the file, or the reason why it cannot be read."""
         name = shown_path(Path(self.path.name or str(self.path)))
-        answer = {"name": name, "profile": None, "code": "", "message": ""}
+        answer: OpenedFile = {"name": name, "profile": None, "code": "", "message": ""}
         for profile in snapshot.profiles:
             if not self.path.is_dir() and profile.file is not None and profile.file.name == self.path.name:
                 return {**answer, "profile": profile.profile_id}

@@ -4,21 +4,117 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.queries.headline import SourceFacts
+from tensorboard_plugin_dlprof.queries.headline import Headline, SourceFacts
 from tensorboard_plugin_dlprof.routes.responses import MAX_ANSWER_BYTES, to_json
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.scan import Seen
 
 _MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
 _MOST_LETTERS = 2_000
 
 
-def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -> dict[str, Any]:
+ProfileState: TypeAlias = Literal["ready", "not_imported", "queued", "importing", "failed", "metadata_only"]
+
+
+class ImportProgress(TypedDict):
+    """How far an import is."""
+
+    stage: str
+    fraction: float | None
+    elapsed_s: float
+
+
+class ProfileEntry(TypedDict):
+    """A profile below the log directory; ``captured_at`` is in seconds since 1970."""
+
+    id: str
+    run: str
+    name: str
+    kind: Literal["database", "source", "metadata"]
+    format: str
+    rank: int | None
+    world_size: int | None
+    captured_at: float | None
+    size_bytes: int | None
+    state: ProfileState
+    code: str
+    """The error code of ``failed``, else empty."""
+    message: str
+    progress: ImportProgress | None
+    headline: Headline | None
+
+
+class NamedFile(TypedDict):
+    """A file, or a profile, by its run and its name."""
+
+    run: str
+    name: str
+
+
+class Scan(TypedDict):
+    """The search for profiles."""
+
+    state: Literal["scanning", "done"]
+    directories: int
+    finished_at: float | None
+    truncated: bool
+    refused: list[NamedFile]
+    """Links out of the log directory that were not followed."""
+    reports: list[NamedFile]
+    """Reports of other tools, which are not read as they are."""
+    jobs: list[NamedFile]
+    """Databases of jobs of many ranks, whose profiles are in the run and in those below it."""
+    remote: list[str]
+    """Why log directories in the cloud cannot be searched, or not anew: a sentence for each."""
+
+
+class OpenedFile(TypedDict):
+    """What ``dlprofviewer`` was started on, and why it cannot be opened."""
+
+    name: str
+    profile: str | None
+    code: str
+    message: str
+
+
+class ListedProfiles(TypedDict):
+    """The profiles below the log directory."""
+
+    profiles: list[ProfileEntry]
+    scan: Scan
+    import_mode: Literal["auto", "off"]
+    version: str
+
+
+class ProfilesAndModes(ListedProfiles):
+    """With how the server was started."""
+
+    reaggregate_mode: Literal["on", "off"]
+    perfetto: str | None
+    """Where windows of the timeline can be handed over to; None offers nothing."""
+    opened: OpenedFile | None
+    """None in TensorBoard."""
+
+
+class About(TypedDict):
+    """A profile on its own pages."""
+
+    id: str
+    run: str
+    name: str
+    format: str
+    rank: int | None
+    world_size: int | None
+    captured_at: float | None
+
+
+def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -> ListedProfiles:
     """The body of ``./profiles``. What is beyond the size of an answer is left out of it, and told as truncated."""
     entries, left_out = _within(_MOST_LIST_BYTES, (entry(profile, imports) for profile in snapshot.profiles))
     return {
@@ -28,19 +124,23 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
             "directories": snapshot.directories,
             "finished_at": snapshot.finished_at or None,
             "truncated": snapshot.truncated or left_out,
-            "refused": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.refused],
-            "reports": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.reports],
-            "jobs": [{"run": _text(seen.run), "name": _text(seen.name)} for seen in snapshot.jobs],
+            "refused": _named(snapshot.refused),
+            "reports": _named(snapshot.reports),
+            "jobs": _named(snapshot.jobs),
             "remote": list(snapshot.errors),
         },
-        "import_mode": import_mode,
+        "import_mode": "off" if import_mode == "off" else "auto",
         "version": VERSION,
     }
 
 
-def _within(most_bytes: int, entries: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], bool]:
+def _named(files: Iterable[Seen]) -> list[NamedFile]:
+    return [{"run": _text(file.run), "name": _text(file.name)} for file in files]
+
+
+def _within(most_bytes: int, entries: Iterable[ProfileEntry]) -> tuple[list[ProfileEntry], bool]:
     """The first entries that fit, and whether there were more. No profile can keep the others from being listed."""
-    kept: list[dict[str, Any]] = []
+    kept: list[ProfileEntry] = []
     size = 0
     for each in entries:
         size += len(to_json(each)) + 1
@@ -50,7 +150,7 @@ def _within(most_bytes: int, entries: Iterable[dict[str, Any]]) -> tuple[list[di
     return kept, False
 
 
-def entry(profile: FoundProfile, imports: ImportManager) -> dict[str, Any]:
+def entry(profile: FoundProfile, imports: ImportManager) -> ProfileEntry:
     """One entry of ``profiles`` in the body of ``./profiles``."""
     state, message, progress = _state(profile, imports)
     return {
@@ -77,7 +177,7 @@ def _code(profile: FoundProfile, imports: ImportManager) -> str:
     return profile.code or ("import_failed" if status is not None and not status.of_source else "unreadable")
 
 
-def about(profile: FoundProfile, facts: SourceFacts) -> dict[str, Any]:
+def about(profile: FoundProfile, facts: SourceFacts) -> About:
     """The description of a profile on its own pages, with facts of its database that the list may not know yet."""
     return {
         "id": profile.profile_id,
@@ -126,7 +226,7 @@ def importable(profile: FoundProfile) -> Source | None:
     )
 
 
-def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dict[str, Any] | None]:
+def _state(profile: FoundProfile, imports: ImportManager) -> tuple[ProfileState, str, ImportProgress | None]:
     if profile.kind == "metadata":
         return "metadata_only", "", None
     if profile.message:
@@ -139,8 +239,8 @@ def _state(profile: FoundProfile, imports: ImportManager) -> tuple[str, str, dic
         return "not_imported", "", None
     if status.state == "cancelled":
         return "not_imported", status.message, None
-    progress = {"stage": status.stage, "fraction": status.fraction, "elapsed_s": round(status.elapsed_s, 1)}
-    return status.state, status.message, progress if status.state == "importing" else None
+    progress = ImportProgress(stage=status.stage, fraction=status.fraction, elapsed_s=round(status.elapsed_s, 1))
+    return cast("ProfileState", status.state), status.message, progress if status.state == "importing" else None
 
 
 def _text(name: str) -> str:

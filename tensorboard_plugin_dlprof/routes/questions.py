@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import (
     SCOPE,
     TABLES,
+    ComparedSeries,
     Comparisons,
     Kept,
     KeptRun,
@@ -213,7 +214,7 @@ class Questions:
         with self._databases.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
             yield borrowed
 
-    def series(self, ids: Sequence[str]) -> dict[str, Any]:
+    def series(self, ids: Sequence[str]) -> ComparedSeries:
         """The times of several profiles, in the order in which they ran."""
         from tensorboard_plugin_dlprof.comparing.reading import read_recording
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tensorboard_plugin_dlprof.queries.page_answer import page_of
+from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, Kept, table_of_comparison, tables_of
@@ -13,7 +11,7 @@ from tensorboard_plugin_dlprof.routes.parameters import TableRequest
 from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
 
-def table(borrowed: Borrowed, asked: TableRequest) -> dict[str, Any]:
+def table(borrowed: Borrowed, asked: TableRequest) -> TablePage:
     """The body of ``./table``."""
     scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
     found = table_of(borrowed.connection, asked.table)
@@ -21,7 +19,7 @@ def table(borrowed: Borrowed, asked: TableRequest) -> dict[str, Any]:
         return page_of(rows.connection, found, scope, asked, rows.counts)
 
 
-def compared(kept: Kept, asked: TableRequest) -> dict[str, Any]:
+def compared(kept: Kept, asked: TableRequest) -> TablePage:
     """The body of ``./table`` for a table of a comparison."""
     with tables_of(kept) as connection:
         return page_of(connection, table_of_comparison(asked.table), SCOPE, asked, kept.counts)

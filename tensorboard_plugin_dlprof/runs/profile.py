@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -51,7 +51,7 @@ class FoundProfile(msgspec.Struct, frozen=True):
     """The code of that error; empty without a message."""
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> Literal["source", "database", "metadata"]:
         """``source``, ``database`` or ``metadata``."""
         return "source" if self.source else "database" if self.database else "metadata"
 

@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import tensorboard_plugin_dlprof.routes
+from scripts.http_api import document
 from tensorboard_plugin_dlprof.queries.tables import TABLES
+from tensorboard_plugin_dlprof.routes.parameters import CHANGES, READS
 from tests.routes.serving import LINKS, Server
 from tests.shared_data import shared_data
 from tests.waiting import wait_for
@@ -69,25 +71,24 @@ def test_a_table(server: Server) -> None:
     assert all(set(row) == {column["key"] for column in real["columns"]} for row in real["rows"])
 
 
-THE_COLUMNS_OF = {
-    "op_names": "op_paths",
-    "ops_of_group": "ops",
-    "ops_of_path": "ops",
-    "ops_of_name": "ops",
-    "ops_of_type": "ops",
-    "kernels_of_iteration_op": "kernels_of_iteration",
-}
-"""Tables whose columns are documented as those of another one."""
+def test_every_route_and_table_is_listed_as_it_is_declared() -> None:
+    """Whoever changes a declaration runs ``python -m scripts.http_api``."""
+    assert document(DOCUMENT) == DOCUMENT
+    assert set(re.findall("<!-- columns (.*) -->", DOCUMENT)) == set(TABLES)
+    headings = "\n".join(re.findall("## .*", DOCUMENT))
+    assert [path for path in READS if f"GET .{path}" not in headings] == []
+    assert [path for path in CHANGES if f"POST .{path}" not in headings] == []
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_every_column_is_documented(server: Server, table: str) -> None:
-    """Tables are listed with their columns, and with the column that names a row."""
+@pytest.mark.parametrize("table", ["gpus", "iterations", "kernels_of_iteration_op", "gap_groups"])
+def test_a_table_has_the_listed_columns(server: Server, table: str) -> None:
+    """Those of its declaration, in their order."""
     profile = server.profile("made.dlprof_dldb.sqlite")["id"]
     answer = server.get(f"/table?profile={profile}&table={table}{LINKS.get(table, '')}").json
-    section = DOCUMENT.split(f"* `{THE_COLUMNS_OF.get(table, table)}` (key", 1)[1].split("\n* ", 1)[0]
-    assert [column["key"] for column in answer["columns"] if f"`{column['key']}`" not in section] == []
-    assert f"* `{table}` (key `{answer['key']}`" in DOCUMENT
+    keys = [column["key"] for column in answer["columns"]]
+    section = DOCUMENT.split(f"<!-- columns {table} -->", 1)[1].split("<!-- end -->", 1)[0]
+    if "The columns of" not in section:
+        assert keys == [key for key in re.findall(r"^\| `(\w+)`", section, re.MULTILINE) if key in keys]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,15 @@
-/** What the server sends. Made by `python -m scripts.response_types`; change the declarations there. */
+/** What the server sends. Made by `python -m scripts.http_api`; change the declarations there. */
+
+/** A profile on its own pages. */
+export interface About {
+  id: string;
+  run: string;
+  name: string;
+  format: string;
+  rank: number | null;
+  world_size: number | null;
+  captured_at: number | null;
+}
 
 /** One choice of key op and iteration range. */
 export interface Aggregation {
@@ -11,11 +22,35 @@ export interface Aggregation {
   label: string;
 }
 
+/**
+ * What is aggregated anew: a range, and the op or the markers, by their label or kind, that separate iterations; or
+ * the aggregation that is deleted.
+ */
+export interface AggregationWish {
+  iter_start: number | null;
+  iter_stop: number | null;
+  key_op: string | null;
+  candidate: string | null;
+  aggregation: number | null;
+}
+
+/** The samples of both sides. */
+export interface BothSamples {
+  a: CompareSamples;
+  b: CompareSamples;
+}
+
 /** One way to divide the capture into iterations. */
 export interface Candidate {
   kind: string;
   label: string;
   count: number | null;
+}
+
+/** The bytes of a category in each bin. */
+export interface CategoryCurve {
+  category: string;
+  bytes: number[];
 }
 
 /** One cause. Each list has one item per node: the sum over the ops below it. */
@@ -34,6 +69,54 @@ export interface CauseTime {
   label: string;
   ops: number | null;
   kernel_ns: number | null;
+}
+
+/** A rank in an operation, on the job's common clock. */
+export interface CollectiveMember {
+  rank: number;
+  wait_ns: number;
+  start_ns: number;
+}
+
+/** A column of a table. */
+export interface Column {
+  key: string;
+  label: string;
+  type: "text" | "long_text" | "kernel_name" | "path" | "integer" | "number" | "boolean" | "duration_ns" | "fraction" | "bytes";
+  description: string;
+  sortable: boolean;
+  filterable: boolean;
+  searchable: boolean;
+  /** Shown when the user asks for it. */
+  hidden: boolean;
+  /** 0 for what the table is read for; where the page is too narrow for all, a higher one is left out first. */
+  tier: number;
+}
+
+/** A row of the change; all rows add up to it. */
+export interface CompareChangedRow {
+  kind: "op" | "ops" | "gone" | "new" | "kernel" | "kernels" | "graphs" | "overlap" | "part";
+  name: string;
+  matched_by: string | null;
+  a_ns: number;
+  b_ns: number;
+  change_ns: number;
+  work_ns: number | null;
+  speed_ns: number | null;
+  a_calls: number | null;
+  b_calls: number | null;
+  interval: [number, number] | null;
+  op_type: string | null;
+  direction: string | null;
+  a_op_ids: string[];
+  b_op_ids: string[];
+  a_kernel: string | null;
+  b_kernel: string | null;
+  a_tensor_core_fraction: number | null;
+  b_tensor_core_fraction: number | null;
+  a_precision: string | null;
+  b_precision: string | null;
+  position: number;
 }
 
 /**
@@ -61,6 +144,35 @@ export interface ComparePart {
   change_ns: number;
 }
 
+/** What the page shows of a comparison, besides what `dlprof compare` prints. */
+export interface CompareResponse extends Comparison {
+  order: RowColumns;
+  iterations: BothSamples;
+  modules: ModuleChange[];
+}
+
+/** What the page shows of a row, besides what `dlprof compare` prints. */
+export interface CompareRowResponse extends CompareChangedRow {
+  is_changed: boolean;
+  a: CompareRowSide;
+  b: CompareRowSide;
+}
+
+/** A side of a row. */
+export interface CompareRowSide {
+  ops: ComparedOp[];
+  total_ops: number;
+  kernels: ComparedKernel[];
+}
+
+/** The samples of a side, in columns. */
+export interface CompareSamples {
+  recording: string[];
+  iteration: number[];
+  iteration_ns: (number | null)[];
+  kernel_ns: number[];
+}
+
 /** A side: its recordings, and its time by unit of comparison. */
 export interface CompareSide {
   name: string;
@@ -75,6 +187,25 @@ export interface CompareSide {
   recordings: string[];
   value_ns: number;
   started_ns: number | null;
+}
+
+/** A kernel of a row. */
+export interface ComparedKernel {
+  name: string;
+  time_ns: number;
+  launches: number;
+  tensor_core: boolean | null;
+  precision: string | null;
+  family: string | null;
+  /** With which grids and blocks it is launched; empty where that is not recorded. */
+  sizes: LaunchSize[];
+}
+
+/** An op of a row. */
+export interface ComparedOp {
+  op_id: string;
+  path: string;
+  shapes: string | null;
 }
 
 /** What changed from a baseline A to a candidate B. */
@@ -104,6 +235,48 @@ export interface CoverageNote {
   message: string;
   /** What to do about it; may be empty. */
   hint: string;
+}
+
+/** What the recording lacks. */
+export interface DashboardCoverage {
+  notes: CoverageNote[];
+}
+
+/** The iterations as bars, and how they were found. */
+export interface DashboardIterations {
+  unit: string;
+  binned: boolean;
+  rows: IterationRow[];
+  source: IterationSource;
+  proposal: IterationProposal | null;
+}
+
+/** Everything on the Dashboard. */
+export interface DashboardResponse {
+  profile: About;
+  aggregations: Aggregation[];
+  aggregation: number;
+  domains: string[];
+  domain: string;
+  /** What the capture holds (`ops`, `shapes`, `modules`, ...); `null` where it does not say. */
+  recorded: string[] | null;
+  matrix_unit: string;
+  /** `PyTorch`, `TensorFlow` or `TensorRT`. */
+  framework: string | null;
+  model: ModelSummary;
+  gpu_utilization: GpuUtilization;
+  resource_breakdown: ResourceShare[];
+  kernel_time: Record<"total" | "tensor_core" | "unknown" | "other_kernel" | "memory" | "graph", KernelTime>;
+  tensor_core_efficiency: TensorCoreEfficiency;
+  performance: Performance;
+  iterations: DashboardIterations;
+  throughput: Throughput;
+  /** The GPU that holds most, at its peak; `null` where no memory was recorded. */
+  memory: MemoryPeak | null;
+  top_ops: TopOp[];
+  system: SystemFact[];
+  recommendations: Recommendation[];
+  coverage: DashboardCoverage;
 }
 
 /** Kernel time of one GPU. */
@@ -453,6 +626,38 @@ export interface Headline {
   tensor_core_time_fraction: number | null;
 }
 
+/** How far an import is. */
+export interface ImportProgress {
+  stage: string;
+  fraction: number | null;
+  elapsed_s: number;
+}
+
+/** With the extremes of its iterations. */
+export interface IterationBar {
+  iteration: number;
+  stop_iteration: number;
+  /** Number of iterations, which does not follow from the numbers if there are gaps between them. */
+  count: number;
+  start_ns: number | null;
+  duration_ns: number;
+  /** Whether the iterations are aggregated. */
+  profiled: boolean;
+  /**
+   * Exclusive times (ns) that add up to the duration; `null` for iterations that are not aggregated. If
+   * `unknown_kernel` is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
+   */
+  parts: Record<"tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other", number | null> | null;
+  shortest_ns: number;
+  longest_ns: number;
+}
+
+/** The iterations of a job, in columns; empty where none were found. */
+export interface IterationColumns {
+  iteration: number[];
+  median_ns: number[];
+}
+
 /** A range of iterations without warm-up. */
 export interface IterationProposal {
   iter_start: number;
@@ -468,11 +673,57 @@ export interface IterationRate {
   measured_fraction: number | null;
 }
 
+/** One iteration, or several: sums over `count` iterations from `iteration` to `stop_iteration`. */
+export interface IterationRow {
+  iteration: number;
+  stop_iteration: number;
+  /** Number of iterations, which does not follow from the numbers if there are gaps between them. */
+  count: number;
+  start_ns: number | null;
+  duration_ns: number;
+  /** Whether the iterations are aggregated. */
+  profiled: boolean;
+  /**
+   * Exclusive times (ns) that add up to the duration; `null` for iterations that are not aggregated. If
+   * `unknown_kernel` is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
+   */
+  parts: Record<"tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other", number | null> | null;
+}
+
 /** How the iterations were found, and the other ways to find them. Texts are empty if the database does not say. */
 export interface IterationSource {
   kind: string;
   label: string;
   candidates: Candidate[];
+}
+
+/** `first` to `last` are the numbers of all iterations, `from` to `to` those that the bars cover. */
+export interface IterationsResponse {
+  first: number | null;
+  last: number | null;
+  total: number | null;
+  profiled: number | null;
+  iter_start: number | null;
+  iter_stop: number | null;
+  from: number | null;
+  to: number | null;
+  bin_size: number;
+  binned: boolean;
+  rows: IterationBar[];
+}
+
+/** A job of aggregating; times are in seconds since 1970. */
+export interface Job {
+  id: string;
+  kind: "aggregate" | "delete";
+  state: "queued" | "running" | "done" | "failed" | "cancelled";
+  message: string;
+  progress: ImportProgress | null;
+  request: AggregationWish;
+  /** The new aggregation once `done`. */
+  aggregation: number | null;
+  started_at: number | null;
+  finished_at: number | null;
 }
 
 /** Which rank of a job costs time, and why. */
@@ -503,6 +754,20 @@ export interface JobAnswer {
   findings: JobFinding[];
 }
 
+/** A measure of all ranks in all iterations. */
+export interface JobCells {
+  rows: number;
+  columns: number;
+  /** How many ranks a cell stands for. */
+  ranks: number;
+  /** How many iterations a cell stands for. */
+  iterations: number;
+  unit_ns: number;
+  unknown: number;
+  /** Base64 of little-endian 32-bit numbers, row after row. */
+  cells: string;
+}
+
 /** Whether times of different ranks can be compared. */
 export interface JobClocks {
   aligned: boolean;
@@ -529,6 +794,11 @@ export interface JobCollective {
   last_rank: number;
   own_delay_ns: number;
   cause: string;
+}
+
+/** The ranks in an operation. */
+export interface JobCollectiveDetail extends JobCollective {
+  members: CollectiveMember[];
 }
 
 /** Sums over collectives of one dimension, kind, size and number of ranks. */
@@ -657,6 +927,12 @@ export interface KernelTime {
   launches: number | null;
 }
 
+/** The grid and the block of a launch, three dimensions each. */
+export interface LaunchSize {
+  grid: number[];
+  block: number[];
+}
+
 /** A part of the kernel time of the ops, by what limits it; the parts are exclusive, and add up to it. */
 export interface LimitTime {
   /**
@@ -665,6 +941,38 @@ export interface LimitTime {
    */
   limit: string;
   kernel_ns: number;
+}
+
+/** A median with the bounds that are 95 % sure. */
+export interface Median {
+  median: number;
+  low: number | null;
+  high: number | null;
+}
+
+/** What is in use at a moment, for pages. */
+export interface MemoryAt {
+  at_ns: number | null;
+  in_use_bytes: number;
+  at_peak: MemoryHeld[];
+  by_owner: MemoryOwner[];
+  by_module: MemoryModule[];
+}
+
+/**
+ * Memory over time in bins; `unit` is `ns` or `events`. `categories` say what `in_use_max_bytes` consists of, from
+ * below; `null` of too many events.
+ */
+export interface MemoryCurveResponse {
+  device: number;
+  unit: string;
+  from: number;
+  to: number;
+  in_use_min_bytes: number[];
+  in_use_max_bytes: number[];
+  reserved_max_bytes: number[] | null;
+  categories: CategoryCurve[] | null;
+  capacity_bytes: number | null;
 }
 
 /**
@@ -776,6 +1084,42 @@ export interface MemoryOwner {
   blocks: number | null;
 }
 
+/** The GPU that holds most, at its peak. */
+export interface MemoryPeak {
+  device: string;
+  peak_bytes: number;
+  /** `allocated`, or `requested` where a snapshot tells only that. */
+  peak_of: string;
+  peak_reserved_bytes: number | null;
+  capacity_bytes: number | null;
+  /** Whether bytes count from the start of the recording. */
+  relative: boolean;
+  /** The largest categories, in percent. */
+  shares: ([string, number])[];
+}
+
+/** What holds the memory of each GPU; no devices where none was recorded. */
+export interface MemoryResponse {
+  schema: string;
+  devices: Record<string, MemoryDevice>;
+  headline: string;
+}
+
+/** A segment of the allocator, with the size and the state of each block. */
+export interface MemorySegment {
+  total_bytes: number;
+  pool: string;
+  stream: number;
+  blocks: ([number, string])[];
+}
+
+/** What the allocator holds at the end of a snapshot, the largest first. */
+export interface MemorySegments {
+  segments: MemorySegment[];
+  segments_left_out: number;
+  blocks_left_out: number;
+}
+
 /** Something that is not known about efficiency. */
 export interface Missing {
   what: string;
@@ -796,6 +1140,21 @@ export interface ModelSummary {
   eligible_gpu_time_fraction: number | null;
 }
 
+/** The times of a module. */
+export interface ModuleChange {
+  path: string;
+  level: number;
+  a_ns: number;
+  b_ns: number;
+  rows: number;
+}
+
+/** A file, or a profile, by its run and its name. */
+export interface NamedFile {
+  run: string;
+  name: string;
+}
+
 /** Means over the ops, weighted by kernel time; each over the ops for which it is known. */
 export interface NetworkRates {
   /** Share of the peak rate for the precision of each op. */
@@ -805,6 +1164,14 @@ export interface NetworkRates {
   bytes_per_second: number | null;
   occupancy_fraction: number | null;
   achieved_fraction: number | null;
+}
+
+/** What `dlprofviewer` was started on, and why it cannot be opened. */
+export interface OpenedFile {
+  name: string;
+  profile: string | null;
+  code: string;
+  message: string;
 }
 
 /** One published peak rate of one GPU. */
@@ -841,6 +1208,75 @@ export interface PrecisionTime {
   kernels: number | null;
 }
 
+/** A profile below the log directory; `captured_at` is in seconds since 1970. */
+export interface ProfileEntry {
+  id: string;
+  run: string;
+  name: string;
+  kind: "database" | "source" | "metadata";
+  format: string;
+  rank: number | null;
+  world_size: number | null;
+  captured_at: number | null;
+  size_bytes: number | null;
+  state: "ready" | "not_imported" | "queued" | "importing" | "failed" | "metadata_only";
+  /** The error code of `failed`, else empty. */
+  code: string;
+  message: string;
+  progress: ImportProgress | null;
+  headline: Headline | null;
+}
+
+/** With how the server was started. */
+export interface ProfilesResponse {
+  profiles: ProfileEntry[];
+  scan: Scan;
+  import_mode: "auto" | "off";
+  version: string;
+  reaggregate_mode: "on" | "off";
+  /** Where windows of the timeline can be handed over to; `null` offers nothing. */
+  perfetto: string | null;
+  /** `null` in TensorBoard. */
+  opened: OpenedFile | null;
+}
+
+/** What the page shows of the ranks, in columns. */
+export interface RankColumns {
+  rank: number[];
+  host: string[];
+  coordinates: string[];
+  window_ns: (number | null)[];
+  overlapped_ns: (number | null)[];
+  last: number[];
+  compute_ns: (number | null)[];
+  exposed_communication_ns: (number | null)[];
+  exposed_transfer_ns: (number | null)[];
+  exposed_wait_ns: (number | null)[];
+  exposed_unmatched_ns: (number | null)[];
+  exposed_copy_ns: (number | null)[];
+  idle_ns: (number | null)[];
+  own_delay_ns: (number | null)[];
+}
+
+/** What the page of a job shows, besides what `dlprof distributed` prints. */
+export interface RankJob extends JobAnswer {
+  rank: number;
+  ranks: RankColumns;
+  profiles: (NamedFile | null)[];
+  iterations_by_number: IterationColumns;
+}
+
+/** What the pages of a single rank say of its job. */
+export interface RankSummary {
+  name: string;
+  rank: number;
+  world_size: number;
+  knows_ranks: boolean;
+  wait_fraction: number | null;
+  own_delay_ns: number | null;
+  sentence: string;
+}
+
 /** One recommendation of DLProf's expert system. */
 export interface Recommendation {
   problem: string;
@@ -857,11 +1293,77 @@ export interface ResourceShare {
   fraction: number | null;
 }
 
+/** Rows in the order of the program, in columns; `count` rows are summed in each. */
+export interface RowColumns {
+  name: string[];
+  kind: string[];
+  count: number[];
+  position: number[];
+  a_ns: number[];
+  b_ns: number[];
+}
+
+/** The search for profiles. */
+export interface Scan {
+  state: "scanning" | "done";
+  directories: number;
+  finished_at: number | null;
+  truncated: boolean;
+  /** Links out of the log directory that were not followed. */
+  refused: NamedFile[];
+  /** Reports of other tools, which are not read as they are. */
+  reports: NamedFile[];
+  /** Databases of jobs of many ranks, whose profiles are in the run and in those below it. */
+  jobs: NamedFile[];
+  /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
+  remote: string[];
+}
+
+/** Runs of one program in the order of time. */
+export interface SeriesResponse {
+  measure: "iteration_time" | "kernel_time";
+  runs: SeriesRun[];
+  /** Place of the first run that became slower; `null` if none did. */
+  regression: number | null;
+  op_types: string[];
+}
+
+/** A run of a series. */
+export interface SeriesRun {
+  profile: string;
+  name: string;
+  device: string | null;
+  started_ns: number | null;
+  iterations: number;
+  /** Of the measure. */
+  value: Median | null;
+  kernel_time: Median | null;
+  /** Kernel time of one iteration and GPU by `op_types` of the series, and at the end that of all others. */
+  op_type_ns: number[];
+}
+
 /** One line of the system configuration. */
 export interface SystemFact {
   key: string;
   label: string;
   value: string;
+}
+
+/** A page of a table. */
+export interface TableResponse {
+  table: string;
+  columns: Column[];
+  rows: (Record<string, string | number | boolean | null>)[];
+  /** Key of the column that names a row. */
+  key: string;
+  offset: number;
+  total: number;
+  filtered: number;
+  sort: string;
+  /** Sums of the columns that can be summed, over all rows that pass search and filters. */
+  totals: Record<string, number | null>;
+  /** The columns in which all rows are alike, those too that search and filters leave out. */
+  constant: string[];
 }
 
 /** GPU time of Tensor Core kernels over that of all kernels, both in eligible ops. */
@@ -872,6 +1374,21 @@ export interface TensorCoreEfficiency {
   kernel_ns: number | null;
   /** The part of `kernel_ns` whose Tensor Core use is unknown; if it is not 0, `fraction` is a lower bound. */
   unknown_ns: number | null;
+}
+
+/** Samples and tokens of all GPUs; `null` where neither shapes nor the user tell. */
+export interface Throughput {
+  gpus: number;
+  samples_per_iteration: number | null;
+  samples_per_s: number | null;
+  samples_per_s_per_gpu: number | null;
+  samples_from: "given" | "shapes" | null;
+  tokens_per_iteration: number | null;
+  tokens_per_s: number | null;
+  tokens_per_s_per_gpu: number | null;
+  tokens_from: "given" | "shapes" | null;
+  /** Where the numbers come from, or what would tell them. */
+  told: string;
 }
 
 /** One op among those with the most GPU time. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { iterationRow } from "../testing/builders";
+import { iterationRow, PARTS } from "../testing/builders";
 import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
@@ -95,7 +95,7 @@ describe("bars of iterations", () => {
     expect(openingBar(worked)).toEqual({ view: "iterations", "iters.row": "7" });
     const among = { view: "iterations", "iterations.from": "5", "iterations.to": "10" };
     expect(openingBar({ ...worked, profiled: false, parts: null })).toEqual(among);
-    expect(openingBar({ ...worked, parts: { tensor_core: null, memory: 0, cpu: 9 } })).toEqual(among);
+    expect(openingBar({ ...worked, parts: { ...PARTS, tensor_core: null, memory: 0, cpu: 9 } })).toEqual(among);
     expect(openingBar({ ...worked, stop_iteration: 9 })).toEqual({ ...among, "iterations.to": "12" });
   });
 

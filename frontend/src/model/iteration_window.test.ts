@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { PARTS } from "../testing/builders";
 
 import type { IterationBar } from "../api/types";
 import { iterationRow } from "../testing/builders";
@@ -59,7 +60,7 @@ it("bars stand where their iterations are, and those outside the window are left
 
 it("a bar of several iterations is their mean", () => {
   expect(meanBar(bar(0, 9)).duration_ns).toBe(100);
-  expect(meanBar({ ...bar(0, 1), parts: { cpu: 60, io: null } }).parts).toEqual({ cpu: 30, io: null });
+  expect(meanBar({ ...bar(0, 1), parts: { ...PARTS, cpu: 60, io: null } }).parts).toEqual({ ...PARTS, cpu: 30, io: null });
 });
 
 it("labels are round and far enough apart", () => {

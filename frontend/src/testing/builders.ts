@@ -21,6 +21,18 @@ export function profileEntry(changes: Partial<ProfileEntry> = {}): ProfileEntry 
   };
 }
 
+/** No time in any part. */
+export const PARTS = {
+  tensor_core: 0,
+  unknown_kernel: 0,
+  other_kernel: 0,
+  memory: 0,
+  data_loader: 0,
+  io: 0,
+  cpu: 0,
+  other: 0,
+};
+
 export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow {
   return {
     iteration: 0,
@@ -29,7 +41,7 @@ export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow 
     start_ns: 0,
     duration_ns: 100,
     profiled: true,
-    parts: { tensor_core: 30, other_kernel: 20, memory: 0, data_loader: 0, io: 0, cpu: 40, other: 10 },
+    parts: { tensor_core: 30, unknown_kernel: 0, other_kernel: 20, memory: 0, data_loader: 0, io: 0, cpu: 40, other: 10 },
     ...changes,
   };
 }
@@ -38,11 +50,19 @@ export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow 
 export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardResponse {
   const time = (ms: number) => ({ time_ns: ms * 1e6, names: 1, launches: 1 });
   return {
-    profile: { id: "id", run: "run", name: "trace.json", format: "pytorch" },
+    profile: {
+      id: "id",
+      run: "run",
+      name: "trace.json",
+      format: "pytorch",
+      rank: null,
+      world_size: null,
+      captured_at: null,
+    },
     aggregations: [{ id: 1, iter_start: 0, iter_stop: 4, iterations: 5, key_node: "", label: "" }],
     aggregation: 1,
     domains: [],
-    domain: null,
+    domain: "default-domain",
     recorded: null,
     matrix_unit: "Tensor Core",
     framework: "PyTorch",
@@ -84,7 +104,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       average_iteration_ns: 2e8,
       iteration_std_dev_ns: 0,
     },
-    iterations: { unit: "iteration", binned: false, rows: [iterationRow()], source: null, proposal: null },
+    iterations: { unit: "iteration", binned: false, rows: [iterationRow()], source: { kind: "", label: "", candidates: [] }, proposal: null },
     top_ops: [],
     system: [],
     recommendations: [],

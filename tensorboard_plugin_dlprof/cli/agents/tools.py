@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -251,7 +251,7 @@ class Tools:
 
     def _table(self, named: str, wanted: PageRequest, describe: bool, place: dict[str, Any]) -> dict[str, Any]:
         asked = self._opened(named)
-        found = table.answer(asked.database, shown(Path(asked.name)), wanted)
+        found: Mapping[str, Any] = table.answer(asked.database, shown(Path(asked.name)), wanted)
         words = command(
             *("table", self._profiles.path(asked.profile), wanted.table),
             *(option("sort", wanted.sort), option("search", wanted.search)),
@@ -268,7 +268,7 @@ class Tools:
         return answer
 
 
-def _told(data: dict[str, Any], rows: int, words: str, link: str) -> dict[str, Any]:
+def _told(data: Mapping[str, Any], rows: int, words: str, link: str) -> dict[str, Any]:
     """The answer of a tool.
 
     Raises:

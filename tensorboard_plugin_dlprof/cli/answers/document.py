@@ -10,16 +10,18 @@ from tensorboard_plugin_dlprof.cli.answers.comparison import Comparison, Compari
 from tensorboard_plugin_dlprof.cli.answers.diagnosis import Diagnosis
 from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs
 from tensorboard_plugin_dlprof.cli.answers.memory import Memory
-from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Page, ProfileList, Report, Summary
+from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Report, Summary
+from tensorboard_plugin_dlprof.queries.page_answer import TablePage
+from tensorboard_plugin_dlprof.routes.profiles import ListedProfiles
 
 SCHEMA_VERSION = 1
 """Raised when a key is removed or changes its meaning."""
 
 ANSWERS: dict[str, tuple[Any, ...]] = {
-    "list": (ProfileList,),
+    "list": (ListedProfiles,),
     "diagnose": (Diagnosis,),
     "summary": (Summary,),
-    "table": (Page,),
+    "table": (TablePage,),
     "compare": (Comparison, Comparisons),
     "distributed": (Job, Jobs),
     "memory": (Memory,),

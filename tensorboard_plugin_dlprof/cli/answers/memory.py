@@ -127,6 +127,16 @@ class MemoryDevice(Struct):
     findings: list[MemoryFinding]
 
 
+class MemoryAt(Struct):
+    """What is in use at a moment, for pages."""
+
+    at_ns: Ns | None
+    in_use_bytes: Bytes
+    at_peak: list[HeldBy]
+    by_owner: list[HeldByOwner]
+    by_module: list[HeldByModule]
+
+
 class Memory(Struct):
     """What holds the memory of each GPU; no devices where none was recorded."""
 

@@ -1,0 +1,62 @@
+"""What is answered about memory over time; the answer about its peak is declared in ``cli.answers.memory``."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class MemoryPeak(TypedDict):
+    """The GPU that holds most, at its peak."""
+
+    device: str
+    peak_bytes: int
+    peak_of: str
+    """``allocated``, or ``requested`` where a snapshot tells only that."""
+    peak_reserved_bytes: int | None
+    capacity_bytes: int | None
+    relative: bool
+    """Whether bytes count from the start of the recording."""
+    shares: list[tuple[str, float]]
+    """The largest categories, in percent."""
+
+
+class CategoryCurve(TypedDict):
+    """The bytes of a category in each bin."""
+
+    category: str
+    bytes: list[int]
+
+
+MemoryCurve = TypedDict(
+    "MemoryCurve",
+    {
+        "device": int,
+        "unit": str,
+        "from": int,
+        "to": int,
+        "in_use_min_bytes": list[int],
+        "in_use_max_bytes": list[int],
+        "reserved_max_bytes": "list[int] | None",
+        "categories": "list[CategoryCurve] | None",
+        "capacity_bytes": "int | None",
+    },
+)
+"""Memory over time in bins; ``unit`` is ``ns`` or ``events``. ``categories`` say what ``in_use_max_bytes`` consists of,
+from below; None of too many events."""
+
+
+class MemorySegment(TypedDict):
+    """A segment of the allocator, with the size and the state of each block."""
+
+    total_bytes: int
+    pool: str
+    stream: int
+    blocks: list[tuple[int, str]]
+
+
+class MemorySegments(TypedDict):
+    """What the allocator holds at the end of a snapshot, the largest first."""
+
+    segments: list[MemorySegment]
+    segments_left_out: int
+    blocks_left_out: int
