@@ -35,7 +35,7 @@ def asked(server: Server, logdir: Path) -> str:
 def test_the_head_is_as_documented_and_adds_up(server: Server, asked: str) -> None:
     """Bars, rows and parts all add up to the change."""
     found = server.get(f"/compare?{asked}").json
-    same_shape(example("## GET ./compare?"), found, "compare")
+    same_shape(example("## GET ./compare\n"), found, "compare")
     order = found["order"]
     assert sum(order["b_ns"]) - sum(order["a_ns"]) == found["change_ns"]
     assert sum(part["change_ns"] for part in found["parts"]) == found["change_ns"]

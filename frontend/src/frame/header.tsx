@@ -65,7 +65,7 @@ export function Header(props: HeaderProps) {
             <span>Domain</span>
             <select
               class="input"
-              value={data.domain ?? ""}
+              value={data.domain}
               data-tip="NVTX domain whose ranges are the ops"
               onChange={(event) => navigate({ domain: event.currentTarget.value }, true)}
             >

@@ -25,7 +25,7 @@ export function currentKey(data: Pick<DashboardResponse, "aggregation" | "aggreg
   const shown = data.aggregations.find(({ id }) => id === data.aggregation);
   const keyOp = shown?.key_node ?? "";
   if (keyOp !== "") return { keyOp, way: "" };
-  const ways = data.iterations.source?.candidates ?? [];
+  const ways = data.iterations.source.candidates;
   const way = ways.find(({ label }) => label === shown?.label) ?? ways[0];
   return { keyOp: "", way: way === undefined ? "" : nameOfWay(way) };
 }

@@ -178,7 +178,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
         />
       </div>
       {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
-      {source !== null && source.kind === "whole_capture" && (
+      {source.kind === "whole_capture" && (
         <p class="muted">
           No iterations were found: the whole recording counts as one. <MarkSteps framework={data.framework} />, or pick
           a key node that runs once in each.

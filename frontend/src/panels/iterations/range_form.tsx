@@ -27,7 +27,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
   const [confirming, setConfirming] = useState(false);
   const [error, setError] = useState("");
   const jobs = useMyJobs();
-  const ways = data.iterations.source?.candidates ?? [];
+  const ways = data.iterations.source.candidates;
   const { proposal } = data.iterations;
   const first = iterations.first ?? 0;
   const last = iterations.last ?? 0;
