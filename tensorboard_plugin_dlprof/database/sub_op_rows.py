@@ -10,11 +10,12 @@ import sqlite3
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, codes
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
-from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps, no_sub_ops
+from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps
 
 _INPUT_FACTOR, _POSITION_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
 """Odd multipliers of a hash."""
@@ -73,7 +74,7 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
     """
     rows = list(texts_of(con, "SELECT id, name, shapes, dtypes, parameters FROM ext_sub_op_inputs ORDER BY id"))
     if not rows:
-        return no_sub_ops()
+        return empty(SubOps)
     ids = np.array([int(row[0]) for row in rows], np.int64)
     texts = np.array([[strings.intern(text) for text in row[1:]] for row in rows], np.int32)
     of_row, input_id = integers(con, "SELECT id, input_id FROM sub_op_sets ORDER BY id, position", 2)

@@ -9,6 +9,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import cleaned
@@ -34,11 +35,11 @@ from tensorboard_plugin_dlprof.events.unassociated import add_unassociated
 from tensorboard_plugin_dlprof.events.work_tables import Placed
 from tensorboard_plugin_dlprof.profile.tables import (
     Coverage,
+    IdleFrames,
     IterationCandidate,
     Kernels,
     Profile,
-    no_idle_frames,
-    no_sub_ops,
+    SubOps,
 )
 
 Progress = Callable[[str, float], None]
@@ -106,10 +107,10 @@ def build_profile(
         coverage=_coverage(capture, nesting, links, drafts, owners),
         dlprof_markers=marked,
         one_op=simple,
-        idle_frames=no_idle_frames() if simple else find_idle_frames(capture, links),
+        idle_frames=empty(IdleFrames) if simple else find_idle_frames(capture, links),
         activity=find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations),
         host_ranges=find_host_ranges(capture, nesting),
-        sub_ops=no_sub_ops() if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
+        sub_ops=empty(SubOps) if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
     )
     check(capture, profile)
     keep(profile.memcpys, profile.memsets, profile.sub_ops, profile.host_ranges)

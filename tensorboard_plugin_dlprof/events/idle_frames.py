@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.frames import is_own
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.tables import Capture, Frames, Int32s, Int64s, Strings
-from tensorboard_plugin_dlprof.profile.tables import IdleFrames, no_idle_frames
+from tensorboard_plugin_dlprof.profile.tables import IdleFrames
 
 LONG_GAP_NS = 1_000_000
 """Shorter gaps are attributed to ops and calls (``analysis.gap_causes.LAUNCH_GAP_NS``)."""
@@ -42,11 +43,11 @@ class _Gaps(msgspec.Struct):
 def find_idle_frames(capture: Capture, links: Links) -> IdleFrames:
     """The functions in the long gaps of the GPU with the lowest id; no rows without recorded frames or device work."""
     if not len(capture.frames.start_ns) or not len(capture.work.start_ns):
-        return no_idle_frames()
+        return empty(IdleFrames)
     gaps = _long_gaps(capture, links)
     frames = _within(capture, gaps)
     if not len(frames.start_ns):
-        return no_idle_frames()
+        return empty(IdleFrames)
     return _innermost(gaps, frames, nest(frames), capture.strings)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.counted_ops import COUNTED
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
@@ -21,7 +22,7 @@ from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.events.trees import nearest_of
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import SubOps, no_sub_ops
+from tensorboard_plugin_dlprof.profile.tables import SubOps
 
 _HALF = Expression(r"(?:cudnn|miopen)_convolution(?:_transpose)?_backward_(?:input|weight)\Z")
 """The two halves of a backward convolution, which PyTorch before 1.11 ran as separate ops. An argument of each is the
@@ -43,7 +44,7 @@ def find_sub_ops(
     in_range[in_range] = drafts.place[draft[in_range]] >= 0
     calls, draft = calls[in_range], draft[in_range]
     if not len(calls):
-        return no_sub_ops()
+        return empty(SubOps)
     is_op = ((ranges.kind == RangeKind.OP) & (ranges.shapes > 0))[nesting.row]
     place = nearest_of(links.call_place[calls], is_op, nesting.parent, nesting.stop)
     inside = place >= drafts.place[draft]
@@ -63,7 +64,7 @@ def _of_graph_ops(capture: Capture, nesting: Nesting, drafts: Drafts, tables: Op
             columns.append(strings.intern_all(product))
             drafts_of.append(own)
     if not columns:
-        return no_sub_ops()
+        return empty(SubOps)
     draft = np.concatenate(drafts_of)
     ids = np.repeat(np.array(columns, np.int32), [len(own) for own in drafts_of], axis=0)
     first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))
@@ -95,7 +96,7 @@ def _described(capture: Capture, nesting: Nesting, tables: OpTables, place: Int6
     """The sub-ops at some places, each in the instance that the draft became."""
     ranges = capture.ranges
     if not len(place):
-        return no_sub_ops()
+        return empty(SubOps)
     first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))
     instance = first[tables.op_of_draft[draft]] + tables.instance_of_draft[draft]
     _, kept = np.unique(combine(instance, place), return_index=True)

@@ -9,12 +9,14 @@ A missing integer is -1 unless the column says otherwise.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.kinds import RangeKind as RangeKind
 from tensorboard_plugin_dlprof.events.kinds import WorkKind as WorkKind
@@ -75,17 +77,6 @@ class Frames(msgspec.Struct):
     """File, line and function as recorded (``train.py(42): step``), or the name recorded for a built-in function."""
 
 
-def no_frames() -> Frames:
-    """A table of frames without rows."""
-    return Frames(
-        start_ns=np.zeros(0, np.int64),
-        end_ns=np.zeros(0, np.int64),
-        thread=np.zeros(0, np.int32),
-        kind=np.zeros(0, np.int8),
-        name=np.zeros(0, np.int32),
-    )
-
-
 class Calls(msgspec.Struct):
     """Host calls of the CUDA or HIP runtime or driver: one row per call."""
 
@@ -97,17 +88,6 @@ class Calls(msgspec.Struct):
     """Pairs the call with its device work and synchronisations, within one process."""
 
 
-def no_calls() -> Calls:
-    """A table of calls without rows."""
-    return Calls(
-        start_ns=np.zeros(0, np.int64),
-        end_ns=np.zeros(0, np.int64),
-        thread=np.zeros(0, np.int32),
-        name=np.zeros(0, np.int32),
-        correlation=np.zeros(0, np.int64),
-    )
-
-
 class TensorSamples(msgspec.Struct):
     """Tensor Core activity since the previous sample of the same GPU: one row per sample, by device and time."""
 
@@ -115,11 +95,6 @@ class TensorSamples(msgspec.Struct):
     time_ns: Int64s
     active_percent: Int64s
     """Percentage of cycles with active Tensor Cores, 0 to 100."""
-
-
-def no_tensor_samples() -> TensorSamples:
-    """A table of Tensor Core samples without rows."""
-    return TensorSamples(np.zeros(0, np.int32), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 class DeviceWork(msgspec.Struct):
@@ -255,12 +230,6 @@ class Collectives(msgspec.Struct):
     """Ranks that send and receive, for operations between two."""
 
 
-def no_collectives() -> Collectives:
-    """A table of collectives without rows."""
-    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return Collectives(long, short, short, long, long, long, long, short, np.zeros(0, np.int8), short, short)
-
-
 class ProcessGroup(msgspec.Struct, frozen=True):
     """Ranks that communicate with each other."""
 
@@ -338,21 +307,21 @@ class Capture(msgspec.Struct):
     syncs: Syncs
     memory: MemoryEvents
     forward_links: ForwardLinks
-    os_calls: Calls = msgspec.field(default_factory=no_calls)
+    os_calls: Calls = msgspec.field(default_factory=partial(empty, Calls))
     """System calls of all threads that read or write files and sockets; ``correlation`` is -1.
     Waits, locks and memory mappings are left out. Empty if the source does not trace system calls."""
-    frames: Frames = msgspec.field(default_factory=no_frames)
+    frames: Frames = msgspec.field(default_factory=partial(empty, Frames))
     """Empty if the source does not record the times of Python function calls."""
     store: ColumnStore = msgspec.field(default_factory=ColumnStore)
     """Stores long columns of the capture, and columns derived from them."""
-    tensor_samples: TensorSamples = msgspec.field(default_factory=no_tensor_samples)
+    tensor_samples: TensorSamples = msgspec.field(default_factory=partial(empty, TensorSamples))
     graph_ops: dict[int, GraphOp] = msgspec.field(default_factory=dict)
     """Ops of ranges of kind ``GRAPH_OP``, by ``Ranges.name``."""
     work_range: Int64s | None = None
     """The range (row) of the op that each piece of device work belongs to, -1 where its call decides; None for all."""
     iterations: list[MarkedIterations] = msgspec.field(default_factory=list)
     """Best first; they come before those that are found by names."""
-    collectives: Collectives = msgspec.field(default_factory=no_collectives)
+    collectives: Collectives = msgspec.field(default_factory=partial(empty, Collectives))
     process_groups: list[ProcessGroup] = msgspec.field(default_factory=list)
     """Those that the source lists, used or not."""
     process_ranks: dict[int, tuple[int, int]] = msgspec.field(default_factory=dict)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.memory_tables import History
 from tensorboard_plugin_dlprof.events.tables import (
+    Calls,
     Capture,
     CaptureInfo,
     Device,
@@ -18,7 +20,6 @@ from tensorboard_plugin_dlprof.events.tables import (
     Ranges,
     Strings,
     Syncs,
-    no_calls,
 )
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
@@ -54,6 +55,7 @@ def memory_capture(source_format: str, rank: int, histories: list[History]) -> C
     for history in histories:
         history.time_ns = history.time_ns - base_ns
     ends = [int(history.time_ns[-1]) for history in histories if len(history.time_ns)]
+    sizes = np.zeros((0, 3), np.int32)
     return Capture(
         info=CaptureInfo(
             source_format=source_format,
@@ -67,26 +69,11 @@ def memory_capture(source_format: str, rank: int, histories: list[History]) -> C
         strings=Strings(),
         threads=[],
         devices=[Device(history.device) for history in histories],
-        ranges=_no_rows(Ranges),
-        calls=no_calls(),
-        work=_no_work(),
-        syncs=_no_rows(Syncs),
-        memory=_no_memory(),
-        forward_links=_no_rows(ForwardLinks),
+        ranges=empty(Ranges),
+        calls=empty(Calls),
+        work=msgspec.structs.replace(empty(DeviceWork), grid=sizes, block=sizes),
+        syncs=empty(Syncs),
+        memory=empty(MemoryEvents),
+        forward_links=empty(ForwardLinks),
         memory_histories=histories,
     )
-
-
-def _no_memory() -> MemoryEvents:
-    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return MemoryEvents(long, short, short, long, long, long)
-
-
-def _no_rows(table: Any) -> Any:
-    return table(*(np.zeros(0, np.int64) for _ in table.__struct_fields__))
-
-
-def _no_work() -> DeviceWork:
-    columns: dict[str, Any] = {name: np.zeros(0, np.int64) for name in DeviceWork.__struct_fields__}
-    columns |= {name: np.zeros((0, 3), np.int64) for name in ("grid", "block")}
-    return DeviceWork(**columns)

@@ -12,6 +12,7 @@ from 0. Texts are ids of ``Profile.strings``; 0 is the empty text. Times are nan
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, no_activity
 from tensorboard_plugin_dlprof.events.memory_tables import History
@@ -86,11 +88,6 @@ class SubOps(msgspec.Struct):
     parameters: Int32s
 
 
-def no_sub_ops() -> SubOps:
-    """A table of sub-ops without rows."""
-    return SubOps(np.zeros(0, np.int64), *(np.zeros(0, np.int32) for _ in range(4)))
-
-
 class Kernels(msgspec.Struct):
     """Kernel launches. ``api_start`` and ``api_stop`` equal ``gpu_start`` if no call was recorded."""
 
@@ -141,11 +138,6 @@ class KernelCounters(msgspec.Struct):
     """Active warps as a fraction of the warps that a multiprocessor can hold; NaN if not measured."""
     dram_bytes: Int64s
     """Bytes read from and written to device memory; -1 if not measured."""
-
-
-def no_counters() -> KernelCounters:
-    """A table of counters without rows."""
-    return KernelCounters(np.zeros(0, np.int64), np.zeros(0, np.float64), np.zeros(0, np.int64))
 
 
 class Copies(msgspec.Struct):
@@ -232,12 +224,6 @@ class IdleFrames(msgspec.Struct):
     """The innermost function of any code."""
 
 
-def no_idle_frames() -> IdleFrames:
-    """A table of idle frames without rows."""
-    no_times, no_texts = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return IdleFrames(no_times, no_times, no_texts, no_texts)
-
-
 class HostRanges(msgspec.Struct):
     """Ranges and modules that the user's program named, down to the third within each other. They are not read back
     from a database: copies of it take over the tracks made of them as they are."""
@@ -249,12 +235,6 @@ class HostRanges(msgspec.Struct):
     level: Int8s
     """Number of such ranges around it: 0, 1 or 2."""
     name: Int32s
-
-
-def no_host_ranges() -> HostRanges:
-    """A table of host ranges without rows."""
-    no_numbers = np.zeros(0, np.int64)
-    return HostRanges(no_numbers, no_numbers, no_numbers, no_numbers, np.zeros(0, np.int8), np.zeros(0, np.int32))
 
 
 class IterationCandidate(msgspec.Struct):
@@ -285,12 +265,6 @@ class Batches(msgspec.Struct):
     samples_per_iteration: int | None = None
     """Given by the user; then the rows do not count. So are tokens."""
     tokens_per_iteration: int | None = None
-
-
-def no_batches() -> Batches:
-    """A table of batches without rows."""
-    no_numbers = np.zeros(0, np.int64)
-    return Batches(no_numbers, no_numbers, no_numbers)
 
 
 class ModelConfig(msgspec.Struct):
@@ -357,17 +331,17 @@ class Profile(msgspec.Struct):
     """Whether ops were found by DLProf's own NVTX markers, so that DLProf's rules are followed exactly."""
     one_op: bool = False
     """Whether the profile was made in DLProf's simple mode: one op stands for the whole program."""
-    sub_ops: SubOps = msgspec.field(default_factory=no_sub_ops)
-    counters: KernelCounters = msgspec.field(default_factory=no_counters)
-    idle_frames: IdleFrames = msgspec.field(default_factory=no_idle_frames)
+    sub_ops: SubOps = msgspec.field(default_factory=partial(empty, SubOps))
+    counters: KernelCounters = msgspec.field(default_factory=partial(empty, KernelCounters))
+    idle_frames: IdleFrames = msgspec.field(default_factory=partial(empty, IdleFrames))
     activity: Activity = msgspec.field(default_factory=no_activity)
     """What each GPU did at every moment, and why it was idle; without the busy time until ``with_busy_time``."""
     ranks: list[RankTables] = msgspec.field(default_factory=list)
     """One for every process that ran kernels; they are not read back from a database, like ``counters``."""
-    host_ranges: HostRanges = msgspec.field(default_factory=no_host_ranges)
+    host_ranges: HostRanges = msgspec.field(default_factory=partial(empty, HostRanges))
     memory_histories: list[History] = msgspec.field(default_factory=list)
     """The memory of each GPU whose allocator was recorded."""
     memory_answer: dict[str, Any] | None = None
     """What ``memory.answer`` says of the peaks, once it was asked."""
-    batches: Batches = msgspec.field(default_factory=no_batches)
+    batches: Batches = msgspec.field(default_factory=partial(empty, Batches))
     """They are not read back from a database: copies of it take them over as they are."""

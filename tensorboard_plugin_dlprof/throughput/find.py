@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Batches, Instances, Profile, no_batches
+from tensorboard_plugin_dlprof.profile.tables import Batches, Instances, Profile
 from tensorboard_plugin_dlprof.throughput.layers import (
     ATTENTION,
     FIRST_LAYERS,
@@ -33,7 +34,7 @@ def find_batches(profile: Profile) -> Batches:
     """
     candidate = profile.iterations[0]
     if candidate.source == "whole_capture":
-        return no_batches()
+        return empty(Batches)
     finder = _Finder(profile)
     times: list[int] = []
     found: list[Batch] = []

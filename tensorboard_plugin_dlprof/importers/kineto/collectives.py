@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import (
     Collectives,
     DeviceWork,
     Int64s,
     ProcessGroup,
     Strings,
-    no_collectives,
 )
 from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
@@ -114,7 +114,7 @@ def collectives(
     """
     groups = _Groups(metadata)
     if not len(columns["correlation"]):
-        return no_collectives(), groups.groups
+        return empty(Collectives), groups.groups
     texts = strings.texts()
     own, of_op = columns["correlation"], columns["external_id"]
     row, described_row = _joined(own, work.correlation)

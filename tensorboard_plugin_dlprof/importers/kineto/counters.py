@@ -20,8 +20,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
-from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples, no_tensor_samples
+from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.importers.kineto.times import Times, usable_start
 
@@ -77,7 +78,7 @@ def tensor_samples(
         parts.append((np.full(len(ended), number, np.int64), stop[sound], ended))
     times.end_ns = end_ns  # the profiler goes on sampling after the program has ended
     if not parts:
-        return no_tensor_samples()
+        return empty(TensorSamples)
     devices, stops, percents = (np.concatenate(column) for column in zip(*parts, strict=True))
     return TensorSamples(devices.astype(np.int32), stops, percents)
 

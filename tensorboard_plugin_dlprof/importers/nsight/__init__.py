@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import ProfileError
@@ -106,7 +107,7 @@ def _read(export: Export, rank_in_name: int) -> Capture:
         work=work,
         syncs=syncs,
         memory=memory,
-        forward_links=_no_forward_links(),
+        forward_links=empty(ForwardLinks),
         os_calls=os_calls,
         tensor_samples=samples,
         store=export.store,
@@ -183,9 +184,3 @@ def _capture_info(info: TargetInfo, base_ns: int, end_ns: int, recorded: frozens
         world_size=info.world_size,
         recorded=recorded,
     )
-
-
-def _no_forward_links() -> ForwardLinks:
-    """No links: NVTX ranges have sequence numbers instead."""
-    long, short = np.zeros(0, np.int64), np.zeros(0, np.int32)
-    return ForwardLinks(forward_thread=short, forward_ns=long, backward_thread=short, backward_ns=long)

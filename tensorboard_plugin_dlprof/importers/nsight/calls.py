@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import Calls, no_calls
+from tensorboard_plugin_dlprof.columns.empty import empty
+from tensorboard_plugin_dlprof.events.tables import Calls
 from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, possible
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
@@ -38,7 +39,7 @@ def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) 
     """Calls that read or write files and sockets."""
     strings = export.table("StringIds")
     if strings is None:
-        return no_calls()
+        return empty(Calls)
     quoted = ", ".join(f"'{name}'" for name in _TRANSFERS)
     found = export.con.execute(
         f'SELECT CAST(id AS INTEGER) FROM "{strings}" WHERE value IN ({quoted}) LIMIT {_MOST_IDS}'

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Collectives,
@@ -22,7 +23,6 @@ from tensorboard_plugin_dlprof.events.tables import (
     ProcessGroup,
     Strings,
     WorkKind,
-    no_collectives,
 )
 from tensorboard_plugin_dlprof.importers.nsight.export import Column, Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads, process_of
@@ -59,7 +59,7 @@ def read_nccl(export: Export, strings: Strings, threads: Threads, calls: Calls, 
     """What NCCL says of the kernels in ``work``; nothing if the export has no payloads."""
     by_thread, members, process_ranks = _read(export, threads)
     if not any(each.communicator >= 0 for ranges in by_thread.values() for each in ranges):
-        return Nccl(no_collectives(), [], process_ranks)
+        return Nccl(empty(Collectives), [], process_ranks)
     of_call = _range_of_call(by_thread, calls)
     rows, found = _joined(of_call, calls, work, threads)
     groups, numbers = _groups(found, members, process_ranks)

@@ -10,7 +10,8 @@ from typing import Final
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import TensorSamples, no_tensor_samples
+from tensorboard_plugin_dlprof.columns.empty import empty
+from tensorboard_plugin_dlprof.events.tables import TensorSamples
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export
 
 _TENSOR_ACTIVE: Final = re.compile(r"Tensor Active(?: \[|\Z)")
@@ -29,7 +30,7 @@ def read_tensor_samples(export: Export) -> TensorSamples:
         if isinstance(kind := row["typeId"], int) and isinstance(metric := row["metricId"], int)
     ]
     if table is None or not metrics:
-        return no_tensor_samples()
+        return empty(TensorSamples)
     wanted = [Column("timestamp", NO_TIME), Column("typeId"), Column("value")]
     where = " OR ".join(f'("typeId" = {kind} AND "metricId" = {metric})' for kind, metric in metrics)
     batches = [
@@ -38,7 +39,7 @@ def read_tensor_samples(export: Export) -> TensorSamples:
         if batch.rows
     ]
     if not batches:
-        return no_tensor_samples()
+        return empty(TensorSamples)
     time, kind, value = (np.concatenate([batch[place] for batch in batches]) for place in range(len(wanted)))
     sound = (time != NO_TIME) & (value >= 0) & (value <= 100)
     order = np.lexsort((time, kind & _GPU))
