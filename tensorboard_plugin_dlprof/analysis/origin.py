@@ -17,6 +17,7 @@ import enum
 import re
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
+from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -73,7 +74,7 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
         return Framework.PYTORCH
     if told == "jax":
         return Framework.JAX
-    types = {op.op_type for op in profile.ops}
+    types = {op.name.rpartition("/")[2] if op.op_type == RANGE_TYPE else op.op_type for op in profile.ops}
     if told.startswith("tensorflow") or _TENSORFLOW_OP.matching(types):
         return Framework.TENSORFLOW
     if told.startswith("tensorrt"):

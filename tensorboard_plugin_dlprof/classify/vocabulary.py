@@ -13,3 +13,6 @@ PRODUCT_FAMILIES: Final = ("gemm", "convolution", "attention")
 """Families that matrix units can compute: only their FLOPs count for MFU, as in PyTorch's ``FlopCounterMode``."""
 
 PRECISIONS: Final = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "fp4", "int8", "int4", "mixed")
+
+RANGE_TYPE: Final = "range"
+"""Type of ops that are ranges of the program itself: NVTX, ``record_function``, annotations. Their paths name them."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparability import is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
@@ -189,6 +190,8 @@ def _group(row: Row) -> str:
     if not row.a and not row.b:
         return _PLACES.get(row.name, f"{row.name[:1].lower()}{row.name[1:]}")
     op_type = (row.b or row.a)[0].op_type
+    if op_type == RANGE_TYPE:
+        return f"`{row.name}`"
     return f"`{row.name if row.kind.startswith('kernel') or not op_type else op_type}`"
 
 

@@ -9,7 +9,8 @@
 * The name of a TensorRT layer lists the nodes it fuses: ``/conv1/Conv + /relu/Relu`` has the type ``Conv + Relu`` and
   is in ``/conv1``.
 * A node of TensorFlow's graph, ``MatMul: dense/MatMul``, is one op of that name, however often it runs.
-* Ranges named by users with the launches in them, and launches named after their kernels, are one op per name.
+* Ranges named by users with the launches in them are one op per path, of the type ``range``; modules have their class.
+  Launches named after their kernels are one op per name.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
@@ -145,13 +147,14 @@ class Namer:
         """The key of a user's range or module, whose path has its name unless that only numbers the iterations."""
         if role == Role.MODULE:
             return OpKey(around, names.module_class(name), "", by_name=True)
+        # The path has the name; hundreds of names of a program's own would be no types.
         kind = names.without_counters(name).strip("# /")
         for shown in (kind, names.template(kind)):
             if around.endswith(f"/{shown}"):
-                return OpKey(around, shown, "", by_name=True)
+                return OpKey(around, RANGE_TYPE, "", by_name=True)
         base = names.split_number(kind)[0]
         kind = base if base in self._counters else kind
-        return OpKey(f"{around}/{kind}", kind, "", by_name=True)
+        return OpKey(f"{around}/{kind}", RANGE_TYPE, "", by_name=True)
 
     def launch_keys(self, places: Rows, wrapper: Int32s, label: Int64s) -> tuple[list[OpKey], Int64s]:
         """Keys of instances that are launches in wrappers: the distinct keys, and the index of each launch's key.
