@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
 from tensorboard_plugin_dlprof.classify.time_limit import TookTooLong, time_limit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless, is_helper
+from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless, is_helper, is_mover, is_risky
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -118,10 +118,15 @@ def _is_believed(rule: Rule, head: str) -> bool:
         return False
     if rule.matrix_unit == MatrixUnit.YES:
         return rule.knows_better or not is_helper(head)
+    if rule.matrix_unit == MatrixUnit.UNKNOWN and rule.library == "custom" and not holds_product(head):
+        # Where a product stands in the namespace alone: ``turbomind::gemm::convert_kernel``.
+        return not (is_helper(head) or is_mover(head))
     if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in PRODUCT_FAMILIES:
         return True
     if holds_product(head):
         return False
+    if rule.by_types:
+        return not is_risky(head)
     judged_by_words = rule.library == "custom" or (rule.library == "@namespace" and _is_unknown_library(head))
     return not judged_by_words or is_harmless(head)
 

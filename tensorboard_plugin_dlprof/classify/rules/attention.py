@@ -47,6 +47,8 @@ RULES: Final = (
 
     # FlashAttention 2, 3, 4 and FlashMLA. They take one structure of parameters; a kernel of that name which takes
     # bare pointers is somebody's own.
+    Rule("flash-mma", YES, "attention", "custom", r"^flash_\w*_(?:w|wg)?mma_", "@types",
+         note="the instruction stands in the name", words="flash_"),
     Rule("flash-own", UNKNOWN, "attention", "custom",
          r"^flash_(?!attn_(?:ext|tile|vec|combine|mask|stream_k))\w+$", "@types",
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",

@@ -27,7 +27,19 @@ def _by_words(
     return Rule(name, matrix_unit, family, "custom", head + pattern, precision, words=f"{text} {words}")
 
 
+_PLAIN_PARAMETERS: Final = (
+    r"^(?:void )?(?:[\w:]*\(anonymous namespace\)::)?[\w:]+"
+    r"(?:<(?:\((?:int|bool|unsigned int)\)|\b(?:\d+|true|false|float|int|long)\b|[, ])+>)?"
+    r"\((?=\w)(?:\b(?:float[23]?|uint|ulong|unsigned|int|short|long|bool|size_t|u?int(?:16|32|64)_t|clock_t"
+    r"|cuda(?:Texture|Surface)Object_t|const|__restrict(?:__)?|restrict)\b|[*&, ])+\)$"
+)
+"""Parameters that no matrix unit multiplies. Vectors of four are left out: they are often 16 bytes of other things."""
+
 RULES: Final = (
+    Rule("word-matrix-instruction", YES, "gemm", "custom",
+         r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
+         r".*(?:^|_)w?mma_?m\d+n\d+k\d+", "@words or types", knows_better=True,
+         note="the shape of the instruction stands in the name", words="mma"),
     Rule("word-tensor-core", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
          r".*(?:tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix)",
@@ -45,6 +57,21 @@ RULES: Final = (
          r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
          r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
          note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
+    Rule("matrix-by-vector", NO, "gemm", "custom", r"(?:^|_|::)[sdczh]gemv(?:_\w+)?$", "@types",
+         note="BLAS's product of a matrix and a vector, which reads each number once: matrix units gain nothing",
+         words="gemv"),
+    Rule("naive-half-product", NO, "gemm", "custom",
+         r"(?i)^(?!.*(?:mma|tensor|cute)).*(?:h|s)gemm_(?:naive|sliced_k|t_\d+x\d+_sliced)\w*$", "@types",
+         r"\((?:const )?(?:half|__half|float) ?(?:const )?\*",
+         note="tiles of tutorials in CUDA C++ that name no instruction", words="gemm_"),
+    Rule("separable-convolution", NO, "convolution", "custom", r"(?i)convolution_?(?:rows?|columns?)(?:_?kernel)?\w*$",
+         "@types", note="one line of taps after the other", words="convolution"),
+    Rule("dot-of-vectors", NO, "reduction", "custom",
+         r"(?i)^(?!.*(?:scaled|attention|softmax)).*(?:^|_)(?:dot|scalar)_?prod(?:uct)?(?![a-z])", "@types",
+         r"\((?:const )?(?:half2?|__half2?|float|double) ?(?:const ?)?\*", knows_better=True,
+         note="two vectors of bare numbers: a sum", words="dot prod"),
+    Rule("to-dense", NO, "copy", "custom", r"(?<![A-Za-z])(?:to_dense|dense_\w*to_(?:ragged|sparse|jagged|csr))(?:_|$)",
+         "@types", knows_better=True, note="one layout to another", words="dense"),
     _by_words("word-attention", UNKNOWN, "attention",
          "attention attn mha fmha sdpa flash gqa mqa mla"),
     _by_words("word-normalisation", NO, "normalisation",
@@ -98,6 +125,9 @@ RULES: Final = (
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
                 "neighbor neighbors face faces normals pdf kthvalue",
          "@types"),
+    Rule("plain-types", NO, "other", "custom", r"^(?!.*(?:(?i:tf_?32)|884|1688|16816))[A-Za-z_]", "@types",
+         _PLAIN_PARAMETERS, by_types=True,
+         note="matrix units multiply none of its parameters, FP32 and integers of 16 bits and more, but as TF32"),
     Rule("word-harmless", NO, "other", "custom", r"[A-Za-z]", "@types",
          note="its words say what it does, and none is a word of products"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),

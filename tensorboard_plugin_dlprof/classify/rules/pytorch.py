@@ -83,12 +83,13 @@ RULES: Final = (
          words="_bitmatrix bitonic computeblockdigitcounts computeblockwisewithinkcounts computedigitcumsum "
                "fill_reverse_indices gatherkth gathermedian kthvalue merge mode_kernel onesweep radix segmented "
                "sort_ sortkernel topk unique"),
+    Rule("pytorch-repeat", NO, "copy", "@namespace", r"^(?:at::native::)?compute_cuda_kernel$", "@types",
+         note="repeat_interleave's", knows_better=True, words="compute_cuda_kernel"),
     Rule("pytorch-copy", NO, "copy", "@namespace",
          r"CatArrayBatchedCopy|\bcopy_kernel|chunk_cat|split_with_sizes|_copy_out|\btranspose\w*(?:kernel|Kernel)?"
          r"|\bpermute\w*|cast_transpose\w*|\bflip_cuda|\broll_cuda|\bpad\w*_kernel|\bpadding|reflection_pad\w*"
-         r"|replication_pad\w*|StoreSlice|slice_kernel|^(?:at::native::)?compute_cuda_kernel$", "@types",
-         note="compute_cuda_kernel is repeat_interleave's",
-         words="_copy_out catarraybatchedcopy chunk_cat compute_cuda_kernel copy_kernel flip_cuda pad permute "
+         r"|replication_pad\w*|StoreSlice|slice_kernel", "@types",
+         words="_copy_out catarraybatchedcopy chunk_cat copy_kernel flip_cuda pad permute "
                "roll_cuda slice_kernel split_with_sizes storeslice transpose"),
     Rule("pytorch-copy-elementwise", NO, "copy", "@namespace",
          _ELEMENTWISE, "@types",

@@ -41,6 +41,9 @@ class Rule(msgspec.Struct, frozen=True):
     words: str = ""
     """Words in lower case, separated by blanks, of which every function name that ``head`` matches contains at least
     one; empty if none are known. Only where one of them stands is the expression compiled and searched for."""
+    by_types: bool = False
+    """Whether the rule's *no* rests on the types of the parameters: no word of products may stand in the name then, but
+    none need say what the kernel does."""
     of_rest: bool = False
     """Whether the rule is a *no* for all other kernels of a library. It then applies to complete names only, because a
     truncated part might be the word that another rule looks for."""
