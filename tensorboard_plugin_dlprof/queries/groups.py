@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Callable
 from types import MappingProxyType
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
+from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
@@ -65,6 +71,44 @@ def using_ops(path: str) -> str:
 
 _USING = using_ops("path.string")
 
+_REASONS = (
+    Column(
+        "limited_ns",
+        "Limited Kernel Time",
+        "duration_ns",
+        "Kernel time of eligible ops below that do not use Tensor Cores, or not well.",
+        "NULL",
+        sortable=False,
+        filterable=False,
+        hidden=True,
+    ),
+    Column(
+        "cause",
+        "Main Cause",
+        "text",
+        "The cause of most of that time.",
+        "NULL",
+        nullable=True,
+        sortable=False,
+        filterable=False,
+        hidden=True,
+    ),
+)
+"""Filled in by ``_fill_reasons``. In SQL, every group would read every limited op: minutes for a large tree."""
+
+
+def _fill_reasons(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
+    limited = LimitedByPath(connection, scope)
+
+    def fill(row: Row) -> None:
+        times = limited.below(str(row["path"]))
+        main = max(times, key=lambda cause: (times[cause], cause), default=None)
+        row["limited_ns"] = sum(times.values())
+        row["cause"] = None if main is None else CAUSES[main]
+
+    return fill
+
+
 GROUPS = Table(
     name="groups",
     key="path",
@@ -120,7 +164,9 @@ GROUPS = Table(
             nullable=True,
         ),
         *map(_time_column, _TIMES),
+        *_REASONS,
     ),
+    filler=_fill_reasons,
 )
 
 

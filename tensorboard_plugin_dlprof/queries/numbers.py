@@ -18,16 +18,6 @@ def whole(value: object) -> int | None:
     return None if found is None else round(found)
 
 
-def flag(value: object) -> bool:
-    """Whether the value is a number other than 0."""
-    return bool(number(value))
-
-
-def flag_or_unknown(value: object) -> bool | None:
-    """As ``flag``, but None for NULL."""
-    return None if value is None else flag(value)
-
-
 def plus(*values: int | None) -> int | None:
     """The sum; None if any value is."""
     known = [value for value in values if value is not None]

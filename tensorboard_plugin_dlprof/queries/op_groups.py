@@ -6,14 +6,10 @@ from types import MappingProxyType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
+from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN, cause_in_words
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
-_EFFICIENCY = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"
-
 _KERNELS = "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
-
-_CAUSE = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
 
 
 def _summed(own_name: int) -> str:
@@ -34,7 +30,7 @@ def _summed(own_name: int) -> str:
         "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
         "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
         "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
-        f"{_KERNELS} {_EFFICIENCY} "
+        f"{_KERNELS} {REASONS_JOIN} "
         "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain GROUP BY pattern, op.direction_id"
     )
 
@@ -70,7 +66,7 @@ _COLUMNS = (
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
-           f"CASE ops.cause WHEN '' THEN NULL {_CAUSE} ELSE ops.cause END", nullable=True, tier=1),
+           cause_in_words("ops.cause"), nullable=True, tier=1),
     Column("family", "Family", "text", "What the op that takes the most time mostly is: gemm, collective, ...",
            "nullif(ops.family, '')", nullable=True, hidden=True, tier=2),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from types import MappingProxyType
-from typing import TypedDict
+from typing import TypedDict, cast
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.numbers import flag, flag_or_unknown, number, whole
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.pages import page
+from tensorboard_plugin_dlprof.queries.reasons import REASONS, REASONS_JOIN
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
@@ -91,6 +93,7 @@ OPS = Table(
                 "ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id"
             ),
             "all_ops": "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
+            "rate": REASONS_JOIN,
         }
     ),
     columns=(
@@ -166,6 +169,7 @@ OPS = Table(
             USING_OR_UNKNOWN,
             nullable=True,
         ),
+        *REASONS,
         Column(
             "kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1
         ),
@@ -223,45 +227,6 @@ class TopOp(TypedDict):
 
 def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> list[TopOp]:
     """Up to ``count`` ops with the most GPU time, in descending order; ops without GPU time are left out."""
-    cursor = connection.execute(
-        "SELECT op_node_id, op_node_name, op_node_type, direction, gpu_time, "
-        "gpu_time * 1.0 / nullif((SELECT nodes_total_gpu_time FROM view_op_summary "
-        "WHERE aggr_id = :a AND domain_name = :d), 0), "
-        "num_calls, tc_eligible OR using_tc, using_tc "
-        "FROM view_op_nodes WHERE aggr_id = :a AND domain_name = :d AND gpu_time > 0 "
-        "ORDER BY gpu_time DESC, op_node_id LIMIT :count",
-        {"a": scope.aggregation, "d": scope.domain_name, "count": count},
-    )
-    rows = cursor.fetchmany(count)
-    answers = _tensor_core_answers(connection, scope, [str(row[0]) for row in rows])
-    units = [answers.get(str(row[0]), (flag(row[7]), flag(row[8]))) for row in rows]
-    return [
-        TopOp(
-            op_id=str(row[0]),
-            name=str(row[1]),
-            op_type=str(row[2]),
-            direction=str(row[3]),
-            gpu_time_ns=whole(row[4]),
-            gpu_time_fraction=number(row[5]),
-            calls=whole(row[6]),
-            eligible=eligible,
-            using_tensor_cores=using,
-        )
-        for row, (eligible, using) in zip(rows, units, strict=True)
-    ]
-
-
-def _tensor_core_answers(
-    connection: sqlite3.Connection, scope: Scope, op_ids: list[str]
-) -> dict[str, tuple[bool | None, bool | None]]:
-    """Whether each op is eligible for Tensor Cores and whether it uses them, by op id."""
-    cursor = connection.execute(
-        f"SELECT op.op_id, {ELIGIBLE_OR_UNKNOWN}, {USING_OR_UNKNOWN} "
-        "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-        f"WHERE node.aggr_id = ? AND op.domain_id = ? AND op.op_id IN ({', '.join('?' * len(op_ids))})",
-        (scope.aggregation, scope.domain, *op_ids),
-    )
-    return {
-        str(op_id): (flag_or_unknown(eligible), flag_or_unknown(using))
-        for op_id, eligible, using in cursor.fetchmany(len(op_ids))
-    }
+    wanted = PageRequest(limit=count, sort="-gpu_time_ns", where={"gpu_time_ns": ">0"})
+    rows = page(connection, OPS, scope, wanted).rows
+    return [cast("TopOp", {key: row[key] for key in TopOp.__annotations__}) for row in rows]

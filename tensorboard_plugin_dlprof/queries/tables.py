@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.gaps import GAP_GROUPS, GAPS
 from tensorboard_plugin_dlprof.queries.gpus import GPUS
-from tensorboard_plugin_dlprof.queries.groups import KERNELS_OF_GROUP
+from tensorboard_plugin_dlprof.queries.groups import GROUPS, KERNELS_OF_GROUP, OPS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
     KERNELS_OF_DOMAIN,
@@ -23,23 +23,23 @@ from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
 from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
 from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, members
 from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
-from tensorboard_plugin_dlprof.queries.reasons import GROUPS_WITH_REASONS, OPS_OF_GROUP_WITH_REASONS, OPS_WITH_REASONS
+from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 TABLES: Mapping[str, Table] = MappingProxyType(
     {
-        "ops": OPS_WITH_REASONS,
+        "ops": OPS,
         "kernels_of_op": KERNELS_OF_OP,
         "op_paths": OP_PATHS,
         "op_names": OP_NAMES,
-        "ops_of_path": members("ops_of_path", OPS_WITH_REASONS),
-        "ops_of_name": members("ops_of_name", OPS_WITH_REASONS),
-        "ops_of_type": members("ops_of_type", OPS_WITH_REASONS),
+        "ops_of_path": members("ops_of_path", OPS),
+        "ops_of_name": members("ops_of_name", OPS),
+        "ops_of_type": members("ops_of_type", OPS),
         "op_types": OP_TYPES,
-        "groups": GROUPS_WITH_REASONS,
-        "ops_of_group": OPS_OF_GROUP_WITH_REASONS,
+        "groups": GROUPS,
+        "ops_of_group": OPS_OF_GROUP,
         "kernels_of_group": KERNELS_OF_GROUP,
         "iterations": ITERATIONS,
         "kernels_of_iteration": KERNELS_OF_ITERATION,
