@@ -44,14 +44,19 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
     return found
 
 
-_HOW = ": profile(profile_memory=True), or a snapshot, brings it"
+def not_recorded(source_format: str) -> str:
+    """That a profile of a format holds no memory, and what brings it, in one sentence."""
+    if source_format == "xplane":
+        how = "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow, not from others"
+    else:
+        how = "profile(profile_memory=True), or a memory snapshot, brings it"
+    return f"The memory of GPUs was not recorded: {how}."
 
 
 def headline(profile: Profile) -> str:
     """The memory of the GPU that holds most, in one sentence; says so where none was recorded."""
     if not profile.memory_histories:
-        how = "" if profile.info.source_format == "xplane" else _HOW
-        return f"The memory of GPUs was not recorded{how}."
+        return not_recorded(profile.info.source_format)
     history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
     peak = peak_of(history)
     held = by_category(history, peak.state)

@@ -46,7 +46,7 @@ def findings_of(
         *_wide_activations(profile, history),
         *_fragmentation(history),
         *_churn(history, iterations),
-        *_cached(history),
+        *(_cached(history) if profile.info.source_format != "xplane" else []),
         *_room(history),
     ]
     for each in found:

@@ -48,7 +48,7 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
     told = dict(cursor.fetchmany(200))
     hints = dict(_HINTS)
-    of_xla = info(connection).get("source_format") == "xplane"
+    of_xla = info(connection).get("format") == "xplane"
     if of_xla:
         hints["unassociated_work"] = "Copies, and what runs outside of compiled functions and ops, name no op."
     if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in told):

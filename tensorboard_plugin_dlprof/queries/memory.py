@@ -13,7 +13,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows
+from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
 from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked
 from tensorboard_plugin_dlprof.memory.stored import (
     Facts,
@@ -39,7 +39,6 @@ from tensorboard_plugin_dlprof.queries.memory_answers import (
 MOST_BINS = 2_000
 _MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 50_000
-_HOW = ": profile(profile_memory=True), or a memory snapshot, brings it"
 
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -49,10 +48,9 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     ).fetchall()
     with _damage(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
-    how = "" if info(connection).get("source_format") == "xplane" else _HOW
     return {
         "schema": SCHEMA,
-        "headline": str(rows[0][1]) if rows else f"The memory of GPUs was not recorded{how}.",
+        "headline": str(rows[0][1]) if rows else not_recorded(info(connection).get("format", "")),
         "devices": devices,
     }
 

@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from scripts.samples.xplane_file import Plane, space
+from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source, import_source
+from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.memory import memory
+from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.samples import DATA
 
 OTHERS_WORDS = re.compile(
@@ -104,4 +108,11 @@ def test_a_recording_of_tensorflows_profiler_is_told_what_that_can_do(tmp_path: 
     texts = {each["rule"]: f"{each['title']} {each['action']}" for each in found["findings"]}
     assert "tf.profiler.experimental.Trace" in texts["no_iterations_detector"]
     assert "TensorFlow's executor" in texts["host_detector"]
-    assert re.findall(r"torch|jax\.|nsys|NVTX|contiguous", " ".join(texts.values())) == []
+    import_source(tmp_path / "t.xplane.pb", tmp_path / "t.sqlite", ImportOptions(), lambda *_: None)
+    with opened_database(tmp_path / "t.sqlite") as connection:
+        notes = [each["message"] + each["hint"] for each in coverage_notes(connection, find_scope(connection))]
+        memory_headline = memory(connection)["headline"]
+    assert "default allocator" in memory_headline
+    assert any("name no op" in each for each in notes)
+    everything = " ".join((*texts.values(), *notes, memory_headline))
+    assert re.findall(r"[Tt]orch|jax\.|nsys|NVTX|contiguous|profile_memory", everything) == []
