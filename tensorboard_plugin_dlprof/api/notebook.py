@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.reports.words import duration, share
 _CLASS = "dlprof-profile"
 _TWICE = f".{_CLASS}.{_CLASS}"
 _RULES = (
-    f".{_CLASS} svg {{ width: 100%; max-width: 720px; height: auto; display: block; }} "
+    f".{_CLASS} svg {{ width: 100%; max-width: 720px; height: 28px; display: block; }} "
     f".{_CLASS} svg.key {{ display: inline-block; width: 10px; height: 10px; margin-right: 6px; }} "
     # Notebooks align the cells of all tables to the right, by rules with two classes, which must be outweighed.
     f"{_TWICE} td, {_TWICE} th {{ text-align: left; }} {_TWICE} td.n, {_TWICE} th.n {{ text-align: right; }} "

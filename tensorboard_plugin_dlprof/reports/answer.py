@@ -1,16 +1,18 @@
-"""The first sections of an HTML report, from the diagnosis: the sentence, the step as one bar, what to change first."""
+"""The sections of an HTML report that the diagnosis gives: the sentence, the step as a bar, key numbers, what to change
+first, the iterations."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import legend, section
-from tensorboard_plugin_dlprof.units import percentage, short_duration
+from tensorboard_plugin_dlprof.reports.markup import keys, section
+from tensorboard_plugin_dlprof.units import percentage, short_duration, three_digits
 
 Diagnosis = Mapping[str, Any]
 """As ``diagnosis.as_data.as_data`` makes it."""
@@ -26,25 +28,77 @@ _COLOURS = {
 }
 """The class of the colour of a part, as on the Dashboard, where it is not the part's own."""
 
+_MOST_TIMES_MEDIAN = 4
+"""How much longer than the median an iteration is drawn, so that others can be seen beside it."""
+
+_COMPUTE = tuple(part.label for part in COMPUTE)
+
+_LEAST_SHARE = 0.01
+"""What must be of a step for its cause to be named in the sentence."""
+
 MOST_FINDINGS = 10
 MOST_COLUMNS = 200
 
+FEW = 12
+"""Up to so many iterations are bars with their names; more are columns."""
+
+_NAMED = ("communication", "copy", "queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io")
+"""Parts in which the GPU waits for something that has a name, as ``model/answer.ts`` has them."""
+
+Tile = tuple[str, str, str]
+"""Name, value and meaning of a key number."""
+
 
 def sentence(found: Diagnosis, unit: str) -> Iterator[str]:
-    """The headline with the bar of a step below it. Nothing if no GPU worked."""
+    """The headline; below it, if a GPU worked, the bar of a step."""
     device = _least_computing(found)
     if device is None:
+        yield f"<section><p class=answer>{escape(found['headline'])}</p></section>"
         return
     wall = found["mean"]["wall_ns"]
     parts = _shown(found["mean"]["devices"][device]["parts"], unit)
     said = f"<p>{escape(found['typical']['said'])}</p>" if found["typical"]["said"] else ""
+    culprit = _culprit(found["mean"]["devices"][device], wall)
+    mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
     bar = charts.stacked_bar(
-        f"Where the {short_duration(wall)} of a step go",
+        f"Where the {short_duration(wall)} of {'a step' if found['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
-    rows = [(colour, name, short_duration(ns), _share(ns, wall)) for name, colour, ns in parts]
-    table = legend(("A step" if found["marked"] else "The recording", "Time", "Share"), rows)
-    yield f"<section><p class=answer>{escape(found['headline'])}</p>{said}{bar}{table}</section>"
+    amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
+    yield f"<section><p class=answer>{escape(found['headline'])}{mostly}</p>{said}{bar}{amounts}</section>"
+
+
+def tiles(found: Diagnosis) -> list[Tile]:
+    """The key numbers of a step, as the Dashboard has them; none if no GPU worked."""
+    device = _least_computing(found)
+    if device is None:
+        return []
+    mean = found["mean"]["devices"][device]
+    wall, parts, overlap = found["mean"]["wall_ns"], mean["parts"], mean["overlap"]
+    compute = sum(parts[part] for part in _COMPUTE)
+    least = "at least " if {"missing_work", "launches_without_work"} & set(found["lower_bound"]) else ""
+    shown = []
+    if found["marked"]:
+        walls = [row["wall_ns"] for row in found["iterations"] if row["typical"]]
+        spread = f", ± {short_duration(_deviation(walls))} from step to step" if len(walls) > 1 else ""
+        shown += [
+            ("Step time", short_duration(wall), f"The mean of {found['mean']['iterations']:,}{spread}."),
+            ("Steps a second", three_digits(1e9 / wall) if wall else "unknown", "From their mean time."),
+        ]
+    else:
+        shown.append(
+            ("Recorded", short_duration(wall), "From the first to the last GPU work; no iterations are marked.")
+        )
+    shown.append(
+        ("Computing", f"{least}{_share(compute, wall)}", f"{short_duration(compute)} of {short_duration(wall)}.")
+    )
+    for part, name, doing in (("communication", "communication", "It ran"), ("copy", "copies", "They ran")):
+        whole = overlap[f"{part}_all_ns"]
+        if whole and parts[part]:
+            hidden = f"{doing} {short_duration(whole)}, of which {_share(whole - parts[part], whole)} hidden."
+            shown.append((f"Exposed {name}", _share(parts[part], wall), hidden))
+            break
+    return shown
 
 
 def changes(found: Diagnosis) -> Iterator[str]:
@@ -64,7 +118,7 @@ def changes(found: Diagnosis) -> Iterator[str]:
 
 
 def iterations(found: Diagnosis, unit: str) -> Iterator[str]:
-    """A column for each iteration, split like the step's bar; nothing for a single one, which that bar shows."""
+    """A bar or column for each iteration, split like the step's bar; nothing for a single one, which that bar shows."""
     device, rows = _least_computing(found), found["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return
@@ -79,10 +133,28 @@ def iterations(found: Diagnosis, unit: str) -> Iterator[str]:
     walls = [row["wall_ns"] for row in rows if row["typical"]] or [row["wall_ns"] for row in rows]
     longest, median = max(walls), sorted(walls)[(len(walls) - 1) // 2]
     note = (
-        f"{rows[0]['label']} to {rows[-1]['label']}. The median is {short_duration(median)}, the longest "
-        f"{short_duration(longest)}; what is longer than 1.5 times that, and was left out, is cut."
+        f"{rows[0]['label']} to {rows[-1]['label']}. Of those that count, the median is "
+        f"{short_duration(median)} and the longest {short_duration(longest)}."
     )
-    yield section("Iterations", note, charts.columns("Duration of the iterations", stacks, 1.5 * longest))
+    longest_of_all = max(row["wall_ns"] for row in rows)
+    most = min(_MOST_TIMES_MEDIAN * median or longest_of_all, longest_of_all)
+    if longest_of_all > most:
+        note += f" Bars are cut at {short_duration(most)}."
+    names = [f"{row['label']}{'' if row['typical'] else ', left out'}" for row in rows]
+    yield section("Iterations", note, durations(names, [row["wall_ns"] for row in rows], stacks, most))
+
+
+def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Sequence[Part]], most_ns: float) -> str:
+    """The iterations as columns; few of them as bars with their names, since wide columns are a wall of colour."""
+    name = "Duration of the iterations"
+    if len(stacks) > FEW:
+        return charts.columns(name, stacks, most_ns)
+    rows = "".join(
+        f"<tr><th scope=row>{escape(each)}</th><td>{charts.stacked_bar(f'{name}: {each}', stack, most_ns)}</td>"
+        f"<td class=n>{short_duration(wall)}</td></tr>"
+        for each, wall, stack in zip(names, walls_ns, stacks, strict=True)
+    )
+    return f"<table class=bars>{rows}</table>"
 
 
 def _gain(gain: Mapping[str, Any] | None) -> str:
@@ -96,8 +168,22 @@ def _gain(gain: Mapping[str, Any] | None) -> str:
 def _least_computing(found: Diagnosis) -> str | None:
     """The GPU that the headline is about."""
     devices = found["mean"]["devices"]
-    compute = ("compute_tensor", "compute_other", "compute_unknown")
-    return min(devices, key=lambda each: sum(devices[each]["parts"][part] for part in compute), default=None)
+    return min(devices, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
+
+
+def _culprit(device: Mapping[str, Any], wall: int) -> str:
+    """Path and call of the longest cause of what costs most, if it has a name."""
+    largest = max(_NAMED, key=lambda part: device["parts"][part])
+    rows = [row for row in device["rows"] if row["part"] == largest and row["path"] != "(rest)"]
+    if not rows or device["parts"][largest] < _LEAST_SHARE * wall:
+        return ""
+    row = max(rows, key=lambda each: each["time_ns"])
+    return " · ".join(filter(None, ("" if row["path"] == "/" else row["path"], row["call"])))
+
+
+def _deviation(walls: Sequence[int]) -> float:
+    mean = sum(walls) / len(walls)
+    return math.sqrt(sum((wall - mean) ** 2 for wall in walls) / len(walls))
 
 
 def _shown(parts: Mapping[str, int], unit: str) -> list[tuple[str, str, int]]:

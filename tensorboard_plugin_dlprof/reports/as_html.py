@@ -1,19 +1,23 @@
-"""Reports as one self-contained HTML file: the Dashboard, then a table per report.
+"""Reports as one self-contained HTML file: the Dashboard, then a table per report, folded.
 
 It needs neither scripts nor a network, so it can be sent by mail. Long tables are cut, and state how many rows are
-left out.
+left out. The Dashboard is printed; tables only where they are open.
 """
 
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from html import escape
 from itertools import islice
 from typing import TextIO
 
+from tensorboard_plugin_dlprof.metadata import VERSION
+from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.system import gpu_names
+from tensorboard_plugin_dlprof.queries.system import gpu_names, profile_title
 from tensorboard_plugin_dlprof.reports.answer import Diagnosis
 from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Kind, Value, known
 from tensorboard_plugin_dlprof.reports.catalog import Report
@@ -38,9 +42,12 @@ def write_html(
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        f"<p class=source>{escape(_origin(connection))}</p>\n"
     )
     for section in dashboard(connection, scope, found):
         stream.write(section + "\n")
+    if reports:
+        stream.write("<h2 class=reports>DLProf's reports</h2>\n")
     for report in reports:
         for block in report.blocks(connection, scope):
             _write_block(block, stream)
@@ -48,16 +55,27 @@ def write_html(
 
 
 def _title(connection: sqlite3.Connection) -> str:
-    row = connection.execute("SELECT profile_name FROM view_system_config").fetchone()
-    name = str(row[0]) if row and row[0] else ", ".join(dict.fromkeys(gpu_names(connection)))
+    name = profile_title(connection) or source_facts(connection)["source_name"]
+    name = name or ", ".join(dict.fromkeys(gpu_names(connection)))
     return f"GPU profile: {name}" if name else "GPU profile"
+
+
+def _origin(connection: sqlite3.Connection) -> str:
+    """The GPUs, when they were recorded, and what made this file."""
+    gpus = Counter(gpu_names(connection))
+    parts = [", ".join(f"{count} x {name}" if count > 1 else name for name, count in gpus.items())]
+    captured_at = source_facts(connection)["captured_at"]
+    if captured_at is not None:
+        parts.append(f"recorded {datetime.fromtimestamp(captured_at, timezone.utc):%Y-%m-%d %H:%M} UTC")
+    return " · ".join(filter(None, [*parts, f"tensorboard-plugin-dlprof {VERSION}"]))
 
 
 def _write_block(block: Block, stream: TextIO) -> None:
     title = escape(block.title)
     # The scrolling element is focusable, so that it can be scrolled by keyboard.
     stream.write(
-        f'<section class=report><h2>{title}</h2>\n<div class=scroll tabindex=0 role=region aria-label="{title}">'
+        f"<details class=report><summary><h2>{title}</h2></summary>\n"
+        f'<div class=scroll tabindex=0 role=region aria-label="{title}">'
     )
     stream.write("<table>\n")
     if block.columns:
@@ -75,7 +93,7 @@ def _write_block(block: Block, stream: TextIO) -> None:
     if next(rows, None) is not None:
         left_out = f"{block.count() - MOST_ROWS:,} more rows" if block.count else "More rows"
         stream.write(f"<p class=cut>{left_out} left out: see the CSV file.</p>\n")
-    stream.write("</section>\n")
+    stream.write("</details>\n")
 
 
 def _cell(value: Value, kind: Kind) -> str:

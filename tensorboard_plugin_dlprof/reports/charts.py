@@ -75,4 +75,8 @@ def _rect(x: float, y: float, width: float, height: float, part: Part) -> str:
 
 
 def _svg(name: str, height: int, marks: Sequence[str]) -> str:
-    return f'<svg role="img" aria-label="{escape(name)}" viewBox="0 0 {WIDTH} {height}">{"".join(marks)}</svg>'
+    # Rectangles alone: the page chooses width and height.
+    return (
+        f'<svg role="img" aria-label="{escape(name)}" viewBox="0 0 {WIDTH} {height}" preserveAspectRatio="none">'
+        f"{''.join(marks)}</svg>"
+    )

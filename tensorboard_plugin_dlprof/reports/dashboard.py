@@ -9,16 +9,19 @@ from typing import Any, cast
 
 from tensorboard_plugin_dlprof.queries import iterations, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
-from tensorboard_plugin_dlprof.reports import answer, charts
+from tensorboard_plugin_dlprof.queries.throughput import throughput
+from tensorboard_plugin_dlprof.queries.totals import totals
+from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import legend, section
+from tensorboard_plugin_dlprof.reports.markup import folded, legend, section
 from tensorboard_plugin_dlprof.reports.words import at_least, duration, number, share
-from tensorboard_plugin_dlprof.units import short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration, size, three_digits
 
 _RESOURCES = {
     "tensor_core": "{unit} kernels",
@@ -35,20 +38,27 @@ _RESOURCES = {
 def dashboard(connection: sqlite3.Connection, scope: Scope, found: answer.Diagnosis | None = None) -> Iterator[str]:
     """The sections of the dashboard, in order; ``found`` is the diagnosis, if there is one."""
     unit = system.matrix_unit(connection)
+    times = summary.kernel_time(connection, scope)
+    on_gpu = any(times[kind]["time_ns"] for kind in ("total", "memory", "graph"))
+    tiles: list[answer.Tile] = []
     if found is not None:
         yield from answer.sentence(found, unit)
-    yield _key_figures(connection, scope, unit)
+        tiles += answer.tiles(found)
+    if tiles or not on_gpu:
+        tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection), *_throughput(connection, scope)]
+    yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
+    yield _notes(connection, scope)
     told = [] if found is None else list(answer.changes(found))
     yield from told or [_recommendations(connection, scope)]
-    yield _groups(connection, scope, unit)
+    yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
     drawn = [] if found is None else list(answer.iterations(found, unit))
     yield from drawn or [_iterations(connection, scope, unit)]
-    yield resources(connection, scope, unit)
-    yield _kernels(connection, scope, unit)
+    if on_gpu:
+        yield f"<div class=pair>{resources(connection, scope, unit)}{_kernels(connection, scope, unit)}</div>"
     yield _system(connection)
 
 
-def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[tuple[str, str, str]]:
+def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list[answer.Tile]:
     """Name, value and meaning of the key figures of a profile; ``unit`` is from ``system.matrix_unit``."""
     used = summary.gpu_utilization(connection, scope)
     efficiency = summary.tensor_core_efficiency(connection, scope)
@@ -78,15 +88,45 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
     ]
 
 
-def _key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
+def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> Iterator[answer.Tile]:
+    found = summary.tensor_core_efficiency(connection, scope)
+    if found["fraction"] is not None:
+        value = at_least(share(found["fraction"]), found["unknown_ns"])
+        yield f"On {unit}s", value, f"Of {duration(found['kernel_ns'])} in kernels of ops that could use them."
+
+
+def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
+    found = highest_peak(connection)
+    if found is not None:
+        largest = ", ".join(f"{name} {percentage(percent / 100)}" for name, percent in found["shares"])
+        since = " since the start of the recording" if found["relative"] else ""
+        what = f"The most that was {found['peak_of']} on GPU {found['device']}{since}"
+        yield "Peak memory", size(found["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
+
+
+def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer.Tile]:
+    found = throughput(connection, scope)
+    for name in ("samples", "tokens"):
+        if found[f"{name}_per_s"] is not None:
+            each = f"{found[f'{name}_per_iteration']:,.0f} in a step"
+            origin = "as was given" if found[f"{name}_from"] == "given" else "by the shapes of the first layer"
+            yield f"{name.capitalize()} a second", three_digits(found[f"{name}_per_s"]), f"{each}, {origin}."
+            return
+
+
+def _figures(tiles: list[answer.Tile]) -> str:
     figures = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><dd class=meaning>{escape(meaning)}</dd></div>"
-        for name, value, meaning in key_figures(connection, scope, unit)
+        for name, value, meaning in tiles
     )
+    return f'<dl class="figures">{figures}</dl>' if tiles else ""
+
+
+def _notes(connection: sqlite3.Connection, scope: Scope) -> str:
     notes = "".join(
         f"<li>{escape(note['message'])} {escape(note['hint'])}</li>" for note in coverage_notes(connection, scope)
     )
-    return f'<dl class="figures">{figures}</dl>' + (f'<ul class="notes">{notes}</ul>' if notes else "")
+    return f'<ul class="notes">{notes}</ul>' if notes else ""
 
 
 def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
@@ -109,7 +149,7 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
     )
     table = legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
-    note = "Exclusive parts of the wall time; they add up to it." + (
+    note = "DLProf's parts of the wall time; they add up to it." + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
         else ""
@@ -179,52 +219,64 @@ def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             ]
         )
     ends = f"{rows[0]['iteration']} to {rows[-1]['stop_iteration']}" if rows else "none"
-    longest = duration(max((row["duration_ns"] or 0 for row in rows), default=0))
-    note = f"Iterations {ends}: how long they took and what filled them. The highest column is {longest}" + (
-        "; each is the sum of several." if binned else "."
+    walls = [row["duration_ns"] or 0 for row in rows]
+    longest = max(walls, default=0)
+    note = f"Iterations {ends}: how long they took and what filled them. The longest took {duration(longest)}" + (
+        "; each column is the sum of several." if binned else "."
     )
-    return section("Iterations", note, charts.columns("Duration of the iterations", stacks))
+    names = [f"Iteration {row['iteration']}" for row in rows]
+    return section("Iterations", note, answer.durations(names, walls, stacks, longest))
 
 
-def _groups(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
-    """The ten largest groups of ops: those of one path without indices are one row."""
-    asked = PageRequest(limit=10, sort="-gpu_time_ns")
-    found = cast("list[dict[str, Any]]", page(connection, table_of(connection, "op_paths"), scope, asked).rows)
-    found = [row for row in found if row["gpu_time_ns"]]
+def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str) -> str:
+    """The ten largest groups of ops by their time on the ``GPU`` or ``CPU``: those of one path without indices are one
+    row. Columns without any value are left out."""
+    time_ns = f"{where.lower()}_time_ns"
+    table, asked = table_of(connection, "op_paths"), PageRequest(limit=10, sort=f"-{time_ns}")
+    rows_found = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
+    found = [row for row in rows_found if row[time_ns]]
     if not found:
-        return section("Where GPU time goes", "", "<p>No op has GPU time.</p>")
-    most = found[0]["gpu_time_ns"]
-    rows = []
+        return ""
+    most, total = found[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
+    columns: dict[str, list[str]] = {"Ops": [], f"{where} time": [], "Share": []}
+    columns |= {f"On {unit}s": [], "Bound by": [], "Could gain": []}
+    bars, names = [], []
     for row in found:
-        time, on_units = row["gpu_time_ns"], row["tensor_core_fraction"] or 0
-        other = "communication" if row.get("family") == "collective" else "other_kernel"
-        name, gain = str(row["name"]), row.get("gain_ns") or 0
+        time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
+        on_units = (row["tensor_core_fraction"] or 0) if where == "GPU" else 0
+        other = "communication" if row.get("family") == "collective" else "other_kernel" if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
-            Part(time * (1 - on_units), other, f"Not on {unit}s"),
+            Part(time * (1 - on_units), other, f"Not on {unit}s" if where == "GPU" else duration(time)),
         ]
+        bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
+        direction = _DIRECTIONS.get(row["direction"] or "", "")
+        names.append(f"{markup.path(name)} <span class=faint>{direction}</span>")
         cells = (
             f"×{row['ops']:,}",
             short_duration(time),
-            share(row["gpu_time_fraction"]),
-            share(on_units) if on_units else "–",
-            row.get("bound") or "–",
-            short_duration(gain) if gain > 0 else "–",
+            share(time / total if total else None),
+            share(on_units) if on_units else "",
+            row.get("bound") or "",
+            short_duration(gain) if gain > 0 and where == "GPU" else "",
         )
-        direction = _DIRECTIONS.get(row["direction"] or "", "")
-        rows.append(
-            f"<tr><th scope=row>{escape(name)} <span class=faint>{direction}</span></th>"
-            f"<td class=bar>{charts.stacked_bar(f'GPU time of {name}', parts, most)}</td>"
-            + "".join(f"<td class=n>{escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-        )
-    heads = ("Group", "", "Ops", "GPU time", "Share", f"On {unit}s", "Bound by", "Could gain")
-    head = "".join(f"<th scope=col>{escape(each)}</th>" if each else "<td></td>" for each in heads)
+        for column, cell in zip(columns.values(), cells, strict=True):
+            column.append(cell)
+    shown = {head: cells for head, cells in columns.items() if any(cells)}
+    rows = "".join(
+        f"<tr><th scope=row>{name}</th><td class=bar>{bar}</td>"
+        + "".join(f"<td class=n>{escape(cell or '–')}</td>" for cell in cells)
+        + "</tr>"
+        for name, bar, *cells in zip(names, bars, *shown.values(), strict=True)
+    )
+    heads = "".join(f"<th scope=col class=n>{escape(head)}</th>" for head in shown)
+    title = f"Where {where} time goes"
     return section(
-        "Where GPU time goes",
-        "Ops of modules that are alike are one row. DLProf: Top 10 GPU Ops.",
-        f"<div class=scroll tabindex=0 role=region aria-label='Where GPU time goes'><table class=groups>"
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+        title,
+        f"Ops of modules that are alike are one row. Shares are of the {where} time of all ops."
+        + (" DLProf: Top 10 GPU Ops." if where == "GPU" else ""),
+        f"<div class=scroll tabindex=0 role=region aria-label='{title}'><table class=groups>"
+        f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )
 
 
@@ -242,4 +294,4 @@ def _system(connection: sqlite3.Connection) -> str:
         f"<tr><th scope=row>{escape(fact['label'])}</th><td>{escape(fact['value'])}</td></tr>"
         for fact in system.system_facts(connection)
     )
-    return section("System", "", f"<table>{rows}</table>") if rows else ""
+    return folded("System", "GPU, driver, framework and versions", f"<table>{rows}</table>") if rows else ""

@@ -34,14 +34,21 @@ _RULES = """
 * { box-sizing: border-box; }
 body { margin: 0 auto; max-width: 1200px; padding: 16px; font: 14px/1.5 system-ui, sans-serif; color: var(--text);
   background: var(--ground); }
-h1 { font-size: 22px; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
-section, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
+h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size: 16px; margin: 0 0 4px; }
+.source { color: var(--faint); margin: 0 0 16px; } .reports { margin: 24px 0 8px; }
+section, details, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
-section > p, .figures .meaning, .notes { color: var(--faint); margin: 0 0 8px; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(180px, 1fr)); gap: 0 16px; margin: 0; }
+section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
+.notes { color: var(--faint); margin: 0 0 16px; padding: 0 16px; list-style: none; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
-.figures .meaning { font-size: 14px; }
-svg { width: 100%; height: auto; display: block; margin: 8px 0; } svg text { font-size: 12px; fill: var(--text); }
+.figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
+details { padding: 8px 16px; margin: 0 0 8px; } summary { cursor: pointer; } summary h2 { display: inline; }
+details[open] > summary { margin: 0 0 8px; }
+.pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(400px, 1fr)); gap: 0 16px; }
+.keys { display: flex; flex-wrap: wrap; gap: 2px 20px; margin: 0; padding: 0; list-style: none; }
+.keys b { font-weight: 600; } code { font-size: 0.9em; overflow-wrap: anywhere; }
+svg { width: 100%; height: 28px; display: block; margin: 8px 0; } svg[viewBox$=" 180"] { height: 180px; }
 svg.key { display: inline-block; width: 10px; height: 10px; margin: 0 8px 0 0; }
 table { border-collapse: collapse; font-size: 13px; }
 th, td { text-align: left; vertical-align: top; padding: 4px 12px 4px 0; border-bottom: 1px solid var(--line); }
@@ -49,16 +56,28 @@ tbody th { font-weight: normal; } thead th, thead td { white-space: nowrap; }
 .n { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; } .u { color: var(--faint); }
 .report td:not(.n) { min-width: 60px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-line; }
 .scroll { overflow: auto; max-height: 80vh; } .scroll thead th { position: sticky; top: 0; background: var(--panel); }
-.answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .faint { color: var(--faint); }
+section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .faint { color: var(--faint); }
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
-  border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { margin: 4px 0; }
-@media (max-width: 600px) { .changes > li { grid-template-columns: 1fr; } }
-.groups { width: 100%; } .groups th { overflow-wrap: anywhere; } .groups .bar { width: 130px; }
-.groups .bar svg { width: 120px; margin: 2px 0; }
-.groups thead th:nth-child(n + 3) { text-align: right; }
+  border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
+.groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; }
+.groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
+thead .n { text-align: right; }
+.bars { width: 100%; } .bars td, .bars th { border: 0; }
+.bars th, .bars .n { width: 1px; white-space: nowrap; }
+.bars svg { height: 14px; margin: 3px 0; }
+@media (max-width: 900px) { .groups td:nth-child(2) { display: none; } }
+@media (max-width: 600px) { .changes > li, .pair { grid-template-columns: 1fr; } }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
-@media print { .scroll { max-height: none; overflow: visible; } }
+@media print {
+  body { max-width: none; padding: 0; font-size: 12px; } section > .answer { font-size: 17px; }
+  svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+  .scroll { max-height: none; overflow: visible; } .groups tbody th { min-width: 160px; }
+  .groups td:nth-child(2) { display: none; }
+  .pair { grid-template-columns: 1fr 1fr; } .figures dd { font-size: 18px; }
+  .figures .meaning { font-size: 11px; } .figures > div, .changes > li, tr { break-inside: avoid; }
+  section { break-inside: avoid-page; } details:not([open]), .reports { display: none; }
+}
 """
 
 
@@ -66,7 +85,7 @@ def style() -> str:
     """The style sheet of the page."""
     return (
         f":root {{ color-scheme: light dark; {_LIGHT} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}\n{mark_colours('')}\n{_RULES}"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_DARK} }} }}\n{mark_colours('')}\n{_RULES}"
     )
 
 
@@ -79,4 +98,4 @@ def mark_colours(selector: str) -> str:
         )
         for theme in (0, 1)
     )
-    return f"{light}\n@media (prefers-color-scheme: dark) {{ {dark} }}"
+    return f"{light}\n@media screen and (prefers-color-scheme: dark) {{ {dark} }}"

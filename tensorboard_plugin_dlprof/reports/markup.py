@@ -11,12 +11,35 @@ def section(heading: str, note: str, content: str) -> str:
     return f"<section><h2>{escape(heading)}</h2>{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"
 
 
+def path(name: str) -> str:
+    """A path that may be broken behind its slashes and colons."""
+    return escape(name).replace("/", "/<wbr>").replace("::", "::<wbr>")
+
+
+def key(colour: str) -> str:
+    """A square in the colour of a mark."""
+    return (
+        f'<svg class="key" viewBox="0 0 10 10" aria-hidden="true"><rect class="{colour}" width="10" height="10"/></svg>'
+    )
+
+
+def keys(rows: Sequence[tuple[str, str, str]]) -> str:
+    """The legend of a bar, in as few lines as fit: classes of colours, names, and what they amount to."""
+    items = "".join(f"<li>{key(colour)}{escape(name)} <b>{escape(amount)}</b></li>" for colour, name, amount in rows)
+    return f"<ul class=keys>{items}</ul>"
+
+
+def folded(heading: str, note: str, content: str) -> str:
+    """A section that opens when its heading is chosen, and is not printed while it is closed."""
+    about = f" <span class=faint>{escape(note)}</span>" if note else ""
+    return f"<details><summary><h2>{escape(heading)}</h2>{about}</summary>{content}</details>"
+
+
 def legend(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table that explains a chart; each row begins with the class of its colour and its name."""
     head = "".join(f"<th scope=col>{escape(heading)}</th>" for heading in headings)
     body = "".join(
-        '<tr><th scope=row><svg class="key" viewBox="0 0 10 10" aria-hidden="true">'
-        f'<rect class="{colour}" width="10" height="10"/></svg>{escape(name)}</th>'
+        f"<tr><th scope=row>{key(colour)}{escape(name)}</th>"
         + "".join(f"<td class=n>{escape(cell)}</td>" for cell in cells)
         + "</tr>"
         for colour, name, *cells in rows

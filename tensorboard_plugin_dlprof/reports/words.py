@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.units import NS_PER_MS, NS_PER_S, NS_PER_US
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 UNKNOWN = "unknown"
 
 
 def duration(time_ns: float | None) -> str:
-    """A duration in the largest unit in which it is at least 1: ``1.250 ms``."""
-    if time_ns is None:
-        return UNKNOWN
-    for unit_ns, unit in ((NS_PER_S, "s"), (NS_PER_MS, "ms"), (NS_PER_US, "µs")):
-        if abs(time_ns) >= unit_ns:
-            return f"{time_ns / unit_ns:,.3f} {unit}"
-    return f"{time_ns:,.0f} ns"
+    """A duration of about three digits: ``1.25 ms``."""
+    return UNKNOWN if time_ns is None else short_duration(time_ns)
 
 
 def at_least(value: str, unknown: int | None) -> str:
@@ -23,8 +18,8 @@ def at_least(value: str, unknown: int | None) -> str:
 
 
 def share(fraction: float | None) -> str:
-    """A fraction in percent, with one decimal."""
-    return UNKNOWN if fraction is None else f"{100 * fraction:.1f} %"
+    """A fraction in percent: ``5.8 %``, ``12 %``."""
+    return UNKNOWN if fraction is None else percentage(fraction)
 
 
 def number(value: int | None) -> str:

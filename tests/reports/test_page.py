@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html.parser
 import io
+import json
 from contextlib import closing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports import as_html
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 from tests.cli.traces import write_trace
 from tests.reports.writing import golden
 
@@ -22,7 +24,7 @@ from tests.reports.writing import golden
 class Page(html.parser.HTMLParser):
     """Tags and attributes of a page; every element that is opened is closed."""
 
-    VOID = frozenset({"meta", "br", "rect"})
+    VOID = frozenset({"meta", "br", "wbr", "rect"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -79,7 +81,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert not [value for name, value in page.attributes if name in ("src", "href", "srcset", "style")]
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert "default-src 'none'" in text
-    assert "@media (prefers-color-scheme: dark)" in text
+    assert "@media screen and (prefers-color-scheme: dark)" in text
 
 
 def test_every_report_and_chart_is_on_the_page() -> None:
@@ -111,6 +113,27 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert places == sorted(places)
     assert "1 ns to 2.00 µs" in text
     assert text.count("left out of the means") == sum(not each["typical"] for each in found["iterations"])
+    wall, (mean,) = found["mean"]["wall_ns"], found["mean"]["devices"].values()
+    assert f"<dt>Step time</dt><dd>{short_duration(wall)}</dd>" in text
+    computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
+    assert f"<dt>Computing</dt><dd>at least {percentage(computing / wall)}</dd>" in text
+
+
+def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: Path) -> None:
+    """In place of shares of nothing, where the CPU's time goes."""
+    source = tmp_path / "a.json"
+    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 10, "dur": 5, "pid": 1, "tid": 1, "args": {}}
+    source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [op]}))
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    text = stream.getvalue()
+    assert "<p class=answer>No GPU work was recorded.</p>" in text
+    assert "<h2>Where CPU time goes</h2>" in text
+    assert "Kernel time" not in text
+    assert "unknown" not in text.split("</style>")[1]
 
 
 def test_names_of_a_profile_are_text(made: Path) -> None:
@@ -125,7 +148,7 @@ def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(as_html, "MOST_ROWS", 2)
     text = page_of(made)
     launches = text[text.index("<h2>Iteration Report</h2>") :]
-    launches = launches[: launches.index("</section>")]
+    launches = launches[: launches.index("</details>")]
     assert launches.count("<tr>") == 1 + 2
     assert "2 more rows left out: see the CSV file." in launches
 
