@@ -113,6 +113,8 @@ class Network(TypedDict):
     bytes_per_second: float | None
     occupancy_fraction: float | None
     achieved_fraction: float | None
+    achieved_known_fraction: float | None
+    """The part of the kernel time for which it is known."""
 
 
 class EfficiencySummary(TypedDict):
@@ -159,7 +161,8 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         (scope.aggregation,),
     ).fetchone()[0]
     means = connection.execute(
-        f"SELECT {', '.join(map(_mean, _NETWORK))} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?",
+        f"SELECT {', '.join(map(_mean, _NETWORK))}, {_ACHIEVED_KNOWN} FROM ext_op_efficiency AS rate "
+        "WHERE rate.aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
     product_flops = whole(flops) or None
@@ -298,16 +301,21 @@ _NETWORK = (
 """Numerator and denominator of each mean, as expressions summed over the ops; in the order of ``Network``."""
 
 
+_ACHIEVED_KNOWN = (
+    "sum(CASE WHEN rate.achieved_fraction IS NOT NULL THEN rate.kernel_ns END) * 1.0 / nullif(sum(rate.kernel_ns), 0)"
+)
+
+
 def _mean(term: tuple[str, str]) -> str:
     value, time = f"CASE WHEN {term[1]} > 0 THEN {term[0]} END", term[1]
     return f"sum({value}) * 1.0 / nullif(sum(CASE WHEN ({value}) IS NOT NULL THEN {time} END), 0)"
 
 
 def _network(row: Sequence[object] | None) -> Network:
-    found = [number(value) for value in row] if row is not None else [None] * len(_NETWORK)
+    found = [number(value) for value in row] if row is not None else [None] * (len(_NETWORK) + 1)
     return Network(
         peak_fraction=found[0], flops_per_second=found[1], memory_fraction=found[2], bytes_per_second=found[3],
-        occupancy_fraction=found[4], achieved_fraction=found[5],
+        occupancy_fraction=found[4], achieved_fraction=found[5], achieved_known_fraction=found[6],
     )  # fmt: skip
 
 

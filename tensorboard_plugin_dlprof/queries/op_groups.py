@@ -48,9 +48,9 @@ _NAME = {
 
 _COLUMNS = (
     Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
-           "direction.string", ("direction",), nullable=True),
+           "direction.string", ("direction",), nullable=True, tier=1),
     Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
-    Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls"),
+    Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls", tier=1),
     Column("gpu_time_ns", "GPU Time", "duration_ns",
            "Time during which work of an op ran on a GPU, summed over the ops and their calls.", "ops.gpu_ns"),
     Column("gpu_time_fraction", "Share", "fraction", "GPU time over the sum of the GPU times of all ops.",

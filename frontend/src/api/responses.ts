@@ -1164,6 +1164,8 @@ export interface NetworkRates {
   bytes_per_second: number | null;
   occupancy_fraction: number | null;
   achieved_fraction: number | null;
+  /** The part of the kernel time for which it is known. */
+  achieved_known_fraction: number | null;
 }
 
 /** What `dlprofviewer` was started on, and why it cannot be opened. */

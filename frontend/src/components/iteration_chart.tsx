@@ -1,20 +1,27 @@
 import { useState } from "preact/hooks";
 
-import type { IterationRow } from "../api/types";
 import { capitalized, formatCount, formatCounted } from "../format/number";
 import { axisUnit } from "../format/time";
 import { currentUrl, navigate, useUrlSet } from "../frame/url";
 import { labelStep, ticks } from "../model/chart";
 import { meanBar } from "../model/iteration_window";
-import { barLayout, barPaths, openingBar, tallest, type BarLayout } from "../model/iterations";
-import { colourOf, type ColourClass } from "../model/resources";
+import {
+  barLayout,
+  barPaths,
+  colourOfClass,
+  openingBar,
+  tallest,
+  type BarClass,
+  type IterationRow,
+  type BarLayout,
+} from "../model/iterations";
 import { arriving } from "../model/url_state";
 import { DurationAxis, HoverCard, IterationLegend, IterationTwin, spoken } from "./iteration_parts";
 import { useWidth } from "./use_width";
 
 interface IterationChartProps {
   rows: readonly IterationRow[];
-  label: (key: ColourClass) => string;
+  label: (key: BarClass) => string;
   /** What a bar is: `iteration`. */
   unit: string;
 }
@@ -101,7 +108,7 @@ export function IterationChart({ rows: summed, label, unit }: IterationChartProp
               />
             )}
             {[...barPaths(rows, hidden, layout, plotHeight, topNs)].map(([key, path]) => (
-              <path key={key} d={path} fill={colourOf(key)} shape-rendering="crispEdges" />
+              <path key={key} d={path} fill={colourOfClass(key)} shape-rendering="crispEdges" />
             ))}
             {rows.map((each, i) =>
               i % step === 0 ? (

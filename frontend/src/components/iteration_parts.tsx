@@ -1,24 +1,30 @@
 /** What the charts of iterations share: hover card, legend, the sentence for screen readers, and the table twin. */
 import { useState } from "preact/hooks";
 
-import type { DashboardResponse, IterationRow } from "../api/types";
+import type { DashboardResponse } from "../api/types";
 import { capitalized, formatCount } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration, type TimeUnit } from "../format/time";
 import { tickLabel } from "../model/chart";
 import { unknownWork } from "../model/kernel_time";
-import { barParts, classesIn, isResource, rowTitle } from "../model/iterations";
-import { colourOf, resourceLabel, type ColourClass } from "../model/resources";
+import { barParts, classesIn, colourOfClass, rowTitle, type BarClass, type IterationRow } from "../model/iterations";
+import { partKinds } from "../model/parts";
+import { RESOURCES, resourceLabel } from "../model/resources";
 
 /** What the classes of a profile are called. */
 export const classLabel =
   (data: DashboardResponse) =>
-  (key: ColourClass): string =>
-    isResource(key) ? resourceLabel(key, data.matrix_unit, unknownWork(data)) : "Outside the aggregation";
+  (key: BarClass): string => {
+    if (key === "outside") return "Outside the aggregation";
+    const resource = RESOURCES.find((each) => each === key);
+    return resource === undefined
+      ? (partKinds(data.matrix_unit).find((part) => part.key === key)?.label ?? key)
+      : resourceLabel(resource, data.matrix_unit, unknownWork(data));
+  };
 
 interface IterationLegendProps {
   rows: readonly IterationRow[];
-  label: (key: ColourClass) => string;
+  label: (key: BarClass) => string;
   hidden: ReadonlySet<string>;
   toggle: (key: string) => void;
 }
@@ -30,7 +36,7 @@ export function IterationLegend({ rows, label, hidden, toggle }: IterationLegend
       {classesIn(rows).map((key) => (
         <li key={key}>
           <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
-            <span class="swatch" style={{ background: colourOf(key) }} />
+            <span class="swatch" style={{ background: colourOfClass(key) }} />
             <span class="legend-label">{label(key)}</span>
           </button>
         </li>
@@ -42,7 +48,7 @@ export function IterationLegend({ rows, label, hidden, toggle }: IterationLegend
 const NONE: ReadonlySet<string> = new Set();
 
 /** The bar in a sentence, for those who do not see it, and `note` about it. */
-export function spoken(row: IterationRow, label: (key: ColourClass) => string, note: string): string {
+export function spoken(row: IterationRow, label: (key: BarClass) => string, note: string): string {
   const parts = barParts(row, NONE).map(({ key, ns }) => `${label(key)} ${formatDuration(ns)}`);
   return [`${rowTitle(row)}: ${formatDuration(row.duration_ns)}.`, note === "" ? "" : `${note}.`, parts.join(", ")]
     .filter(Boolean)
@@ -86,11 +92,11 @@ export function HoverCard({
 }: {
   row: IterationRow;
   place: { left: string } | { right: string };
-  label: (key: ColourClass) => string;
+  label: (key: BarClass) => string;
   /** More about the bar, below its title. */
   note?: string;
 }) {
-  const parts = barParts({ ...row, profiled: row.parts !== null }, NONE).filter(({ key }) => isResource(key));
+  const parts = row.parts === null ? [] : barParts({ ...row, profiled: true }, NONE);
   return (
     <div class="hover-card" style={place} aria-hidden="true">
       <strong>{rowTitle(row)}</strong>
@@ -103,7 +109,7 @@ export function HoverCard({
         {parts.map(({ key, ns }) => (
           <>
             <dt>
-              <span class="swatch" style={{ background: colourOf(key) }} />
+              <span class="swatch" style={{ background: colourOfClass(key) }} />
               {label(key)}
             </dt>
             <dd>{formatDuration(ns)}</dd>
@@ -117,7 +123,7 @@ export function HoverCard({
 
 interface IterationTwinProps {
   rows: readonly IterationRow[];
-  label: (key: ColourClass) => string;
+  label: (key: BarClass) => string;
   /** What a row is: `iteration`. */
   unit: string;
 }
@@ -127,7 +133,7 @@ const TABLE_ROWS = 200;
 /** The same numbers as a table, for those whom a chart does not serve. */
 export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
   const [open, setOpen] = useState(false);
-  const keys = classesIn(rows).filter(isResource);
+  const keys = classesIn(rows).filter((key) => key !== "outside");
   const several = rows.some(({ count }) => count > 1);
   return (
     <details class="twin" onToggle={(event) => setOpen(event.currentTarget.open)}>

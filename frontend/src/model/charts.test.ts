@@ -5,6 +5,7 @@ import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
   barParts,
+  withParts,
   barPaths,
   classesIn,
   medianIteration,
@@ -17,6 +18,21 @@ import {
 const NONE = new Set<string>();
 
 describe("rings", () => {
+  it("splits bars by the diagnosis only where it tells all iterations that they add up", () => {
+    const told = new Map([
+      [1, { compute_other: 10, launching: 90 }],
+      [2, { compute_other: 20, launching: 60 }],
+    ]);
+    const two = iterationRow({ iteration: 1, stop_iteration: 2, count: 2, duration_ns: 180 });
+    const three = iterationRow({ iteration: 1, stop_iteration: 3, count: 3 });
+    const [summed, kept] = withParts([two, three], told);
+    expect(barParts(summed ?? two, NONE)).toEqual([
+      { key: "compute_other", ns: 30 },
+      { key: "launching", ns: 150 },
+    ]);
+    expect(kept).toEqual(three);
+  });
+
   it("lay the parts end to end around one turn", () => {
     const laid = segments([
       { key: "a", value: 1 },

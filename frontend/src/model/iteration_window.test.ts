@@ -60,7 +60,11 @@ it("bars stand where their iterations are, and those outside the window are left
 
 it("a bar of several iterations is their mean", () => {
   expect(meanBar(bar(0, 9)).duration_ns).toBe(100);
-  expect(meanBar({ ...bar(0, 1), parts: { ...PARTS, cpu: 60, io: null } }).parts).toEqual({ ...PARTS, cpu: 30, io: null });
+  expect(meanBar({ ...bar(0, 1), parts: { ...PARTS, cpu: 60, io: null } }).parts).toEqual({
+    ...PARTS,
+    cpu: 30,
+    io: null,
+  });
 });
 
 it("labels are round and far enough apart", () => {

@@ -1,6 +1,5 @@
 /** The part of the iterations that the chart shows: zoom, pan and places of the bars. Windows are half open: from `from` to before `to`. */
-import type { IterationBar, IterationRow } from "../api/types";
-import { barWidth } from "./iterations";
+import { barWidth, type Bar, type IterationRow } from "./iterations";
 
 export interface Window {
   from: number;
@@ -42,13 +41,13 @@ export function toAsk(window: Window, whole: Window, plotWidth: number): { from:
 }
 
 export interface PlacedBar {
-  row: IterationBar;
+  row: Bar;
   x: number;
   width: number;
 }
 
 /** The places of the bars in the window, on a plot that is `plotWidth` wide. */
-export function placedBars(rows: readonly IterationBar[], window: Window, plotWidth: number): PlacedBar[] {
+export function placedBars(rows: readonly Bar[], window: Window, plotWidth: number): PlacedBar[] {
   const scale = plotWidth / Math.max(window.to - window.from, 1e-9);
   return rows
     .filter(({ iteration, stop_iteration: stop }) => stop + 1 > window.from && iteration < window.to)
@@ -60,7 +59,7 @@ export function placedBars(rows: readonly IterationBar[], window: Window, plotWi
 }
 
 /** A bar as it is drawn: the mean of its iterations, so that bars of many and of few can be compared. */
-export function meanBar<Bar extends IterationRow>(row: Bar): Bar {
+export function meanBar<Row extends IterationRow>(row: Row): Row {
   const count = Math.max(row.count, 1);
   if (count === 1) return row;
   const parts = row.parts;

@@ -1,22 +1,44 @@
 /** The stacked bars of the iterations: their parts, their places, and the text of their hover cards. */
-import type { IterationRow, Resource } from "../api/types";
+import type { DiagnosedPart, IterationBar, IterationRow as RecordedRow, Resource } from "../api/types";
 import { formatCount } from "../format/number";
 import { rectangle } from "./chart";
-import { ON_GPU, RESOURCES, type ColourClass } from "./resources";
+import { COMPUTE, partKinds } from "./parts";
+import { colourOf, ON_GPU, RESOURCES, type ColourClass } from "./resources";
 import { amongNeighbours, type Changes } from "./url_state";
 
+type SplitRow<Row> = Omit<Row, "parts"> & {
+  /** By DLProf's classes, or by the parts of the diagnosis where that tells all iterations; `null` outside the aggregation. */
+  parts: Partial<Record<Resource | DiagnosedPart, number | null>> | null;
+};
+
+export type IterationRow = SplitRow<RecordedRow>;
+export type Bar = SplitRow<IterationBar>;
+
+/** What the time of a bar is split into: DLProf's classes, or the parts of the diagnosis. */
+export type BarClass = ColourClass | DiagnosedPart;
+
+const PARTS = partKinds("");
+
+const classesOf = ({ parts }: IterationRow): readonly (Resource | DiagnosedPart)[] =>
+  parts !== null && "compute_tensor" in parts ? PARTS.map(({ key }) => key) : RESOURCES;
+
+export const colourOfClass = (key: BarClass): string =>
+  PARTS.find((part) => part.key === key)?.colour ?? colourOf(key as ColourClass);
+
 /** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
-export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: ColourClass; ns: number }[] {
+export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: BarClass; ns: number }[] {
   if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];
-  return RESOURCES.filter((resource) => !hidden.has(resource))
-    .map((resource) => ({ key: resource, ns: row.parts?.[resource] ?? 0 }))
+  return classesOf(row)
+    .filter((key) => !hidden.has(key))
+    .map((key) => ({ key, ns: row.parts?.[key] ?? 0 }))
     .filter(({ ns }) => ns > 0);
 }
 
 /** The classes that occur at all, for the legend. */
-export function classesIn(rows: readonly IterationRow[]): ColourClass[] {
-  const found: ColourClass[] = RESOURCES.filter((resource) =>
-    rows.some(({ profiled, parts }) => profiled && (parts?.[resource] ?? 0) > 0),
+export function classesIn(rows: readonly IterationRow[]): BarClass[] {
+  const known = rows.find(({ parts }) => parts !== null);
+  const found: BarClass[] = (known === undefined ? [] : classesOf(known)).filter((key) =>
+    rows.some(({ profiled, parts }) => profiled && (parts?.[key] ?? 0) > 0),
   );
   return rows.some(({ profiled }) => !profiled) ? [...found, "outside"] : found;
 }
@@ -52,8 +74,8 @@ export function barPaths(
   layout: BarLayout,
   height: number,
   topNs: number,
-): Map<ColourClass, string> {
-  const paths = new Map<ColourClass, string>();
+): Map<BarClass, string> {
+  const paths = new Map<BarClass, string>();
   rows.forEach((row, i) => {
     let below = 0;
     for (const { key, ns } of barParts(row, hidden)) {
@@ -111,7 +133,7 @@ export function rowTitle(row: Pick<IterationRow, "iteration" | "stop_iteration">
 
 /** What a bar opens: the kernels of its iteration; its neighbours where there are none to show, or where it is several. */
 export function openingBar({ iteration, stop_iteration: last, profiled, parts }: IterationRow): Changes {
-  const worked = profiled && ON_GPU.some((resource) => (parts?.[resource] ?? 0) > 0);
+  const worked = profiled && [...ON_GPU, ...COMPUTE].some((key) => (parts?.[key] ?? 0) > 0);
   return worked && iteration === last
     ? { view: "iterations", "iters.row": String(iteration) }
     : amongNeighbours(iteration, last);
@@ -125,7 +147,26 @@ export function medianIteration(rows: readonly IterationRow[]): string {
   return median === undefined ? "" : String(median.iteration);
 }
 
-export const isResource = (key: ColourClass): key is Resource => key !== "outside" && key !== "communication";
+/** The bars with the parts of the diagnosis in place of DLProf's classes, where it tells all iterations that they add up. */
+export function withParts<Row extends IterationRow>(
+  rows: readonly Row[],
+  told: PartsByIteration | null,
+): SplitRow<Row>[] {
+  return rows.map((row) => {
+    const sum = new Map<DiagnosedPart, number>([["compute_tensor", 0]]);
+    let count = 0;
+    for (let number = row.iteration; number <= row.stop_iteration; number++) {
+      const parts = told?.get(number);
+      if (parts === undefined) continue;
+      count++;
+      for (const { key } of PARTS) sum.set(key, (sum.get(key) ?? 0) + (parts[key] ?? 0));
+    }
+    return count === 0 || count !== row.count ? row : { ...row, parts: Object.fromEntries(sum) };
+  });
+}
+
+/** By the number of an iteration, as tables name it. */
+export type PartsByIteration = ReadonlyMap<number, Partial<Record<DiagnosedPart, number>>>;
 
 /** `4` or `4 to 9`: iterations that follow one another. */
 export function rangeText(first: number, last: number): string {

@@ -1,5 +1,6 @@
 /** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
 import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
+import type { PartsByIteration } from "./iterations";
 import { longestLink } from "./moments";
 import { mainDevice, shownParts } from "./parts";
 import type { Changes } from "./url_state";
@@ -80,7 +81,7 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
   if (main === null) return null;
   const [id, device] = main;
   const unit = data.matrix_unit;
-  const numbers = data.iterations.binned ? [] : data.iterations.rows.map(({ iteration }) => iteration);
+  const number = numberOf(diagnosis, data);
   return {
     wall_ns: diagnosis.mean.wall_ns,
     segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit).map((segment) => ({
@@ -93,13 +94,31 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
       : {
           binned: false,
           iterations: diagnosis.iterations.map((each) => ({
-            number: numbers.length === diagnosis.iterations.length ? (numbers[each.index] ?? each.index) : each.index,
+            number: number(each.index),
             wall_ns: each.wall_ns,
             typical: each.typical,
             segments: segmentsOf(each.devices[id]?.parts ?? {}, each.wall_ns, unit),
           })),
         }),
   };
+}
+
+/** How tables name an iteration of the diagnosis, which counts them from 0. */
+function numberOf(diagnosis: Diagnosis, data: DashboardResponse): (index: number) => number {
+  const numbers = data.iterations.binned ? [] : data.iterations.rows.map(({ iteration }) => iteration);
+  return (index) => (numbers.length === diagnosis.iterations.length ? (numbers[index] ?? index) : index);
+}
+
+/** The parts of each iteration on the GPU that computes least; null where none did any work, or the diagnosis tells too few. */
+export function partsByIteration(
+  diagnosis: Diagnosis,
+  data: DashboardResponse,
+  total: number | null,
+): PartsByIteration | null {
+  const main = mainDevice(diagnosis);
+  if (main === null || diagnosis.iterations.length !== total) return null;
+  const number = numberOf(diagnosis, data);
+  return new Map(diagnosis.iterations.map((each) => [number(each.index), each.devices[main[0]]?.parts ?? {}]));
 }
 
 /** By DLProf's resource usage, for databases that cannot be diagnosed. */

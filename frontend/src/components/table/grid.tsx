@@ -244,13 +244,21 @@ export function Grid(props: GridProps) {
 
 /** The sums over all rows that pass, on this page or not; each in the unit that suits it. */
 function Totals({ columns, data }: { columns: readonly Column[]; data: TableResponse }) {
+  // What they are takes the room of an empty second cell too.
+  const isWide = columns[1] !== undefined && !(columns[1].key in data.totals);
   return (
     <tfoot>
       <tr>
         {columns.map((column, i) => {
           const total = data.totals[column.key];
           if (total === undefined)
-            return <td key={column.key}>{i === 0 && `All ${formatCount(data.filtered)} together`}</td>;
+            return i === 0 ? (
+              <td key={column.key} colSpan={isWide ? 2 : 1}>
+                All {formatCount(data.filtered)} together
+              </td>
+            ) : i === 1 ? null : (
+              <td key={column.key} />
+            );
           return (
             <td key={column.key} class="right">
               <Total column={column} value={total} />

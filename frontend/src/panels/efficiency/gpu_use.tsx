@@ -65,7 +65,7 @@ function NetworkUse({ data, network }: { data: DashboardResponse; network: Netwo
         value={used === null ? "" : formatDuration(used)}
         tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
       />
-      <Meters rates={network} compute="Compute" />
+      <Meters rates={network} compute="Compute" known={network.achieved_known_fraction} />
     </div>
   );
 }
@@ -79,7 +79,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const size = textOf(row, "size");
   const waves = numberOf(row, "waves");
   const tail = numberOf(row, "tail_fraction");
-  const rates: NetworkRates = {
+  const rates: Rates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
     memory_fraction: numberOf(row, "memory_fraction"),
@@ -119,14 +119,18 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   );
 }
 
+type Rates = Omit<NetworkRates, "achieved_known_fraction">;
+
 interface MetersProps {
-  rates: NetworkRates;
+  rates: Rates;
   compute: string;
+  /** The part of the kernel time for which the achieved occupancy is known. */
+  known?: number | null;
   /** Marked on the bars. */
   network?: NetworkRates;
 }
 
-function Meters({ rates, compute, network }: MetersProps) {
+function Meters({ rates, compute, known = null, network }: MetersProps) {
   const { flops_per_second: flops, bytes_per_second: bytes } = rates;
   return (
     <>
@@ -151,7 +155,7 @@ function Meters({ rates, compute, network }: MetersProps) {
       <Meter
         label="Occupancy, achieved"
         fraction={rates.achieved_fraction}
-        value=""
+        value={known === null || known > 0.99 ? "" : `known of ${formatShare(known)} of kernel time`}
         mark={network?.achieved_fraction}
       />
     </>

@@ -6,7 +6,7 @@
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { IterationBar, IterationsResponse } from "../../api/types";
+import type { IterationsResponse } from "../../api/types";
 import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
@@ -21,8 +21,15 @@ import {
   type PlacedBar,
   type Window,
 } from "../../model/iteration_window";
-import { barParts, longestShown, medianNs, tallest } from "../../model/iterations";
-import { colourOf, type ColourClass } from "../../model/resources";
+import {
+  barParts,
+  colourOfClass,
+  longestShown,
+  medianNs,
+  tallest,
+  type Bar,
+  type BarClass,
+} from "../../model/iterations";
 import { Handle } from "./handle";
 import type { Zoom } from "./use_window";
 
@@ -38,10 +45,10 @@ const LABEL_ROOM = 52;
 export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
 
 interface BarsProps {
-  data: IterationsResponse;
+  data: Omit<IterationsResponse, "rows"> & { rows: Bar[] };
   whole: Window;
   zoom: Zoom;
-  label: (key: ColourClass) => string;
+  label: (key: BarClass) => string;
   start: number | null;
   stop: number | null;
   /** Whether the boundaries can be moved. */
@@ -157,7 +164,7 @@ export function Bars(props: BarsProps) {
                 <rect class="bar-highlight" x={current.x - 2} y="0" width={current.width + 4} height={plotHeight} />
               )}
               {[...pathsOf(placed, hidden, plotHeight, topNs)].map(([key, path]) => (
-                <path key={key} d={path} fill={colourOf(key)} shape-rendering="crispEdges" />
+                <path key={key} d={path} fill={colourOfClass(key)} shape-rendering="crispEdges" />
               ))}
             </g>
             {median > 0 && median <= topNs && (
@@ -260,7 +267,7 @@ function CutBars({ placed, topNs, plotHeight }: { placed: readonly PlacedBar[]; 
   );
 }
 
-const noteOf = ({ count, shortest_ns: shortest, longest_ns: longest }: IterationBar): string =>
+const noteOf = ({ count, shortest_ns: shortest, longest_ns: longest }: Bar): string =>
   count > 1
     ? `Mean of ${formatCount(count)} iterations of ${formatDuration(shortest)} to ${formatDuration(longest)}`
     : "";
@@ -276,8 +283,8 @@ function pathsOf(
   hidden: ReadonlySet<string>,
   height: number,
   topNs: number,
-): Map<ColourClass, string> {
-  const pieces = new Map<ColourClass, string[]>();
+): Map<BarClass, string> {
+  const pieces = new Map<BarClass, string[]>();
   for (const { row, x, width } of placed) {
     let below = 0;
     for (const { key, ns } of barParts(row, hidden)) {

@@ -1,8 +1,9 @@
 /** Iterations: all of them as bars, which are aggregated, and how to aggregate others. */
 import { useMemo } from "preact/hooks";
 
-import type { DashboardResponse, IterationsResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis, IterationsResponse } from "../../api/types";
 import { fetchIterations } from "../../api/client";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { classLabel, IterationTwin } from "../../components/iteration_parts";
@@ -15,7 +16,8 @@ import { useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { leavesOut, saidOf } from "../../model/answer";
-import { stepOf } from "../../model/step";
+import { withParts } from "../../model/iterations";
+import { partsByIteration, stepOf, type Step } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
 import { Overview } from "./overview";
@@ -47,8 +49,9 @@ interface IterationsProps {
 export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
   const [measure, width] = useWidth(900);
   const query = useIterations(width);
+  const diagnosis = useDiagnosis();
   const iterations = query.data;
-  if (iterations === null)
+  if (iterations === null || (diagnosis.data === null && diagnosis.loading))
     return query.error === null ? (
       <Loading what="the iterations" />
     ) : (
@@ -71,6 +74,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
         measure={measure}
         width={width}
         busy={query.loading}
+        diagnosis={diagnosis.data}
         whole={{ from: iterations.first, to: iterations.last + 1 }}
       />
       <SelectedIteration data={data} />
@@ -79,9 +83,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
 }
 
 /** Which iterations are aggregated at first, and why the others are not. */
-function LeftOut({ data }: { data: DashboardResponse }) {
-  const { data: diagnosis } = useDiagnosis();
-  const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
+function LeftOut({ diagnosis, step }: { diagnosis: Diagnosis | null; step: Step | null }) {
   if (diagnosis === null || step === null || !leavesOut(diagnosis)) return null;
   return (
     <p class="muted">
@@ -98,9 +100,16 @@ interface ChartProps {
   width: number;
   busy: boolean;
   whole: Window;
+  diagnosis: Diagnosis | null;
 }
 
-function Chart({ data, iterations, allowed, measure, width, busy, whole }: ChartProps) {
+function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
+  const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
+  const rows = useMemo(
+    () => withParts(iterations.rows, diagnosis && partsByIteration(diagnosis, data, iterations.total)),
+    [iterations, diagnosis, data],
+  );
+  const only = iterations.total === 1 && step !== null && step.segments.length > 0 ? step : null;
   const zoom = useZoom(whole);
   const choice = useChoice(data, iterations);
   const { iter_start: start, iter_stop: stop } = iterations;
@@ -114,7 +123,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
   return (
     <Panel
       title="Iterations"
-      about="Each bar is one iteration, split like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
+      about="Each bar is one iteration, split like the bar of the Dashboard; where they are more than 1,000, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
       tools={
         <ul class="badges">
           <li class="badge">Total {formatCount(iterations.total)}</li>
@@ -124,60 +133,75 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
         </ul>
       }
     >
-      <div class="iterations-tools">
-        <div class="button-group" role="group" aria-label="Iterations shown">
-          <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
-            All iterations
-          </button>
-          {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
-            <button type="button" class="button toggle" aria-pressed={nowProfiled} onClick={() => zoom.show(profiled)}>
-              Profiled iterations
-            </button>
-          )}
-        </div>
-        <div class="button-group" role="group" aria-label="Zoom">
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Zoom in"
-            data-tip="Zoom in (+ or mouse wheel)"
-            onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
-          >
-            <Icon name="plus" />
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Zoom out"
-            data-tip="Zoom out (- or mouse wheel)"
-            disabled={all}
-            onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
-          >
-            <Icon name="minus" />
-          </button>
-        </div>
-        {iterations.binned && (
-          <p class="muted">
-            Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of them.
-          </p>
-        )}
-      </div>
-      <LeftOut data={data} />
-      <div aria-busy={busy}>
-        <Bars
-          data={iterations}
-          whole={whole}
-          zoom={zoom}
-          label={classLabel(data)}
-          start={choice.sameIterations ? choice.start : null}
-          stop={choice.sameIterations ? choice.stop : null}
-          movable={allowed}
-          onRange={choice.setRange}
-          measure={measure}
-          width={width}
-        />
-      </div>
-      {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
+      {only !== null ? (
+        <>
+          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" height={40} />
+          <BarLegend segments={only.segments} whole_ns={only.wall_ns} />
+        </>
+      ) : (
+        <>
+          <div class="iterations-tools">
+            <div class="button-group" role="group" aria-label="Iterations shown">
+              <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
+                All iterations
+              </button>
+              {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
+                <button
+                  type="button"
+                  class="button toggle"
+                  aria-pressed={nowProfiled}
+                  onClick={() => zoom.show(profiled)}
+                >
+                  Profiled iterations
+                </button>
+              )}
+            </div>
+            <div class="button-group" role="group" aria-label="Zoom">
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Zoom in"
+                data-tip="Zoom in (+ or mouse wheel)"
+                onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
+              >
+                <Icon name="plus" />
+              </button>
+              <button
+                type="button"
+                class="icon-button"
+                aria-label="Zoom out"
+                data-tip="Zoom out (- or mouse wheel)"
+                disabled={all}
+                onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
+              >
+                <Icon name="minus" />
+              </button>
+            </div>
+            {iterations.binned && (
+              <p class="muted">
+                Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of
+                them.
+              </p>
+            )}
+          </div>
+          <LeftOut diagnosis={diagnosis} step={step} />
+          <div aria-busy={busy}>
+            <Bars
+              data={{ ...iterations, rows }}
+              whole={whole}
+              zoom={zoom}
+              label={classLabel(data)}
+              start={choice.sameIterations ? choice.start : null}
+              stop={choice.sameIterations ? choice.stop : null}
+              movable={allowed}
+              onRange={choice.setRange}
+              measure={measure}
+              width={width}
+            />
+          </div>
+          {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
+        </>
+      )}
       {source.kind === "whole_capture" && (
         <p class="muted">
           No iterations were found: the whole recording counts as one. <MarkSteps framework={data.framework} />, or pick
@@ -185,7 +209,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole }: Chart
         </p>
       )}
       <IterationTwin
-        rows={iterations.rows
+        rows={rows
           .filter(({ iteration, stop_iteration: last }) => {
             const part = clamped(settled, whole, 1);
             return last + 1 > part.from && iteration < part.to;

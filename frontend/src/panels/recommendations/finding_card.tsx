@@ -67,7 +67,8 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
             >
               {why === "" ? "" : "How the gain is estimated"}
               {why !== "" && evidence.length > 0 && ", and "}
-              {evidence.length > 0 && `evidence: ${formatCounted(evidence.length, "row")}`}
+              {evidence.length > 0 &&
+                `${why === "" ? "Evidence" : "evidence"}: ${formatCounted(evidence.length, "row")}`}
             </summary>
             {why !== "" && (
               <p class="muted finding-reasoning">
