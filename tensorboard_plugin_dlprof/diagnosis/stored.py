@@ -11,11 +11,13 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, no_activity
+from tensorboard_plugin_dlprof.events.tables import Int64s
 
 SEGMENTS_A_ROW = PART
 
 _MOST_CAUSES = 10_000_000
-"""A limit for hostile files."""
+MOST_SEGMENTS = 100_000_000
+"""Limits for hostile files."""
 
 
 def packed(segments: Segments, begin: int) -> bytes:
@@ -24,7 +26,9 @@ def packed(segments: Segments, begin: int) -> bytes:
     return pack([segments.stop_ns[rows] - segments.start_ns[rows], segments.cause[rows] + 1])
 
 
-def read_activity(con: sqlite3.Connection, begin_ns: int | None = None, end_ns: int | None = None) -> Activity:
+def read_activity(
+    con: sqlite3.Connection, begin_ns: int | None = None, end_ns: int | None = None, most: int = MOST_SEGMENTS
+) -> Activity:
     """What each GPU did, from some time to another; by default, throughout the capture.
 
     Times are nanoseconds since the start of the capture. The first and last segments of each GPU may reach beyond the
@@ -34,9 +38,10 @@ def read_activity(con: sqlite3.Connection, begin_ns: int | None = None, end_ns: 
         con: a database of ours, of this version.
         begin_ns: where to begin.
         end_ns: where to end.
+        most: most segments, which is exceeded by those of a row at most.
 
     Raises:
-        ValueError: the tables contradict each other.
+        ValueError: the tables contradict each other, or there are more segments.
         sqlite3.Error: they cannot be read.
     """
     rows = con.execute(
@@ -45,13 +50,18 @@ def read_activity(con: sqlite3.Connection, begin_ns: int | None = None, end_ns: 
     causes = [_cause(row) for row in rows]
     if any(not 0 <= cause.part < len(Part) for cause in causes):
         raise ValueError("an unknown part of the time")
-    devices: dict[int, list[tuple[int, bytes]]] = {}
+    devices: dict[int, list[tuple[int, list[Int64s]]]] = {}
+    found = 0
     for device, start, data in con.execute(
         "SELECT device_id, start_ns, data FROM activity_segments "
         "WHERE (?1 IS NULL OR stop_ns > ?1) AND (?2 IS NULL OR start_ns < ?2) ORDER BY id",
         (begin_ns, end_ns),
     ):
-        devices.setdefault(int(device), []).append((int(start), data))
+        columns = unpack(data, 2)
+        found += len(columns[0])
+        if found > most + SEGMENTS_A_ROW:
+            raise ValueError("too many segments of time")
+        devices.setdefault(int(device), []).append((int(start), columns))
     totals = con.execute("SELECT launch_calls, launch_calls_without_work FROM activity_totals").fetchone()
     if totals is None:
         return no_activity()
@@ -65,10 +75,9 @@ def _cause(row: tuple[Any, ...]) -> Cause:
     return Cause(int(part), detail, call, path, kind, op_id, thread, bool(is_long), int(beside))
 
 
-def _segments(device: int, parts: list[tuple[int, bytes]], causes: int) -> Segments:
+def _segments(device: int, parts: list[tuple[int, list[Int64s]]], causes: int) -> Segments:
     starts, stops, numbers = [], [], []
-    for first, data in parts:
-        length, cause = unpack(data, 2)
+    for first, (length, cause) in parts:
         stop = first + np.cumsum(length)
         starts.append(stop - length)
         stops.append(stop)

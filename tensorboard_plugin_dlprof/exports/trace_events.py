@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
-from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
+from tensorboard_plugin_dlprof.diagnosis.stored import MOST_SEGMENTS, read_activity
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import info
@@ -127,7 +127,8 @@ class _Trace:
         self._outside: list[Int64s] = []
         """Numbers of calls outside of the window that launched work in it."""
         self._most = most
-        self._activity = read_activity(con, *(window or (None, None)))
+        begin_ns, end_ns = window or (None, None)
+        self._activity = read_activity(con, begin_ns, end_ns, most or MOST_SEGMENTS)
         self._slices = 0
 
     def chunks(self) -> Iterator[bytes]:

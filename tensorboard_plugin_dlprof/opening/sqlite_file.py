@@ -8,6 +8,7 @@ is inside ``reading``, which converts SQLite's errors into one sentence; queries
 
 from __future__ import annotations
 
+import math
 import os
 import sqlite3
 import time
@@ -24,6 +25,10 @@ from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolve
 
 LONGEST_VALUE_BYTES = 16_000_000
 """Limit of one text, blob or row; longer values are an error."""
+
+MOST_TEXT_BYTES = 128_000_000
+"""Limit of all texts that are read for one page, or one piece of what is streamed. Cells of a B-tree may share what
+they refer to, so that a file of a megabyte holds as many texts as anyone wishes."""
 
 MOST_COLUMNS = 200
 """Limit of columns in one table; real files have up to 41."""
@@ -90,13 +95,27 @@ class UntrustedConnection(sqlite3.Connection):
     """The error to raise if the file cannot be used."""
     authorizer_calls: int = 0
     """Calls so far, limited by ``MOST_AUTHORIZER_CALLS``."""
+    longest_text_bytes: int = LONGEST_VALUE_BYTES
+    """Longer texts are cut."""
+    text_bytes: int = 0
+    """Of the texts read so far, limited within a ``deadline``."""
+    most_text_bytes: float = math.inf
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self.text_factory = self._text
         self.kept: dict[str, Any] = {}
         """Cache of results that later queries need again, by name; valid because the file does not change."""
         self.shared: dict[str, Any] = {}
         """The same for all connections to the file, if their owner sets one; must be safe to use from many threads."""
+
+    def _text(self, text: bytes) -> str:
+        longest = self.longest_text_bytes
+        self.text_bytes += min(len(text), longest)
+        if self.text_bytes > self.most_text_bytes:
+            raise self.refusal(f"{self.shown_name} holds more text than any profile; copy it again, or make it again.")
+        cut = text[:longest].decode("utf-8", "replace")
+        return cut if len(text) <= longest else f"{cut} …"
 
 
 def open_untrusted(
@@ -201,7 +220,6 @@ def _refuse_unfinished_transaction(path: Path, real: Path, refusal: type[Profile
 
 
 def _harden(con: UntrustedConnection) -> None:
-    con.text_factory = _lenient_text
     if hasattr(con, "setlimit"):  # Python 3.11
         for name, most in _LIMITS.items():
             con.setlimit(getattr(sqlite3, f"SQLITE_LIMIT_{name}"), most)
@@ -215,10 +233,6 @@ def _harden(con: UntrustedConnection) -> None:
     # With a memory map, a file that its writer cuts short kills the process with SIGBUS.
     con.execute("PRAGMA mmap_size=0")
     con.set_progress_handler(is_over, _STEPS_AT_ONCE)
-
-
-def _lenient_text(text: bytes) -> str:
-    return text.decode("utf-8", "replace")
 
 
 def real_tables(con: UntrustedConnection) -> frozenset[str]:
@@ -302,14 +316,23 @@ def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:
 
 @contextmanager
 def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
-    """Interrupt the connection's statements after some seconds, and reset its count of authorizer calls."""
+    """Interrupt the connection's statements after some seconds, and limit the texts that they return; both counts of
+    the connection begin anew."""
     end = time.monotonic() + seconds
     con.authorizer_calls = 0
+    con.text_bytes, con.most_text_bytes = 0, MOST_TEXT_BYTES
     con.set_progress_handler(lambda: time.monotonic() > end or is_over(), _STEPS_AT_ONCE)
     try:
         yield
     finally:
+        con.most_text_bytes = math.inf
         con.set_progress_handler(is_over, _STEPS_AT_ONCE)
+
+
+def forget_texts(con: sqlite3.Connection) -> None:
+    """Say that the texts read so far were sent, and take no memory any more."""
+    if isinstance(con, UntrustedConnection):
+        con.text_bytes = 0
 
 
 @contextmanager

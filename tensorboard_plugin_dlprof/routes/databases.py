@@ -134,7 +134,7 @@ class Databases:
             if kept.idle:
                 return kept.idle.pop(), kept.counts
         connection = open_database(path, follow_links=False)
-        connection.text_factory = _shown_text
+        connection.longest_text_bytes = MAX_TEXT_BYTES
         connection.shared = kept.shared
         return connection, kept.counts
 
@@ -145,11 +145,6 @@ class Databases:
                 kept.idle.append(connection)
                 return
         connection.close()
-
-
-def _shown_text(text: bytes) -> str:
-    cut = text[:MAX_TEXT_BYTES].decode("utf-8", "replace")
-    return cut if len(text) <= MAX_TEXT_BYTES else f"{cut} …"
 
 
 def _close(connections: list[UntrustedConnection]) -> None:

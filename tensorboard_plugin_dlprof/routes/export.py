@@ -18,6 +18,7 @@ from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import count, stream
+from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
 from tensorboard_plugin_dlprof.routes.parameters import ExportRequest
@@ -71,19 +72,26 @@ class Export(msgspec.Struct, frozen=True):
 
     def pieces(self, connection: Connection) -> Iterator[bytes]:
         """The CSV or JSON; errors of the request occur before the first piece."""
-        rows = stream(connection, self.table, self.scope, self.request)
+        rows = self._rows(connection)
         if self.kind == "csv":
             return csv_chunks(self._title, self.columns, rows)
         return json_chunks(self.name, self.table.name, self.columns, rows)
 
     def write(self, connection: Connection, path: Path) -> None:
         """Write the workbook or PDF."""
-        rows = stream(connection, self.table, self.scope, self.request)
+        rows = self._rows(connection)
         if self.kind == "xlsx":
             write_xlsx(path, self._title, _words(self.table.name), self.columns, rows)
             return
         with path.open("wb") as file:
             file.writelines(pdf_chunks(self.heading, self.columns, rows))
+
+    def _rows(self, connection: Connection) -> Iterator[Row]:
+        from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
+
+        for row in stream(connection, self.table, self.scope, self.request):
+            forget_texts(connection)
+            yield row
 
     @property
     def _title(self) -> str:

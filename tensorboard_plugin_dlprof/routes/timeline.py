@@ -82,7 +82,7 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     # Errors in the request occur before the status of the response is sent, but for too many slices, which end it.
     first = next(chunks, b"")
     kept = resources.pop_all()
-    response = Response(_packed(chain([first], chunks), kept), content_type="application/json")
+    response = Response(_packed(chain([first], chunks), borrowed, kept), content_type="application/json")
     response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Disposition"] = 'attachment; filename="trace.json"'
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -91,12 +91,15 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     return response
 
 
-def _packed(chunks: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
+def _packed(chunks: Iterator[bytes], borrowed: Borrowed, resources: ExitStack) -> Iterator[bytes]:
+    from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
+
     with resources:
         buffer = io.BytesIO()
         with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=3, mtime=0) as packed:
             for chunk in chunks:
                 packed.write(chunk)
+                forget_texts(borrowed.connection)
                 if buffer.tell():
                     yield buffer.getvalue()
                     buffer.seek(0)

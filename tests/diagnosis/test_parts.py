@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import MOST_DRAWN, as_data
-from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
+from tensorboard_plugin_dlprof.diagnosis.stored import SEGMENTS_A_ROW, read_activity
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
@@ -193,6 +193,8 @@ def test_a_database_keeps_the_whole_partition(tmp_path: Path) -> None:
         (device,) = stored.devices
         middle = int(device.start_ns[len(device.start_ns) // 2])
         (part,) = read_activity(con, middle, middle + 1).devices
+        with pytest.raises(ValueError, match="too many segments"):  # a small file can be made to hold endlessly many
+            read_activity(con, most=-SEGMENTS_A_ROW)
     assert stored.causes == read.activity.causes
     for column in ("start_ns", "stop_ns", "cause"):
         np.testing.assert_array_equal(getattr(device, column), getattr(read.activity.devices[0], column))

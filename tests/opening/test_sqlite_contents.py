@@ -12,8 +12,11 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnfitDatabase
+from tensorboard_plugin_dlprof.opening import sqlite_file
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
     IMPOSSIBLE,
+    deadline,
+    forget_texts,
     open_untrusted,
     reading,
     real_tables,
@@ -245,3 +248,16 @@ def test_whatever_impossible_values_lead_to_is_a_sentence_too(tmp_path: Path) ->
             with pytest.raises(BrokenSource, match="it holds impossible values") as refused, reading("it"):
                 attempt(con)
             assert isinstance(refused.value.__cause__, IMPOSSIBLE)
+
+
+def test_texts_for_one_answer_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells may share what they refer to, so that their texts together are larger than the file. Streams go on."""
+    monkeypatch.setattr(sqlite_file, "MOST_TEXT_BYTES", 5_000)
+    with closing(open_untrusted(filled(tmp_path / "a.sqlite"))) as con, reading("it"):
+        query = "SELECT name FROM work"
+        assert len(con.execute(query).fetchall()) == 2_000
+        with deadline(con, 60), pytest.raises(BrokenSource, match="holds more text than any profile"):
+            con.execute(query).fetchall()
+        with deadline(con, 60):
+            for _ in con.execute(query):
+                forget_texts(con)
