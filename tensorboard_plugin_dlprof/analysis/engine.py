@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import OF_MEMORY, RULES, Rule
@@ -48,14 +48,19 @@ def judge(
     if signals.wall_ns <= 0 or profile.info.recorded == {"memory"}:
         rules = [row for row in rules if row in OF_MEMORY]
     findings: list[Finding] = []
+    spoken: dict[str, Bools] = {}
     iteration_ns = signals.diagnosis.mean_wall_ns or signals.iteration_ns
     undecided: list[Undecided] = []
     for detector, rule in rules:
+        signals.spoken_of = None
         answer = _answer(detector, rule, signals)
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, iteration_ns):
             findings.append(_finished(answer, signals.marked))
+            if signals.spoken_of is not None:
+                spoken[answer.detector] = signals.spoken_of
+    findings = [_with_overlaps(finding, findings, spoken, signals) for finding in findings]
     findings.sort(key=lambda finding: _weight(finding, signals.marked), reverse=True)
     low, high = together(signals, findings)
     return Verdict(
@@ -68,6 +73,28 @@ def judge(
         signals.marked,
         signals.diagnosis,
     )
+
+
+_SHARED = 0.1
+"""Share of the shorter time of two findings from which they are about the same time."""
+
+
+def _with_overlaps(
+    finding: Finding, findings: Sequence[Finding], spoken: Mapping[str, Bools], signals: Signals
+) -> Finding:
+    """The finding with the others about the same time: those that it names, if they are there, and those that speak of
+    the same kernels."""
+    others = [other.detector for other in findings if other is not finding]
+    mine = spoken.get(finding.detector)
+
+    def is_shared(other: str) -> bool:
+        theirs = spoken.get(other)
+        if mine is None or theirs is None:
+            return other in finding.overlaps_with
+        least = _SHARED * min(signals.time(mine), signals.time(theirs))
+        return other in finding.overlaps_with or signals.time(mine & theirs) > least
+
+    return msgspec.structs.replace(finding, overlaps_with=tuple(other for other in others if is_shared(other)))
 
 
 def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | None:

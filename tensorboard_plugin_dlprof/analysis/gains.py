@@ -44,7 +44,7 @@ def about_kernels(
         reasoning: How these were found.
         cannot_tell: Why ``saved`` is unknown, and what to record.
     """
-    signals.told[chosen] = True
+    signals.tell_of(chosen)
     time_ns, total = signals.kernel_time(chosen), signals.time(chosen)
     fields: dict[str, Any] = {"part": "compute", "time_ns": time_ns}
     if saved is None or not total:
@@ -78,7 +78,7 @@ def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, r
         saved: The least and the most wall time (ns) saved in all iterations.
         reasoning: How these were found.
     """
-    signals.told[chosen] = True
+    signals.tell_of(chosen)
     gain = wall_gain(signals, saved, reasoning)
     part = "compute" if 2 * signals.on_gpu(signals.time(chosen)) >= span_ns else "launching"
     return {"part": part, "time_ns": signals.per_iteration(span_ns), "gain": gain}

@@ -60,6 +60,8 @@ class Signals:
         self.efficiency = efficiency
         self.iterations = max(len(aggregation.iterations.iter_value), 1)
         self.wall_ns = aggregation.wall_ns
+        self.spoken_of: Bools | None = None
+        """The aggregated kernels that the rule at work speaks of."""
 
     @property
     def iteration_ns(self) -> int:
@@ -104,6 +106,11 @@ class Signals:
     def told(self) -> Bools:
         """Which aggregated kernels a finding has spoken of (``gains.about_kernels``)."""
         return np.zeros(len(self.kernel), np.bool_)
+
+    def tell_of(self, chosen: Bools) -> None:
+        """Remember of which kernels a finding speaks."""
+        self.told[chosen] = True
+        self.spoken_of = chosen
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

@@ -14,6 +14,9 @@ MUCH_MISSING_FRACTION = 0.2
 COLD_FRACTION = 0.05
 """Share of the only window in first calls of a millisecond and more, from which it shows a start, not the program."""
 
+ONLY_COLD_FRACTION = 0.5
+"""Share of the only window in first calls from which what is left says nothing of how the program launches."""
+
 WARNING_FRACTION = 0.1
 """Share of the time from which a finding is a warning."""
 

@@ -251,6 +251,35 @@ def test_a_larger_batch_is_for_kernels_that_are_small_by_number_and_by_time(smal
     assert ("batch_size_detector" in found(profile)) == speaks
 
 
+def test_findings_about_the_same_kernels_say_so() -> None:
+    """What attention gains cannot be gained again by its products; a finding that is not there is not named."""
+
+    def body(step: Step) -> None:
+        step.op("aten::matmul", SGEMM, 0, 0.3 * STEP_NS, at=100)
+        step.op("aten::softmax", "softmax_warp_forward<float>", 0.3 * STEP_NS, 0.6 * STEP_NS, at=200)
+        step.op("aten::matmul", SGEMM, 0.6 * STEP_NS, STEP_NS, at=300)
+
+    overlaps = {each.detector: set(each.overlaps_with) for each in verdict(scene(body)).findings}
+    both = {"attention_detector", "amp_detector", "tf32_detector"}
+    assert {name: overlaps[name] for name in both} == {name: both - {name} for name in both}
+    assert said_by("amp_detector", kernel("volta_sgemm_128x64_nn", device=T4)(0.5)).overlaps_with == ()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "product", "wide"), [("float", GOOD, True), ("float", SGEMM, False), ("int", GOOD, False)]
+)
+def test_copies_are_told_to_be_narrower_where_half_the_bytes_would_do(dtype: str, product: str, wide: bool) -> None:
+    """What is copied in FP32 is multiplied in 16 bits."""
+
+    def body(step: Step) -> None:
+        step.line("main", "op", 10, 30, "aten::to", shapes="[[1024]]", dtypes=f'["{dtype}"]')
+        step.line("main", "call", 12, 20, "cudaMemcpyAsync", corr=77 + step.number)
+        step.line("gpu0/9", "memcpy", 0, 0.4 * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=77 + step.number, copy=1)
+        step.op("aten::mm", product, 0.4 * STEP_NS, STEP_NS)
+
+    assert ("Cast on the host" in said_by("copy_detector", scene(body)).recommendation_text()) == wide
+
+
 def test_attention_that_is_written_out_has_no_length_to_pad() -> None:
     """One kernel for all of it needs none: its products are told once."""
 

@@ -248,6 +248,9 @@ def test_copies_through_pageable_memory_say_so(tmp_path: Path) -> None:
     assert (first["rule"], first["cause"]) == ("pageable_copy_detector", "copies")
     assert first["gain"]["cannot_tell"]
     assert not [each for each in others if each["cause"] == "copies"]
+    assert "DataLoader(pin_memory=True)" in first["action"]
+    body[1]["name"] = "Memcpy DtoH (Device -> Pageable)"
+    assert said(steps(body), tmp_path)["findings"][0]["action"].startswith("Copy to the host less often")
 
 
 def test_a_host_that_is_far_ahead_is_not_asked_for_more(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
@@ -18,6 +19,9 @@ from tensorboard_plugin_dlprof.units import bandwidth, size
 
 _WITHIN = 8
 """CUPTI's number of copies from a GPU to itself."""
+
+_TO_HOST = 2
+"""That of copies from a GPU to the host."""
 
 _KINDS = {
     1: "to the GPU",
@@ -57,13 +61,24 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     main_bytes = int(moved[main].sum())
     rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.chosen), 1)
+    wide = not within and _is_wider_than_needed(signals, found, main)
     gain, cannot_tell = _gain(signals, found, told, moved)
     if unified:
         gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
     share = signals.share_of_iteration(found.exposed_ns)
     evidence = _copying(signals, found, told)
+    to_host = int(kinds[largest]) >> 2 == _TO_HOST
     advice = (
-        "Pin the host memory that is copied from and to: "
+        "Copy to the host less often and only what is needed, into pinned memory: "
+        + signals.advice(
+            "buffer.copy_(tensor, non_blocking=True) with torch.empty(..., pin_memory=True), read after an event.",
+            tensorflow="fetch results every hundred steps, and sums rather than tensors.",
+            jax="copy_to_host_async() of a result while the next step runs.",
+            tensorrt="cudaHostAlloc for the buffers.",
+            cuda="cudaHostAlloc or cudaHostRegister for the buffers.",
+        )
+        if pageable and to_host
+        else "Pin the host memory that is copied from and to: "
         + signals.advice(
             "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
             tensorflow="let tf.data put batches on the device (prefetch_to_device)",
@@ -86,8 +101,8 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         else "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
         "with cudaMalloc what only the GPU uses."
         if unified
-        else "Copy beside the kernels, on a stream of its own; keep what is used again on the GPU, and copy the "
-        "narrower type."
+        else "Copy beside the kernels, on a stream of its own, and keep on the GPU what is used again."
+        + (" Cast on the host: the program multiplies in 16 bits what it copies in FP32." if wide else "")
     )
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
@@ -116,6 +131,18 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         part="copy",
         time_ns=found.exposed_ns,
         cannot_tell=cannot_tell,
+    )
+
+
+def _is_wider_than_needed(signals: Signals, found: Transfers, main: Bools) -> bool:
+    """Whether most of some copies are of FP32, in a program that multiplies in 16 bits: half the bytes would do."""
+    ops, table = signals.profile.ops, signals.profile.memcpys
+    types = np.array([op.data_type in ("float32", "float64") for op in ops], np.bool_)
+    time = found.alone_ns[main]
+    narrow = signals.time(signals.products & signals.of_precision("fp16", "bf16", "fp8"))
+    return (
+        2 * int(time[types[table.op[found.rows[main]]]].sum()) > int(time.sum())
+        and 2 * narrow > signals.time(signals.products) > 0
     )
 
 

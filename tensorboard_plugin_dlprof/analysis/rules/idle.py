@@ -189,6 +189,8 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     diagnosis = signals.diagnosis
     if says_nothing_of_the_host(signals) or "graphs_whole" in diagnosis.lower_bound:
         return None
+    if is_cold_start(signals, thresholds.ONLY_COLD_FRACTION):
+        return None
     found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING)
     if found is None or (not signals.marked and len(found.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
@@ -209,7 +211,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         if signals.serves and not signals.backward
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
-            + (", fused or foreach optimizers" if signals.backward else "")
+            + (", fused or foreach optimizers" if signals.optimizer.any() else "")
             + "; or give each kernel more work with a larger batch.",
             tensorflow="Launch fewer and larger kernels: tf.function(jit_compile=True) around the whole step, or a "
             "larger batch.",

@@ -27,12 +27,12 @@ def is_cold(cause: Cause) -> bool:
     return cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
 
 
-def is_cold_start(signals: Signals) -> bool:
-    """Whether first calls explain much of the only window, so that their time is told once."""
+def is_cold_start(signals: Signals, least: float = thresholds.COLD_FRACTION) -> bool:
+    """Whether first calls explain so much of the only window that their time is told once."""
     if len(signals.diagnosis.start_ns) > 1:
         return False
     found = waiting(signals, is_cold)
-    return found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.COLD_FRACTION
+    return found is not None and signals.share_of_iteration(found.time_ns) >= least
 
 
 def cold_start(signals: Signals) -> Finding | None:
