@@ -102,7 +102,12 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "leak": msgspec.structs.asdict(leak),
         "lost_frees": history.lost_frees,
         "out_of_memory": [
-            {"event": event, "asked_bytes": asked, "free_bytes": free if free >= 0 else None}
+            {
+                "event": event,
+                "time_ns": time_of(history, event + 1),
+                "asked_bytes": asked,
+                "free_bytes": free if free >= 0 else None,
+            }
             for event, asked, free in history.out_of_memory
         ],
         "findings": findings_of(profile, history, leak, iterations if marked else []),
@@ -131,6 +136,7 @@ def _iterations(history: History, candidate: IterationCandidate) -> list[dict[st
             {
                 "index": index,
                 "number": int(candidate.values[index]),
+                "start_ns": int(candidate.start_ns[index]),
                 "peak_bytes": peak.in_use_bytes,
                 "peak_ns": peak.time_ns,
                 "end_bytes": int(history.in_use_bytes[end]),

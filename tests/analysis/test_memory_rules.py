@@ -123,3 +123,11 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
     assert "4.00 GiB were cached, but no piece was as large: fragmentation" in pieces.problem_text()
     assert "expandable_segments:True" in pieces.recommendation_text()
+
+
+def test_all_gpus_with_a_finding_are_named() -> None:
+    """The numbers are those of the first."""
+    profile = held(leak=GB // 4)
+    first = profile.memory_histories[0]
+    profile.memory_histories = [first, msgspec.structs.replace(first, device=3)]
+    assert of_memory(profile)["leak_detector"].problem_text().startswith("On GPU 0 (also found on GPU 3): Memory")

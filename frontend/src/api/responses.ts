@@ -1016,6 +1016,7 @@ export interface MemoryEvidence {
 /** An allocation that failed. */
 export interface MemoryFailure {
   event: number;
+  time_ns: number | null;
   asked_bytes: number;
   free_bytes: number | null;
 }
@@ -1056,6 +1057,7 @@ export interface MemoryHeld {
 export interface MemoryIteration {
   index: number;
   number: number;
+  start_ns: number;
   peak_bytes: number;
   peak_ns: number | null;
   end_bytes: number;

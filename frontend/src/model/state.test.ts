@@ -71,7 +71,10 @@ describe("the hash", () => {
   });
 
   it("keeps filters but not pages, rows and aggregation when another profile is chosen", () => {
-    const state = { view: "ops", aggregation: "2", "ops.page": "3", "ops.row": "x", "ops.search": "conv" };
+    const state = {
+      ...{ view: "ops", aggregation: "2", "ops.page": "3", "ops.row": "x", "ops.search": "conv" },
+      ...{ "memory.at": "5", "memory.from": "1" },
+    };
     expect(forOtherProfile(state)).toEqual({ view: "ops", "ops.search": "conv" });
   });
 });

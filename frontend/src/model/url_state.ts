@@ -84,7 +84,7 @@ export const amongNeighbours = (first: number, last: number): Changes => ({
 
 /** Keys that mean something within one profile only. */
 const OF_ONE_PROFILE =
-  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|timeline\.(?:from|to|item|gap|range)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
+  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|timeline\.(?:from|to|item|gap|range)|memory\.(?:at|from|to|gpu)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
 
 /** The state without what only means something within one profile: aggregation, zoom, pages and selected rows. */
 export function forOtherProfile(state: UrlState): UrlState {

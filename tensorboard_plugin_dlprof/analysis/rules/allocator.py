@@ -14,31 +14,39 @@ LINK = "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"
 
 
 def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
-    """The rule that tells what was found under this name, of the first GPU where it was."""
+    """The rule that tells what was found under this name, of the first GPU where it was; it names the others."""
 
     def rule(signals: Signals) -> Finding | None:
         if not signals.profile.memory_histories:
             return None
-        for device, told in answer(signals.profile, "")["devices"].items():
-            for found in told["findings"]:
-                if found["rule"] == detector:
-                    return _finding(found, int(device), signals.iterations)
-        return None
+        devices = answer(signals.profile, "")["devices"]
+        all_found = [
+            (int(device), found)
+            for device, told in devices.items()
+            for found in told["findings"]
+            if found["rule"] == detector
+        ]
+        if not all_found:
+            return None
+        (device, found), *others = all_found
+        also = f" (also found on GPU {', '.join(str(other) for other, _ in others)})" if others else ""
+        where = f"On GPU {device}{also}: " if len(devices) > 1 else ""
+        return _finding(found, device, signals.iterations, where)
 
     return rule
 
 
-def _finding(found: dict[str, Any], device: int, iterations: int) -> Finding:
+def _finding(found: dict[str, Any], device: int, iterations: int, where: str) -> Finding:
     rows = tuple(_evidence(row, device, iterations) for row in found["evidence"])
     return Finding(
         found["rule"],
         Severity[found["severity"].upper()],
         Confidence[found["confidence"].upper()],
         "memory",
-        "{said}.",
+        "{where}{said}.",
         "{advice}",
         # Paths are part of the sentences, so that these are numbers of their own.
-        {"said": found["title"], "advice": found["action"]},
+        {"where": where, "said": found["title"], "advice": found["action"]},
         rows or (Evidence("device", str(device)),),
         cause="memory",
         link=LINK,

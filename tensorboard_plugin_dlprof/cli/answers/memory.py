@@ -49,6 +49,7 @@ class MemoryIteration(Struct):
 
     index: int
     number: int
+    start_ns: Ns
     peak_bytes: Bytes
     peak_ns: Ns | None
     end_bytes: Bytes
@@ -68,6 +69,7 @@ class Failure(Struct):
     """An allocation that failed."""
 
     event: int
+    time_ns: Ns | None
     asked_bytes: Bytes
     free_bytes: Bytes | None
 

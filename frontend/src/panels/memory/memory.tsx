@@ -1,6 +1,4 @@
 /** What holds the GPU's memory: the peak, what it consists of, the course over time, iterations, advice. */
-import { useState } from "preact/hooks";
-
 import { fetchMemory, fetchMemoryAt } from "../../api/client";
 import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
@@ -10,14 +8,14 @@ import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
-import { useUrl } from "../../frame/url";
+import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { categoryColour } from "../../model/memory_categories";
-import { MemoryCurve } from "./memory_curve";
+import { MemoryCurve, numberOf } from "./memory_curve";
 import { Segments } from "./segments";
 
 export function Memory() {
@@ -46,7 +44,7 @@ export function Memory() {
           label="GPU"
           options={devices.map((id) => [id, `GPU ${id}`] as const)}
           value={chosen}
-          to={(id) => ({ "memory.gpu": id })}
+          to={(id) => ({ "memory.gpu": id, "memory.at": null, "memory.from": null, "memory.to": null })}
         />
       )}
       <OfDevice key={chosen} id={chosen} device={device} />
@@ -61,13 +59,13 @@ const GROUPINGS = [
 
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
-  const [time, setTime] = useState<number | null>(null);
+  const url = useUrl();
+  const time = numberOf(url["memory.at"]);
   const moment = useQuery<MemoryAt>(time === null ? null : scopeKey(scope, "memory_at", id, time), (signal) =>
     fetchMemoryAt(scope, Number(id), time ?? 0, signal),
   );
   const at = time === null ? null : moment.data;
   const rows = at?.at_peak ?? device.at_peak;
-  const url = useUrl();
   const grouping = chosenOf(GROUPINGS, url["memory.by"]);
   const lists = at ?? device;
   const owners =
@@ -83,14 +81,14 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
         about="Memory in use by tensors, and what PyTorch's allocator has reserved from the GPU. Click to see what is held at a moment; drag to look closer, double click to see all again."
         picture
       >
-        <MemoryCurve id={id} device={device} time={time} onMoment={setTime} />
+        <MemoryCurve id={id} device={device} time={time} />
       </Panel>
       <Panel
         title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
         about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
         tools={
           time !== null && (
-            <button type="button" class="button" onClick={() => setTime(null)}>
+            <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
               Show the peak
             </button>
           )

@@ -6,32 +6,47 @@ import type { MemoryCurveResponse, MemoryDevice } from "../../api/types";
 import { ErrorBox, Loading } from "../../components/message";
 import { useWidth } from "../../components/use_width";
 import { scopeKey, useScope } from "../../frame/scope";
+import { navigate, navigateStep, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { labelStep } from "../../model/chart";
 import { categoryColour } from "../../model/memory_categories";
 
 const HEIGHT = 220;
 const LEFT = 74;
 const BOTTOM = 22;
 const TOP = 8;
+const MOST_TIMES = 2;
+const MOST_MARKS = 20;
+/** What the labels at both ends, and those of iterations, need. */
+const ENDS = 90;
+const TICK_ROOM = 90;
 
 interface CurveProps {
   id: string;
   device: MemoryDevice;
   /** The clicked moment. */
   time: number | null;
-  onMoment: (time: number) => void;
 }
 
-export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
+/** A time or the number of an event that the URL has. */
+export const numberOf = (text: string | undefined): number | null =>
+  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
+
+export function MemoryCurve({ id, device, time }: CurveProps) {
   const scope = useScope();
+  const url = useUrl();
   const [measure, width] = useWidth(1000);
-  const [range, setRange] = useState<readonly [number, number] | null>(null);
+  const [low, high] = [numberOf(url["memory.from"]), numberOf(url["memory.to"])];
+  const range = low !== null && high !== null && low < high ? ([low, high] as const) : null;
+  const setRange = (next: readonly [number, number] | null): void =>
+    navigate({ "memory.from": next?.[0].toString() ?? null, "memory.to": next?.[1].toString() ?? null }, true);
+  const onMoment = (moment: number): void => navigateStep({ "memory.at": String(moment) });
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
-  const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, range, bins), (signal) =>
+  const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, low, high, bins), (signal) =>
     fetchMemoryCurve(scope, Number(id), range, bins, signal),
   );
   const curve = query.data;
@@ -41,8 +56,11 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
         {query.error === null ? <Loading what="the curve" /> : <ErrorBox error={query.error} retry={query.reload} />}
       </div>
     );
-  const { from, to, unit, in_use_max_bytes: inUse, reserved_max_bytes: reserved } = curve;
-  const top = Math.max(...inUse, ...(reserved ?? [0]), 1) * 1.12;
+  const { from, to, unit, in_use_max_bytes: inUse, reserved_max_bytes: reserved, capacity_bytes: capacity } = curve;
+  const most = Math.max(...inUse, ...(reserved ?? [0]), 1);
+  // A capacity far above would press the curve down.
+  const shownCapacity = capacity !== null && capacity < most * MOST_TIMES ? capacity : null;
+  const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
   const layers = layersOf(curve);
   const inner = width - LEFT;
   const y = (bytes: number): number => TOP + (1 - bytes / top) * (HEIGHT - TOP - BOTTOM);
@@ -52,7 +70,8 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
     const share = Math.min(Math.max((event.clientX - box.left - LEFT) / Math.max(inner, 1), 0), 1);
     return Math.round(from + share * (to - from));
   };
-  const shown = (moment: number): string => (unit === "ns" ? formatDuration(moment) : `event ${exactNumber(moment)}`);
+  const shown = (moment: number): string =>
+    unit === "ns" ? formatDuration(moment) : moment < 0 ? "start" : `event ${exactNumber(moment)}`;
   const finish = (event: MouseEvent): void => {
     if (drag === null) return;
     const end = momentAt(event);
@@ -62,7 +81,7 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
     else onMoment(end);
   };
   const step = (by: number): void => {
-    const now = time ?? device.peak_ns ?? from;
+    const now = time ?? (unit === "ns" ? device.peak_ns : device.peak_event) ?? from;
     onMoment(Math.round(Math.min(Math.max(now + by * (to - from), from), to)));
   };
   const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, Escape shows all.`;
@@ -101,19 +120,40 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
           <path key={category} fill={categoryColour(category)} d={outline(upTo, inner, y, true)} />
         ))}
         <path class={layers.length > 0 ? "memory-outline" : "memory-in-use"} d={outline(inUse, inner, y, true)} />
-        {device.peak_ns !== null && device.peak_ns >= from && device.peak_ns <= to && (
+        {shownCapacity !== null && (
           <g>
-            <line class="memory-mark" x1={x(device.peak_ns)} x2={x(device.peak_ns)} y1={TOP} y2={HEIGHT - BOTTOM} />
-            <text
-              class="axis"
-              x={x(device.peak_ns) + (x(device.peak_ns) > width - 60 ? -4 : 4)}
-              y={TOP + 10}
-              text-anchor={x(device.peak_ns) > width - 60 ? "end" : "start"}
-            >
-              peak
+            <line class="memory-capacity" x1={LEFT} x2={width} y1={y(shownCapacity)} y2={y(shownCapacity)} />
+            <text class="axis" x={LEFT + 4} y={y(shownCapacity) + 12}>
+              the GPU's {formatBytes(shownCapacity)}
             </text>
           </g>
         )}
+        {unit === "ns" &&
+          ticksOf(device.iterations, from, to, inner).map(({ number, start_ns: start }) => (
+            <g key={number}>
+              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={TOP} y2={HEIGHT - BOTTOM} />
+              {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
+                <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
+                  iteration {number}
+                </text>
+              )}
+            </g>
+          ))}
+        {marksOf(device, unit === "ns")
+          .filter(({ at }) => at >= from && at <= to)
+          .map(({ at, name }) => (
+            <g key={`${name} ${at}`}>
+              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={TOP} y2={HEIGHT - BOTTOM} />
+              <text
+                class="axis"
+                x={x(at) + (x(at) > width - ENDS ? -4 : 4)}
+                y={TOP + (name === "peak" ? 10 : 24)}
+                text-anchor={x(at) > width - ENDS ? "end" : "start"}
+              >
+                {name}
+              </text>
+            </g>
+          ))}
         {time !== null && time >= from && time <= to && (
           <line class="memory-moment" x1={x(time)} x2={x(time)} y1={TOP} y2={HEIGHT - BOTTOM} />
         )}
@@ -150,6 +190,29 @@ export function MemoryCurve({ id, device, time, onMoment }: CurveProps) {
       </p>
     </div>
   );
+}
+
+/** The peak, and allocations that failed, on the axis of the curve. */
+function marksOf(device: MemoryDevice, timed: boolean): { at: number; name: string }[] {
+  const of = (time: number | null, event: number | null): number | null => (timed ? time : event);
+  return [
+    { at: of(device.peak_ns, device.peak_event), name: "peak" },
+    ...device.out_of_memory
+      .slice(0, MOST_MARKS)
+      .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory" })),
+  ].flatMap(({ at, name }) => (at === null ? [] : [{ at, name }]));
+}
+
+/** Where iterations begin in the window, as many as have room for their names. */
+function ticksOf<Each extends { start_ns: number }>(
+  iterations: readonly Each[],
+  from: number,
+  to: number,
+  inner: number,
+): Each[] {
+  const inside = iterations.filter(({ start_ns: start }) => start >= from && start <= to);
+  const every = labelStep(inside.length, inner / TICK_ROOM);
+  return inside.filter((_, i) => i % every === 0);
 }
 
 /** The categories from below, the upper ones first, each up to the sum of those below and its own. */

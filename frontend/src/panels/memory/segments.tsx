@@ -8,7 +8,7 @@ import { useWidth } from "../../components/use_width";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
-import { exactNumber } from "../../format/number";
+import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 
 const MOST_HEIGHT = 420;
@@ -31,10 +31,18 @@ export function Segments({ id }: { id: string }) {
     >
       <Strips segments={segments} />
       <Sums segments={segments} />
-      {(query.data?.blocks_left_out ?? 0) > 0 && (
-        <p class="muted note-below">{exactNumber(query.data?.blocks_left_out ?? 0)} blocks are left out.</p>
-      )}
+      <LeftOut segments={query.data?.segments_left_out ?? 0} blocks={query.data?.blocks_left_out ?? 0} />
     </Panel>
+  );
+}
+
+/** What there are too many of to draw. */
+function LeftOut({ segments, blocks }: { segments: number; blocks: number }) {
+  if (segments + blocks === 0) return null;
+  return (
+    <p class="muted note-below">
+      Not drawn, the smallest: {formatCounted(segments, "segment")}, {formatCounted(blocks, "block")}.
+    </p>
   );
 }
 
