@@ -26,6 +26,8 @@ _JIT_PREFIX = re.compile(r"(?:jit_|pjit_|pmap_)+")
 _PRODUCTS = frozenset(("gemm", "conv", "attention"))
 _PRODUCT_PATHS = frozenset(("dot_general", "conv_general_dilated", "ragged_dot", "dot"))
 _MOST_OPERANDS = 16
+_MOST_LETTERS = 4_096
+"""Longer paths are cut: each of a path's scopes becomes a group with a path of its own."""
 _COMMAND_BUFFER = re.compile(r"(?:command_buffer|call|CommandBuffer)?(?:[._]\d+)*\Z")
 """What work in a command buffer may give as its op: nothing, or the command buffer."""
 
@@ -84,6 +86,8 @@ def graph_ops(work: Work, modules: Modules, strings: Strings) -> list[GraphOp | 
     """
     found = [_described(each, modules, strings) for each in work.descriptions]
     _find_library_calls(work, found, strings)
+    for each in found:
+        each.path = each.path[:_MOST_LETTERS]
     differentiated = {_owner(each) for each in found if "jvp(" in each.path}
     differentiated |= {
         _owner(each)

@@ -26,6 +26,8 @@ _MOST_HEAD_BYTES = 30
 _SHORT_BYTES = 1 << 12
 _FEW = 16
 """Fields of a line before its events, and events, that are read one by one."""
+_MOST_PACKED_BYTES = 1 << 20
+"""Most bytes of integers in one field: operands, members of a group, the schedule of a computation."""
 _MOST_FIELDS = 4_096
 """Most fields of one event or stat. Real ones have about 20."""
 _PADDING = bytes(32)
@@ -219,6 +221,8 @@ class Source:
             return [value]
         if wire != BYTES:
             return []
+        if value > _MOST_PACKED_BYTES:
+            self.damaged(stop - value)
         found, data, at = [], self.data(stop - value, stop), 0
         while at < len(data):
             each, at = self._varint(data, at, stop - value)

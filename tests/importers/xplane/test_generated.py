@@ -401,6 +401,24 @@ def test_thousands_of_nothing_are_refused_early(tmp_path: Path) -> None:
             XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None)
 
 
+def test_paths_without_end_are_cut_and_operands_without_end_refused(tmp_path: Path) -> None:
+    """Each scope becomes a group with its whole path: 30,000 of them would take a gigabyte."""
+    device, deep, wrapped = gpu(), "a/" * 30_000, "jvp(" * 15_000
+    stream = device.line(1, "Stream #1")
+    for place, told in enumerate((deep, wrapped, f"jit(f)/{wrapped}/{deep}")):
+        device.event(stream, "k", 100 * place, 50, op_name=told, hlo_op=f"op.{place}", hlo_module="jit_f")
+    device.event(stream, "k", 900, 50, tf_op=f"{deep}:Add")
+    profile = build_profile(capture_of(tmp_path, device))
+    assert max(len(op.name) for op in profile.ops) < 5_000
+    module = Module("jit_f", 7)
+    module.instruction("x", "dot", shape("f32", (1,)), more=message(36, b"\x01" * (2 << 20)))
+    metadata = Plane("/host:metadata")
+    metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded()})
+    device.event(stream, "k", 990, 5, hlo_op="x", hlo_module="jit_f", program_id=7)
+    with pytest.raises(BrokenSource, match="damaged at byte"):
+        capture_of(tmp_path, device, metadata)
+
+
 def test_gzip_bombs_are_refused(tmp_path: Path) -> None:
     """What a file expands to is bounded."""
     path = tmp_path / "bomb.xplane.pb.gz"
