@@ -58,7 +58,7 @@ class Jobs:
         file = profile.file
         if file is None:
             return None
-        below = PurePosixPath(source_stem(file.path.name.removesuffix(DATABASE_SUFFIX)))
+        below = PurePosixPath(_stem_of_profile(file.path.name))
         folder = file.path.parent
         for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
             for path in _databases_in(folder):
@@ -76,7 +76,7 @@ class Jobs:
             for profile in snapshot.profiles:
                 if profile.file is not None:
                     folder, name = os.path.split(profile.file.path)
-                    profiles[f"{folder}/{_stem(source_stem(name))}"] = profile
+                    profiles[f"{folder}/{_stem_of_profile(name)}"] = profile
             self._listed = snapshot, profiles
         return profiles
 
@@ -99,6 +99,11 @@ class Jobs:
             while sum(map(len, self._known.values())) > _MOST_KNOWN * _MOST_JOBS:
                 self._known.popitem(last=False)
         return found
+
+
+def _stem_of_profile(name: str) -> str:
+    """Of a source or of a database without its source."""
+    return source_stem(name.removesuffix(DATABASE_SUFFIX))
 
 
 def _stem(database: str) -> str:

@@ -30,6 +30,7 @@ def server(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
     write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), logs / "run")
     import_into(logs / "run", sorted((logs / "run").rglob("*.gz")), logs / "run")
     made_in(logs / "run")
+    (logs / "run" / "host0" / "generated-job-rank0.pt.trace.json.gz").unlink()
     (alone,) = write_job(Plan(tensor=1, data=1, straggler=None), logs / "alone")
     import_into(logs / "alone", [alone])
     alone.unlink()
@@ -37,7 +38,7 @@ def server(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
 
 
 def test_the_page_of_a_job(server: Server) -> None:
-    """Every rank finds its job and the profiles of the others; heat map, operations and members follow."""
+    """Every rank finds its job and the profiles of the others, of databases alone too; heat map and operations follow."""
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     job = server.get(f"/job?profile={profile}").json["job"]
     assert (job["rank"], job["verdict"]["rank"], job["ranks"]["rank"]) == (3, 1, [0, 1, 2, 3])
