@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.browser.serving import TensorBoard, running
+from tests.browser.test_accessibility import check
 from tests.ranks.jobs import import_into, made_in
 
 
@@ -55,4 +56,7 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     expect(page.locator(".rank-note")).to_contain_text("Rank 0 of 12: of the GPU's time, waiting for other ranks")
     expect(page).to_have_url(re.compile(r"iterations\.from=4"))
     page.locator(".rank-note").get_by_role("link", name="See the job").click()
-    expect(page.locator(".rank-verdict")).to_be_visible()
+    page.locator(".rank-table").get_by_role("button").first.click()
+    expect(page.locator(".rank-instances .rank-bars")).to_be_visible()
+    expect(page.locator(".skeleton")).to_have_count(0)
+    check(page)

@@ -83,13 +83,9 @@ test("where a host or a stage begins it is named, and ranks where there is room"
   const ranks = facets.map((_, rank) => `Rank ${rank}`);
   expect(labelsOf(facets, ranks, 2).map(({ text }) => text)).toEqual(["a", "Rank 2", "b", "Rank 6"]);
   expect(labelsOf(facets, ranks, 3).map(({ text }) => text)).toEqual(["a", "b"]);
-  expect(
-    labelsOf(
-      ranks.map(() => ""),
-      ranks,
-      3,
-    ).map(({ place }) => place),
-  ).toEqual([0, 3, 6]);
+  const none = ranks.map(() => "");
+  expect(labelsOf(none, ranks, 3).map(({ place }) => place)).toEqual([0, 4]);
+  expect(labelsOf(none, ranks, 2, 3).map(({ place }) => place)).toEqual([3, 0, 6]);
 });
 
 test("an operation as CSV has a line for each rank", () => {

@@ -50,13 +50,23 @@ export function facetOf(job: RankJob, row: number, sort: Sort): string {
 export interface RowLabel {
   place: number;
   text: string;
-  /** Whether a host or a stage begins here. */
+  /** Whether it stands out: a host or a stage begins here, or it is the named row. */
   begins: boolean;
 }
 
-/** What stands beside the rows, `apart` rows from one label to the next at least: where a facet begins, and some ranks. */
-export function labelsOf(facets: readonly string[], ranks: readonly string[], apart: number): RowLabel[] {
-  const labels: RowLabel[] = [];
+/**
+ * What stands beside the rows, `least` rows from one label to the next at least: where a facet begins, and some ranks.
+ * The `named` row always has its label.
+ */
+export function labelsOf(
+  facets: readonly string[],
+  ranks: readonly string[],
+  least: number,
+  named: number | null = null,
+): RowLabel[] {
+  const labels: RowLabel[] = named === null ? [] : [{ place: named, text: ranks[named] ?? "", begins: true }];
+  // Ranks are grouped by powers of two.
+  const apart = 2 ** Math.ceil(Math.log2(least));
   let last = -Infinity;
   let next = -1;
   ranks.forEach((rank, place) => {
@@ -66,9 +76,9 @@ export function labelsOf(facets: readonly string[], ranks: readonly string[], ap
       next = facets.findIndex((each, other) => other > place && each !== facets[other - 1]);
       if (next < 0) next = Infinity;
     }
-    if (place - last < apart || (!begins && next - place < apart)) return;
-    labels.push({ place, text: begins ? facet : rank, begins });
+    if (place - last < (begins ? least : apart) || (!begins && next - place < least)) return;
     last = place;
+    if (named === null || Math.abs(place - named) >= least) labels.push({ place, text: begins ? facet : rank, begins });
   });
   return labels;
 }

@@ -8,6 +8,7 @@ import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
+import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 
 export function Gpus({ data }: { data: DashboardResponse }) {
@@ -60,7 +61,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       <DataTable
         table="gpus"
         name="gpus"
-        title="GPUs"
+        title={job === null ? "GPUs" : `GPUs of ${rankLabel(job, job.rank).toLowerCase()}`}
         noun="GPUs"
         empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
         selectable

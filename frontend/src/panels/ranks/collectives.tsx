@@ -4,7 +4,7 @@ import type { JobCollectiveStats, RankJob } from "../../api/types";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { formatBytes } from "../../format/bytes";
-import { formatCount, significant } from "../../format/number";
+import { formatCount, significant, UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
@@ -15,6 +15,22 @@ import { membersCsv } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
+
+/** Columns, and whether they hold numbers. */
+const HEADS = [
+  ["Groups", false],
+  ["Collective", false],
+  ["Size", true],
+  ["Ranks", true],
+  ["Count", true],
+  ["Transfer", true],
+  ["p95", true],
+  ["Bus bandwidth", true],
+  ["Of peak", true],
+  ["Waiting", true],
+  ["Skew p95", true],
+  ["Most often last", false],
+] as const;
 
 export function Collectives({ job }: { job: RankJob }) {
   const url = useUrl();
@@ -31,16 +47,11 @@ export function Collectives({ job }: { job: RankJob }) {
           <table class="rank-table">
             <thead>
               <tr>
-                {["Groups", "Collective", "Size", "Ranks", "Count", "Transfer", "p95", "Bus bandwidth", "Of peak"].map(
-                  (head) => (
-                    <th scope="col" key={head}>
-                      {head}
-                    </th>
-                  ),
-                )}
-                <th scope="col">Waiting</th>
-                <th scope="col">Skew p95</th>
-                <th scope="col">Most often last</th>
+                {HEADS.map(([head, number]) => (
+                  <th scope="col" key={head} class={number ? "number" : undefined}>
+                    {head}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -61,7 +72,7 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
   const peak = row.peak_bandwidth;
   return (
     <tr class={chosen ? "selected" : undefined}>
-      <td>{row.group_kind === "" ? "-" : row.group_kind.toUpperCase()}</td>
+      <td>{row.group_kind === "" ? UNKNOWN : row.group_kind.toUpperCase()}</td>
       <td>
         <button
           type="button"
@@ -72,7 +83,7 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
           {row.kind}
         </button>
       </td>
-      <td class="number">{row.bytes === null ? "-" : formatBytes(row.bytes)}</td>
+      <td class="number">{row.bytes === null ? UNKNOWN : formatBytes(row.bytes)}</td>
       <td class="number">{row.ranks}</td>
       <td class="number">{formatCount(row.operations)}</td>
       <td class="number" data-tip={`Sum: ${readableAndExact(row.transfer_ns)}`}>
@@ -80,16 +91,16 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
       </td>
       <td class="number">{formatDuration(row.transfer_p95_ns)}</td>
       <td class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`} data-tip={row.bandwidth_reason}>
-        {bandwidth === null ? "-" : `${significant(bandwidth)} GB/s`}
+        {bandwidth === null ? UNKNOWN : `${significant(bandwidth)} GB/s`}
       </td>
       <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
-        {peak === null || row.bus_bandwidth === null ? "-" : formatShare(row.bus_bandwidth / peak)}
+        {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
       </td>
       <td class="number">{formatDuration(row.wait_ns)}</td>
       <td class="number">{formatDuration(row.skew_p95_ns)}</td>
       <td>
         {row.last_rank === null ? (
-          "-"
+          UNKNOWN
         ) : (
           <>
             <RankLink job={job} rank={row.last_rank} /> <span class="muted">{formatShare(row.last_fraction)}</span>

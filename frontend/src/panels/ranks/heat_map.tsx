@@ -7,6 +7,7 @@ import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
+import { UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
@@ -219,16 +220,19 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
   const told = active === null ? "" : text(rows[active[0]] ?? 0, active[1]);
   const iterations = job.iterations_by_number.iteration;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
+  const named = rows.findIndex((row) => job.ranks.rank[row * cells.ranks] === job.verdict.rank);
   const names = rows.map((row) => rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0));
   return (
     <div class="heat-map" ref={measureWidth}>
       <div class="heat-body" style={{ height: `${height}px` }}>
         <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
-          {labelsOf(facets, names, Math.ceil(14 / cell)).map(({ place, text: label, begins }) => (
-            <li key={place} style={{ top: `${(place + 0.5) * cell}px` }}>
-              {begins ? <strong>{label}</strong> : label}
-            </li>
-          ))}
+          {labelsOf(facets, names, Math.ceil(14 / cell), named < 0 ? null : named).map(
+            ({ place, text: label, begins }) => (
+              <li key={place} style={{ top: `${(place + 0.5) * cell}px` }}>
+                {begins ? <strong>{label}</strong> : label}
+              </li>
+            ),
+          )}
         </ol>
         <canvas
           ref={canvas}
@@ -250,7 +254,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
             each cell: the largest of {cells.ranks} ranks x {cells.iterations} iterations
           </span>
         )}
-        <span>{iterations[iterations.length - 1]}</span>
+        {iterations.length > 1 && <span>{iterations[iterations.length - 1]}</span>}
       </div>
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
@@ -299,7 +303,7 @@ function CellTable({ job, cells, values, rows }: Pick<PictureProps, "job" | "cel
                 const value = values[row * cells.columns + column] ?? NaN;
                 return (
                   <td key={column} class="number">
-                    {Number.isNaN(value) ? "-" : formatDuration(value)}
+                    {Number.isNaN(value) ? UNKNOWN : formatDuration(value)}
                   </td>
                 );
               })}

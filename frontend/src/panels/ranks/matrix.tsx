@@ -20,8 +20,13 @@ const MEASURES = [
 ] as const;
 
 const LABELS = 64;
+const HEAD = 40;
+/** Of the last column's label, half of which stands beside the cells. */
+const MARGIN = 14;
 const LARGEST = 560;
+/** Cells of few ranks are wide enough for their number, and no higher than a row. */
 const LARGEST_CELL = 72;
+const LARGEST_ROW = 26;
 /** Cells of large jobs stay visible, even if neighbours touch. */
 const LEAST = 3;
 /** Cells of this size have their number in them. */
@@ -50,8 +55,10 @@ export function Matrix({ job }: { job: RankJob }) {
   );
   const ranks = job.ranks.rank;
   const place = new Map(ranks.map((rank, at) => [rank, at]));
-  const side = Math.min(Math.max(width - LABELS, 100), LARGEST, ranks.length * LARGEST_CELL);
+  const side = Math.min(Math.max(width - LABELS - MARGIN, 100), LARGEST, ranks.length * LARGEST_CELL);
   const cell = side / Math.max(ranks.length, 1);
+  const row = Math.min(cell, LARGEST_ROW);
+  const height = row * ranks.length;
   const apart = Math.max(Math.ceil(22 / cell), 1);
   const marks = ranks.map((rank, at) => ({ rank, at })).filter(({ at }) => at % apart === 0);
   return (
@@ -70,29 +77,35 @@ export function Matrix({ job }: { job: RankJob }) {
       <div ref={measureWidth}>
         <svg
           class="rank-matrix"
-          width={side + LABELS}
-          height={side + 24}
+          width={side + LABELS + MARGIN}
+          height={height + HEAD + 2}
           role="img"
           aria-label={`Communication matrix of ${formatCounted(ranks.length, "rank")}, ${formatCounted(job.pairs.length, "pair")}`}
         >
+          <text x={LABELS - 8} y={30} text-anchor="end" class="rank-matrix-axis">
+            from
+          </text>
+          <text x={LABELS} y={12} class="rank-matrix-axis">
+            to rank
+          </text>
           {marks.map(({ rank, at }) => (
             <g key={rank}>
-              <text x={LABELS - 8} y={24 + (at + 0.5) * cell} text-anchor="end" dominant-baseline="central">
-                {apart > 1 || cell < 30 ? (job.knows_ranks ? rank : rank + 1) : rankLabel(job, rank)}
+              <text x={LABELS - 8} y={HEAD + (at + 0.5) * row} text-anchor="end" dominant-baseline="central">
+                {apart > 1 ? (job.knows_ranks ? rank : rank + 1) : rankLabel(job, rank)}
               </text>
-              <text x={LABELS + (at + 0.5) * cell} y={14} text-anchor="middle">
+              <text x={LABELS + (at + 0.5) * cell} y={30} text-anchor="middle">
                 {job.knows_ranks ? rank : rank + 1}
               </text>
             </g>
           ))}
-          <rect class="rank-matrix-frame" x={LABELS} y={24} width={side} height={side} />
+          <rect class="rank-matrix-frame" x={LABELS} y={HEAD} width={side} height={height} />
           {job.pairs.flatMap((pair, number) => {
             const one = place.get(pair.source);
             const other = place.get(pair.destination);
             if (one === undefined || other === undefined) return [];
             const value = values[number] ?? NaN;
             const colour = Number.isNaN(value) ? null : colourAt(high > 0 ? value / high : 0, theme);
-            const size = Math.max(cell - (cell > 8 ? 1 : 0), LEAST);
+            const gap = cell > 8 ? 1 : 0;
             const from = rankLabel(job, pair.source);
             const to = rankLabel(job, pair.destination).toLowerCase();
             const tip = [
@@ -107,23 +120,23 @@ export function Matrix({ job }: { job: RankJob }) {
                     [one, other],
                     [other, one],
                   ]
-            ).map(([row = 0, column = 0]) => {
+            ).map(([line = 0, column = 0]) => {
               const x = LABELS + column * cell;
-              const y = 24 + row * cell;
+              const y = HEAD + line * row;
               return (
-                <g key={`${row} ${column}`} data-tip={tip}>
+                <g key={`${line} ${column}`} data-tip={tip}>
                   <rect
                     x={x}
                     y={y}
-                    width={size}
-                    height={size}
+                    width={Math.max(cell - gap, LEAST)}
+                    height={Math.max(row - gap, LEAST)}
                     class={pair.slow ? "rank-matrix-slow" : undefined}
                     fill={colour === null ? "var(--line)" : `rgb(${colour.join()})`}
                   />
                   {cell >= PRINTED && (
                     <text
                       x={x + cell / 2}
-                      y={y + cell / 2}
+                      y={y + row / 2}
                       text-anchor="middle"
                       dominant-baseline="central"
                       fill={colour === null ? "var(--text)" : isPale(colour) ? "#000" : "#fff"}

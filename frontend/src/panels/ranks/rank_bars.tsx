@@ -13,11 +13,16 @@ const WAYS = [
   ["time", "Time"],
 ] as const;
 
+/** More are drawn in two columns where there is room. */
+const FEW_ROWS = 16;
+
 export function RankBars({ job }: { job: RankJob }) {
   const way = chosenOf(WAYS, useUrl()["ranks.bars"]);
   const rows = barRows(job);
   const longest = Math.max(...rows.map((row) => job.ranks.window_ns[row] ?? 0), 1);
   const many = rows.length < job.ranks.rank.length;
+  const half = Math.ceil(rows.length / 2);
+  const columns = rows.length > FEW_ROWS ? [rows.slice(0, half), rows.slice(half)] : [rows];
   return (
     <Panel
       title="Ranks"
@@ -40,53 +45,70 @@ export function RankBars({ job }: { job: RankJob }) {
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
-      <ul class="rank-bars">
-        {rows.map((row) => {
-          const rank = job.ranks.rank[row] ?? 0;
-          const parts = partsOf(job, row);
-          const window = job.ranks.window_ns[row] ?? 0;
-          const whole = way === "share" ? window : longest;
-          return (
-            <li key={rank} class={rank === job.rank ? "rank-here" : undefined}>
-              <span class="rank-name">
-                <RankLink job={job} rank={rank} />
-                <span class="muted"> {job.ranks.host[row]}</span>
-              </span>
-              {parts === null ? (
-                <span class="muted">no GPU work</span>
-              ) : (
-                <span
-                  class="rank-track"
-                  data-tip={[
-                    `${rankLabel(job, rank)}: ${readableAndExact(window)}`,
-                    ...PARTS.map(
-                      ({ label }, part) =>
-                        `${label}: ${formatDuration(parts[part] ?? 0)} (${formatShare(shareOf(parts[part] ?? 0, window))})`,
-                    ),
-                    `Communication during compute: ${formatDuration(job.ranks.overlapped_ns[row] ?? null)}`,
-                    `Last to arrive: ${job.ranks.last[row] ?? 0} times`,
-                  ].join("\n")}
-                >
-                  {PARTS.map(({ key }, part) => (
-                    <span
-                      key={key}
-                      class={`rank-${key}`}
-                      style={{ width: `${((parts[part] ?? 0) / Math.max(whole, 1)) * 100}%` }}
-                    />
-                  ))}
-                </span>
-              )}
-              <span class="number rank-delay">{formatDuration(job.ranks.own_delay_ns[row] ?? null)}</span>
-            </li>
-          );
-        })}
-        <li class="rank-foot muted" aria-hidden="true">
-          <span />
-          <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-          <span>own delay</span>
-        </li>
-      </ul>
+      <div class={columns.length > 1 ? "rank-columns" : undefined}>
+        {columns.map((some) => (
+          <Bars key={some[0] ?? -1} job={job} rows={some} way={way} longest={longest} />
+        ))}
+      </div>
     </Panel>
+  );
+}
+
+interface BarsProps {
+  job: RankJob;
+  rows: readonly number[];
+  way: "share" | "time";
+  longest: number;
+}
+
+function Bars({ job, rows, way, longest }: BarsProps) {
+  return (
+    <ul class="rank-bars">
+      {rows.map((row) => {
+        const rank = job.ranks.rank[row] ?? 0;
+        const parts = partsOf(job, row);
+        const window = job.ranks.window_ns[row] ?? 0;
+        const whole = way === "share" ? window : longest;
+        return (
+          <li key={rank} class={rank === job.rank ? "rank-here" : undefined}>
+            <span class="rank-name">
+              <RankLink job={job} rank={rank} />
+              <span class="muted"> {job.ranks.host[row]}</span>
+            </span>
+            {parts === null ? (
+              <span class="muted">no GPU work</span>
+            ) : (
+              <span
+                class="rank-track"
+                data-tip={[
+                  `${rankLabel(job, rank)}: ${readableAndExact(window)}`,
+                  ...PARTS.map(
+                    ({ label }, part) =>
+                      `${label}: ${formatDuration(parts[part] ?? 0)} (${formatShare(shareOf(parts[part] ?? 0, window))})`,
+                  ),
+                  `Communication during compute: ${formatDuration(job.ranks.overlapped_ns[row] ?? null)}`,
+                  `Last to arrive: ${job.ranks.last[row] ?? 0} times`,
+                ].join("\n")}
+              >
+                {PARTS.map(({ key }, part) => (
+                  <span
+                    key={key}
+                    class={`rank-${key}`}
+                    style={{ width: `${((parts[part] ?? 0) / Math.max(whole, 1)) * 100}%` }}
+                  />
+                ))}
+              </span>
+            )}
+            <span class="number rank-delay">{formatDuration(job.ranks.own_delay_ns[row] ?? null)}</span>
+          </li>
+        );
+      })}
+      <li class="rank-foot muted" aria-hidden="true">
+        <span />
+        <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
+        <span>own delay</span>
+      </li>
+    </ul>
   );
 }
 
