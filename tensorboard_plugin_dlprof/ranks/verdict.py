@@ -149,6 +149,10 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
 def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     delays = facts.delays
     rows = np.flatnonzero((delays.member == place) & (facts.iteration >= 0))
+    later = rows[facts.iteration[rows] > 0]
+    if 2 * int(delays.fresh_ns[later].sum()) >= int(delays.fresh_ns[rows].sum()):
+        # Of a capture's first iteration, what precedes its first operation is unknown: its causes are one-sided.
+        rows = later
     # What it spent less on than its peers does not count as a cause; the rest is made to add up to the own delay.
     more = np.maximum(delays.excess_ns[rows], 0)
     excess = (more * (delays.fresh_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)

@@ -55,7 +55,7 @@ class Plan:
     layers: int = 2
     straggler: int | None = 5
     cause: str = "compute"
-    """``compute``, ``host``, ``input`` or ``link``."""
+    """``compute``, ``host``, ``input``, ``link``, or ``mixed``: ``host`` and ``compute``, each with the delay."""
     delay_ns: int = 1_200_000
     """What the straggler costs in each iteration."""
     ranks_a_host: int = 4
@@ -110,7 +110,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
     begun = [rank.host_ns for rank in ranks]
     for rank in ranks:
         rank.host_ns += 30_000 + noise.randrange(2_000)
-        if rank.number == plan.straggler and plan.cause in ("host", "input"):
+        if rank.number == plan.straggler and plan.cause in ("host", "input", "mixed"):
             if plan.cause == "input":
                 loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
                 rank.events.append(_span("user_annotation", loader, rank, rank.host_ns, plan.delay_ns))
@@ -121,7 +121,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
             if pass_ == "forward":
                 _collectives(plan, ranks, "data", "_allgather_base", 8 << 20, _GATHER_NS, noise)
             for rank in ranks:
-                is_slow = rank.number == plan.straggler and plan.cause == "compute"
+                is_slow = rank.number == plan.straggler and plan.cause in ("compute", "mixed")
                 for name, duration in kernels:
                     jitter = noise.randrange(duration // 50)
                     _kernel(rank, name, duration + jitter + (slower if is_slow else 0), noise)

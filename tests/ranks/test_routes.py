@@ -38,7 +38,7 @@ def server(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Server:
 
 
 def test_the_page_of_a_job(server: Server) -> None:
-    """Every rank finds its job and the profiles of the others, of databases alone too; heat map and operations follow."""
+    """Every rank finds its job and the profiles of the others, also of databases alone; then heat map and members."""
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     job = server.get(f"/job?profile={profile}").json["job"]
     assert (job["rank"], job["verdict"]["rank"], job["ranks"]["rank"]) == (3, 1, [0, 1, 2, 3])
