@@ -106,11 +106,12 @@ def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
 
 def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer.Tile]:
     found = throughput(connection, scope)
-    for name in ("samples", "tokens"):
-        if found[f"{name}_per_s"] is not None:
-            each = f"{found[f'{name}_per_iteration']:,.0f} in a step"
-            origin = "as was given" if found[f"{name}_from"] == "given" else "by the shapes of the first layer"
-            yield f"{name.capitalize()} a second", three_digits(found[f"{name}_per_s"]), f"{each}, {origin}."
+    samples = "Samples", found["samples_per_s"], found["samples_per_iteration"], found["samples_from"]
+    tokens = "Tokens", found["tokens_per_s"], found["tokens_per_iteration"], found["tokens_from"]
+    for name, rate, each, origin in (samples, tokens):
+        if rate is not None and each is not None:
+            how = "as was given" if origin == "given" else "by the shapes of the first layer"
+            yield f"{name} a second", three_digits(rate), f"{each:,.0f} in a step, {how}."
             return
 
 
