@@ -17,7 +17,7 @@ MOST_PER_ITERATION = 10**12
 MOST_ITERATIONS = 10_000
 """Rows of the answer; the rates are of all."""
 
-_HOW = "Say what an iteration works on: --samples-per-iteration N, --tokens-per-iteration N."
+_HOW = "dlprof import --samples-per-iteration N, or --tokens-per-iteration N, sets it"
 
 
 class Given(msgspec.Struct, frozen=True):
@@ -151,7 +151,7 @@ def _told(connection: sqlite3.Connection, counted: dict[str, Counted]) -> str:
         if value is not None:
             parts.append(f"{name} {value:,.10g} {'given' if each.is_given else 'taken from shapes'}")
     if not parts:
-        return f"Neither iterations nor shapes tell what the program works on. {_HOW}"
+        return f"The batch size is not known, because no shapes were recorded that tell it; {_HOW}"
     return "; ".join(parts) + (f" ({layer})" if layer and not counted["samples"].is_given else "")
 
 

@@ -1,6 +1,7 @@
 /** What the Dashboard's bar and chart of iterations show: a step by its parts, from the diagnosis or, without one, from DLProf's numbers. */
 import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../api/types";
 import type { PartsByIteration } from "./iterations";
+import { formatDuration } from "../format/time";
 import { longestLink } from "./moments";
 import { mainDevice, shownParts } from "./parts";
 import type { Changes } from "./url_state";
@@ -65,7 +66,7 @@ export function segmentsOf(parts: Parts, wall: number, unit: string): StepSegmen
       ns,
       colour: "var(--c-outside)",
       dark: false,
-      about: rest.map(({ kind, ns: time }) => `${kind.label} ${(time / 1e6).toFixed(3)} ms`).join(", "),
+      about: rest.map(({ kind, ns: time }) => `${kind.label} ${formatDuration(time)}`).join(", "),
       to: null,
     },
   ];

@@ -24,11 +24,14 @@ export function ThroughputTile({ told }: { told: Throughput }) {
   const of = (unit: (typeof UNITS)[number], key: "per_s" | "per_s_per_gpu"): string =>
     significant(found[`${unit}_${key}`] ?? 0);
   const [first = "samples", second] = known;
-  const tip = `${query.error?.message ?? found.told}. ${known
-    .map(
-      (unit) => `${of(unit, "per_s")} ${unit}/s${found.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
-    )
-    .join(" ")} Higher is better.`;
+  const rates = known.map(
+    (unit) => `${of(unit, "per_s")} ${unit}/s${found.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
+  );
+  const tip = [
+    query.error?.message ?? `${found.told}.`,
+    ...rates,
+    ...(rates.length > 0 ? ["Higher is better."] : []),
+  ].join(" ");
   return (
     <li class="panel" data-tip={tip}>
       <span class="tile-value number">
@@ -37,10 +40,10 @@ export function ThroughputTile({ told }: { told: Throughput }) {
       <span class="muted">
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
         {known.length === 0
-          ? "batch not known"
+          ? "batch size not known"
           : `${exactNumber(Math.round(found[`${first}_per_iteration`] ?? 0))} in a step, ${found[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
         <button type="button" class="link-button" onClick={() => setAsking(true)}>
-          {known.length === 0 ? "Say it" : "Change"}
+          {known.length === 0 ? "Enter it" : "Change"}
         </button>
       </span>
       {asking && <Given samples={samples} tokens={tokens} onClose={() => setAsking(false)} />}
@@ -57,7 +60,7 @@ interface GivenProps {
 function Given({ samples, tokens, onClose }: GivenProps) {
   const [values, setValues] = useState({ samples, tokens });
   return (
-    <Dialog title="What does an iteration work on?" onClose={onClose}>
+    <Dialog title="Samples and tokens of an iteration" onClose={onClose}>
       <form
         class="given-batch"
         onSubmit={(event) => {
@@ -74,7 +77,7 @@ function Given({ samples, tokens, onClose }: GivenProps) {
               min="1"
               max="1000000000000"
               value={values[unit]}
-              placeholder="what shapes tell"
+              placeholder="from shapes"
               onInput={({ currentTarget }) => setValues({ ...values, [unit]: currentTarget.value })}
             />
           </label>

@@ -34,6 +34,9 @@ function inTwo(text: string): Pick<Tile, "value" | "unit"> {
 
 const MOST_POINTS = 60;
 
+/** What makes computing time a lower bound; launches that are missing do not. */
+const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_work"]);
+
 function stepTile(step: Step, marked: boolean): Tile {
   const walls = step.iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
   const mean = walls.reduce((sum, wall) => sum + wall, 0) / Math.max(walls.length, 1);
@@ -74,7 +77,7 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
     });
   tiles.push({
     ...inTwo(formatShare(shareOf(computeOf(parts), wall))),
-    about: `computing${diagnosis.lower_bound.length > 0 ? ", at least" : ""}`,
+    about: `computing${diagnosis.lower_bound.some((why) => MISSING.has(why)) ? ", at least" : ""}`,
     tip: `A kernel ran that is neither a collective nor a copy: ${readableAndExact(computeOf(parts))} of ${readableAndExact(wall)}. Higher is better.`,
   });
   if (hasKernels(data))

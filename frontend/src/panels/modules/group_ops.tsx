@@ -22,6 +22,7 @@ import { pathOf, type TreeRow } from "../../model/group_tree";
 import { chainOf, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
+import { WasteNote } from "./waste_note";
 
 const SCREEN_ROWS = 16;
 
@@ -70,6 +71,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           </p>
         )}
         <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
+          <WasteNote tree={tree} matrixUnit={matrixUnit} />
           {tree.rows.roots.length > 0 && colouring !== undefined && (
             <div class="icicle">
               <div class="icicle-head">

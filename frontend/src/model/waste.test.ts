@@ -1,0 +1,33 @@
+import { describe, expect, it } from "vitest";
+
+import { nodes } from "../testing/tree";
+import { buildTree, Rows } from "./group_tree";
+import { wasteOf } from "./waste";
+
+const rowsOf = (gains: readonly number[], limited: readonly number[]): Rows => {
+  const causes =
+    limited.length === 0
+      ? []
+      : [{ cause: "x", label: "FP32 tensors", kernel_ns: [...limited], ops: limited.map(() => 1) }];
+  const tree = buildTree({ ...nodes(), gain_ns: [...gains] }, "", causes);
+  return new Rows(tree, { sort: "", fold: true, kept: null });
+};
+//             /  un Net L0 L1 Head c0 c1 linear
+const SPREAD = [100, 0, 100, 45, 45, 10, 45, 45, 10];
+const HEAD = [100, 0, 100, 10, 10, 80, 10, 10, 80];
+const NONE = SPREAD.map(() => 0);
+
+describe("which module wastes most", () => {
+  it("is the deepest one with most of the gain; alike ones count as one", () => {
+    expect(wasteOf(rowsOf(SPREAD, HEAD)).gains?.name).toBe("conv_0..1");
+    expect(wasteOf(rowsOf(HEAD, SPREAD)).gains?.name).toBe("linear");
+  });
+
+  it("is told apart from what matrix units do not do", () => {
+    const { gains, limited } = wasteOf(rowsOf(NONE, HEAD));
+    expect(gains).toBeNull();
+    expect(limited?.name).toBe("linear");
+    const few = HEAD.map((time) => time / 100);
+    expect(wasteOf(rowsOf(NONE, few))).toEqual({ gains: null, limited: null, ops: { eligible: 3, using: 2 } });
+  });
+});

@@ -1,0 +1,42 @@
+/** Which module wastes most: the deepest row that holds most of what could be gained, or of what matrix units do not do. */
+import type { Rows, TreeRow } from "./group_tree";
+import { limitedNs, type Measure } from "./tree_values";
+
+/** What must be of the GPU time of all for its cause to be named. */
+const LEAST = 0.01;
+
+/** A row below is named in place of its parent if it holds this share of what the parent does. */
+const MOST = 0.5;
+
+function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
+  const largest = (among: readonly TreeRow[]): TreeRow | null =>
+    among.reduce<TreeRow | null>((best, row) => (best === null || value(row) > value(best) ? row : best), null);
+  let found: TreeRow | null = null;
+  for (let next = largest(rows.roots); next !== null && value(next) > 0;) {
+    if (found !== null && value(next) < MOST * value(found)) break;
+    found = next;
+    next = next.expandable ? largest(rows.below(next)) : null;
+  }
+  return found;
+}
+
+export interface Waste {
+  /** What could gain most time; null where no gain is known. */
+  gains: TreeRow | null;
+  /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
+  limited: TreeRow | null;
+  /** Eligible ops, and those of them that use matrix units; null where that is not known. */
+  ops: { eligible: number; using: number } | null;
+}
+
+export function wasteOf(rows: Rows): Waste {
+  const { roots } = rows;
+  const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
+  const limited = deepest(rows, limitedNs);
+  const untold = roots.some(({ unknown }) => unknown.has("using_ops") || unknown.has("eligible_ops"));
+  return {
+    gains: deepest(rows, ({ values }) => values.gain_ns),
+    limited: limited !== null && limitedNs(limited) >= LEAST * sum("gpu_time_ns") ? limited : null,
+    ops: untold || sum("unknown_ops") > 0 ? null : { eligible: sum("eligible_ops"), using: sum("using_ops") },
+  };
+}

@@ -1,0 +1,50 @@
+/** In a sentence above the modules: which of them could gain most, and why eligible ops do not use matrix units. */
+import { useMemo } from "preact/hooks";
+
+import type { GroupTree } from "../../components/tree/use_group_tree";
+import { formatCount, formatCounted } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import { causeAbout } from "../../model/causes";
+import { pathOf, type TreeRow } from "../../model/group_tree";
+import { boundOf } from "../../model/shades";
+import { wasteOf } from "../../model/waste";
+
+export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
+  const { gains, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
+  const isTold = ops !== null && ops.eligible > 0 && ops.using <= ops.eligible;
+  if (gains === null && limited === null && !isTold) return null;
+  const [cause] = limited?.causes ?? [];
+  const bound = gains === null ? "" : boundOf(gains);
+  return (
+    <p class="waste">
+      {gains !== null && (
+        <span>
+          Could gain most: <Place row={gains} tree={tree} />, {formatDuration(gains.values.gain_ns)} of its{" "}
+          {formatDuration(gains.values.gpu_time_ns)} GPU time{bound === "" ? "" : `; bound by ${bound}`}.
+        </span>
+      )}
+      {limited !== null && cause !== undefined && (
+        <span>
+          Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
+          {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label)}
+        </span>
+      )}
+      {isTold && (
+        <span>
+          {formatCount(ops.using)} of {formatCounted(ops.eligible, "eligible op")} {ops.using === 1 ? "uses" : "use"}{" "}
+          {matrixUnit}s.
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Place({ row, tree }: { row: TreeRow; tree: GroupTree }) {
+  const path = pathOf(tree.rows.tree, row.members[0] ?? 0);
+  return (
+    <button type="button" class="link-button" data-tip={path} onClick={() => tree.select(row)}>
+      {row.name === "/" ? "the whole model" : row.name}
+      {row.members.length > 1 ? ` ×${row.members.length}` : ""}
+    </button>
+  );
+}
