@@ -192,6 +192,6 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
     gain, time = finding.gain, float(finding.time_ns or 0)
     if gain is not None:
         return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
-    if finding.once:
+    if finding.once and finding.cause != "missing_work":
         return (0.0 if marked else _LOST_ONCE * time, time)
     return (time * (_CANNOT_BE_GAINED if finding.cause in ("unrecorded", "missing_work") else _REST), time)

@@ -151,8 +151,10 @@ def test_clocks_that_differ_are_no_work_of_before(apart_us: int, speaks: bool, t
     events = launch(1, 0, 2_000, 1_000)
     for number in range(2, 12):
         events += launch(number, 2_000 * number, 2_000 * number + 20 + apart_us, 100)
-    rules = {each["rule"] for each in said(events, tmp_path)["findings"]}
+    rules = {each["rule"]: each for each in said(events, tmp_path)["findings"]}
     assert ("unrecorded_gpu_work" in rules) == speaks
+    if speaks:  # Before the window: no share of it.
+        assert (rules["unrecorded_gpu_work"]["per"], rules["unrecorded_gpu_work"]["share"]) == ("once", None)
 
 
 def test_a_few_launches_of_a_capture_are_nothing_to_put_into_a_graph(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ def _missing_before(signals: Signals) -> Finding | None:
             cause="missing_work",
             part="queued",
             time_ns=queued,
+            once=True,
         )
     return None
 
