@@ -88,6 +88,12 @@ def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
 _MUCH: Final = 0.05
 """Share of the evidence from which a path is worth naming."""
 
+
+def without_indices(path: str) -> str:
+    """A path without what tells repetitions apart, such as the index of a layer."""
+    return _INDEX.sub("", path)
+
+
 _INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")
 """Numbers in a path that tell repetitions apart, such as the index of a layer."""
 

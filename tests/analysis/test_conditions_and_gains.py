@@ -29,6 +29,7 @@ from tests.analysis.scenes import (
     H100,
     NCCL,
     STEP_NS,
+    STEPS,
     T4,
     Step,
     found,
@@ -278,6 +279,25 @@ def test_copies_are_told_to_be_narrower_where_half_the_bytes_would_do(dtype: str
         step.op("aten::mm", product, 0.4 * STEP_NS, STEP_NS)
 
     assert ("Cast on the host" in said_by("copy_detector", scene(body)).recommendation_text()) == wide
+
+
+def test_copies_of_one_path_are_one_row_whatever_the_layer() -> None:
+    """With their number, their bytes, and how long no kernel ran beside them."""
+
+    def body(step: Step) -> None:
+        for number in range(4):
+            begin, corr = 100 * number, 50 + 10 * step.number + number
+            step.line("main", "annotation", begin, begin + 90, f"block.{number}")
+            step.line("main", "op", begin + 10, begin + 30, "aten::to")
+            step.line("main", "call", begin + 12, begin + 20, "cudaMemcpyAsync", corr=corr)
+            start = 0.1 * number * STEP_NS
+            step.line(
+                "gpu0/9", "memcpy", start, start + 0.1 * STEP_NS, "Memcpy HtoD (Pinned -> Device)", corr=corr, copy=1
+            )
+        step.good(0.3 * STEP_NS, STEP_NS)
+
+    (row,) = said_by("copy_detector", scene(body)).evidence
+    assert (row.count, row.time_ns) == (3 * STEPS, round(0.3 * STEPS * STEP_NS))
 
 
 def test_attention_that_is_written_out_has_no_length_to_pad() -> None:

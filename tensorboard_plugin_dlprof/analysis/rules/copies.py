@@ -6,6 +6,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import without_indices
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
@@ -197,14 +198,17 @@ def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tu
 def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence, ...]:
     """The copies by op and kind, most time first."""
     table, profile = signals.profile.memcpys, signals.profile
-    key = table.op[found.rows].astype(np.int64) << 8 | (table.copy_kind[found.rows] & 31) << 2 | (told + 1)
-    keys, number = numbered(key)
+    ops, of_op = numbered(table.op[found.rows])
+    paths: dict[str, int] = {}  # Calls of one path, of any layer, are one row, which opens the op with the most time.
+    path = [paths.setdefault(without_indices(profile.ops[op].name), len(paths)) for op in ops.tolist()]
+    key = np.array(path, np.int64)[of_op] << 8 | (table.copy_kind[found.rows] & 31) << 2 | (told + 1)
+    _, number = numbered(key)
     time = np.bincount(number, weights=found.alone_ns).astype(np.int64)
     rows = []
     for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
         own = np.flatnonzero(number == at)
         longest = found.rows[own[found.alone_ns[own].argmax()]]
-        op = profile.ops[int(keys[at]) >> 8]
+        op = profile.ops[int(table.op[longest])]
         direction = _KINDS.get(int(table.copy_kind[longest]), "")
         memory = _MEMORY.get(int(told[own[0]]), "")
         moved = int(np.maximum(table.num_bytes[found.rows[own]], 0).sum())

@@ -130,7 +130,7 @@ def _warm_up(signals: Signals) -> Finding | None:
     grown = _grown(signals, list(range(first)), diagnosis.chosen)
     if excess <= 0 or grown is None:
         return None
-    row, device, more = grown
+    rows, device, more = grown
     return Finding(
         "cold_start",
         Severity.INFO,
@@ -146,31 +146,32 @@ def _warm_up(signals: Signals) -> Finding | None:
             else f"The first {first} iterations together",
             "excess_ns": excess,
             "mean_ns": diagnosis.mean_wall_ns,
-            "where": place_of(row),
+            "where": place_of(rows[0]),
             "more_ns": more * first,
         },
-        evidence_of(signals, [row], device),
+        evidence_of(signals, rows, device),
         cause="cold_start",
         time_ns=excess,
         once=True,
     )
 
 
-def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[Row, int, int] | None:
-    """What takes longer in some iterations than in others: the row that grew most, its GPU, and by how much."""
-    best: tuple[Row, int, int] | None = None
+def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[list[Row], int, int] | None:
+    """What takes longer in some iterations than in others: the rows of the place that grew most, their GPU, and by how
+    much."""
+    best: tuple[list[Row], int, int] | None = None
     for device in signals.diagnosis.devices:
         more: dict[tuple[object, ...], int] = {}
-        first: dict[tuple[object, ...], Row] = {}
+        found: dict[tuple[object, ...], list[Row]] = {}
         for sign, windows in ((1, one), (-1, other)):
             for row in rows_of(signals.diagnosis, device, windows, busy=True):
                 place = _place(row.cause)
                 more[place] = more.get(place, 0) + sign * row.time_ns
                 if sign > 0:
-                    first.setdefault(place, row)
-        for place, row in first.items():
+                    found.setdefault(place, []).append(row)
+        for place, rows in found.items():
             if best is None or more[place] > best[2]:
-                best = row, device.device, more[place]
+                best = rows, device.device, more[place]
     return best
 
 
@@ -258,8 +259,9 @@ def slow_iterations(signals: Signals) -> Finding | None:
     grown = _grown(signals, slow, fast)
     if grown is None or of_slow <= of_fast:
         return None
-    row, device, more = grown
-    where, evidence = place_of(row), evidence_of(signals, [row], device)
+    rows, device, more = grown
+    row = rows[0]
+    where, evidence = place_of(row), evidence_of(signals, rows, device)
     if row.cause.part < Part.QUEUED:
         work = _work_grown(signals, Part(row.cause.part), device, slow, fast)
         if work is None:
