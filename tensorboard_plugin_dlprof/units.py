@@ -6,7 +6,8 @@ DLProf's own column names, which are kept (``gpu_start`` in nanoseconds, ``*_pct
 with six decimals).
 """
 
-from typing import TypeAlias
+import math
+from typing import Any, TypeAlias
 
 Percent: TypeAlias = float
 
@@ -59,3 +60,12 @@ def size(count: float) -> str:
         if count >= 1 << power:
             return f"{three_digits(count / (1 << power))} {unit}"
     return f"{round(count)} bytes"
+
+
+def finite(value: Any) -> Any:
+    """What JSON can hold of a value made of lists and dictionaries: numbers that are infinite or none are null."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

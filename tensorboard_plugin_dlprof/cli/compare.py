@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+from tensorboard_plugin_dlprof.units import finite
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.comparison import Comparison
@@ -168,7 +169,7 @@ def _text(found: Sequence[Comparison], outcomes: Sequence[Sequence[Outcome]], ar
     if arguments.format == "json":
         objects = [as_json(*pair) for pair in pairs]
         whole = objects[0] if len(objects) == 1 else {"schema_version": SCHEMA_VERSION, "comparisons": objects}
-        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(finite(whole), indent=2, ensure_ascii=False) + "\n"
     write = {"text": writing.text, "md": writing.markdown, "html": writing.html}[arguments.format]
     return write(pairs, max(arguments.top, 0))
 

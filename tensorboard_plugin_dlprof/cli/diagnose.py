@@ -7,12 +7,11 @@ default they are means over the typical iterations, without warm-up and what is 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.iterations import METAVAR, parsed
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 
@@ -44,8 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         progress.clear()
     if arguments.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        sys.stdout.write("\n")
+        tell_json(found)
     else:
         sys.stdout.write(text_of(found))
     return exit_codes.SUCCESS

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
 from tensorboard_plugin_dlprof.cli.import_profiles import add_rank_regex
 from tensorboard_plugin_dlprof.cli.job import say_unusable
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
@@ -60,8 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
     found = answers(arguments.folder, arguments.iteration, max(arguments.top, 0), rank_expression=arguments.rank_regex)
     if arguments.format == "json":
-        json.dump(whole(found), sys.stdout, ensure_ascii=False)
-        sys.stdout.write("\n")
+        tell_json(whole(found))
     elif arguments.format == "csv":
         _write_csv(found)
     else:

@@ -7,13 +7,11 @@ imported or written. Times are in nanoseconds, shares from 0 to 1, and unknown v
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.messages import tell
+from tensorboard_plugin_dlprof.cli.messages import tell, tell_json
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.units import percentage
 
@@ -37,8 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the list on stdout."""
     found = answer(services_of(arguments.logdir), arguments.search)
     if arguments.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        sys.stdout.write("\n")
+        tell_json(found)
         return exit_codes.SUCCESS
     for each in found["profiles"]:
         tell(f"{each['id']}  {each['run']}/{each['name']}  {each['format']}, {each['state']}{_headline(each)}")

@@ -7,12 +7,11 @@ The rows at the peak add up to it; what was held before the recording is a row o
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.messages import ProgressBar
+from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.units import percentage, size
@@ -53,8 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise WrongUsage(f"--device {arguments.device}: the recording has {', '.join(found['devices']) or 'none'}.")
         found["devices"] = {arguments.device: found["devices"][arguments.device]}
     if arguments.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        sys.stdout.write("\n")
+        tell_json(found)
     else:
         sys.stdout.write(_text(found, arguments.by, arguments.top))
     return exit_codes.SUCCESS

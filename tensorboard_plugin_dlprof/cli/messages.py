@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 
 from tensorboard_plugin_dlprof.opening.regular_file import printable
+from tensorboard_plugin_dlprof.units import finite
 
 _names: dict[str, str] = {}
 
@@ -47,6 +48,13 @@ def tell(result: str) -> None:
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="surrogateescape")
     print(result, flush=True)
+
+
+def tell_json(result: object) -> None:
+    """Print a result as one line of JSON, which knows no infinite numbers."""
+    import json  # not for --help
+
+    print(json.dumps(finite(result), ensure_ascii=False))
 
 
 def say_bug(subject: str, error: Exception) -> None:

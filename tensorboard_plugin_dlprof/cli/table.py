@@ -7,8 +7,6 @@ Times are in nanoseconds, shares from 0 to 1, and unknown values are null.
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import database_of
-from tensorboard_plugin_dlprof.cli.messages import tell
+from tensorboard_plugin_dlprof.cli.messages import tell, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
@@ -90,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
     with database_of(arguments.profile) as database:
         found = answer(database, str(arguments.profile), asked)
     if arguments.format == "json":
-        json.dump(found, sys.stdout, ensure_ascii=False)
-        sys.stdout.write("\n")
+        tell_json(found)
     else:
         for line in _lines(found):
             tell(line)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError,
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
 from tensorboard_plugin_dlprof.routes.revalidation import conditional
+from tensorboard_plugin_dlprof.units import finite
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response
@@ -151,15 +151,7 @@ def to_json(body: Any) -> bytes:
         return msgspec.json.encode(body)
     except (UnicodeEncodeError, OverflowError):
         # msgspec refuses lone surrogates, and integers of more than 64 bits.
-        return json.dumps(_finite(msgspec.to_builtins(body)), separators=(",", ":")).encode()
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return json.dumps(finite(msgspec.to_builtins(body)), separators=(",", ":")).encode()
 
 
 def hashed(tag: str) -> str:

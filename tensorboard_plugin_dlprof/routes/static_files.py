@@ -32,6 +32,7 @@ _TYPES = {
 """Content types by suffix. Some systems have wrong ones, and browsers do not run a module of the wrong type."""
 
 _HASHED = re.compile(r".+-[A-Za-z0-9_-]{8,}\.[a-z0-9]+")
+_LONGEST_NAME = 200
 _YEAR_S = 31_536_000
 
 
@@ -43,7 +44,7 @@ def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:
     """
     _, _, name = request.path.partition("/static/")
     joined = safe_join(str(folder), name)
-    path = Path(joined) if joined is not None else None
+    path = Path(joined) if joined is not None and len(name) <= _LONGEST_NAME else None
     if path is None or not path.is_file() or folder not in path.resolve().parents:
         hint = "" if (folder / "index.js").is_file() else " The frontend is not built: run make frontend."
         raise NotFound(f"There is no file {name[:80]!r}.{hint}")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.cli.messages import tell_json
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tests.imports.traces import write_trace
 
@@ -56,3 +57,9 @@ def test_no_damage_is_taken_for_a_bug(
     assert code == 0 or "damaged" in said.err + said.out or "--force" in said.err
     if command == "check":
         assert code == 1
+
+
+def test_json_has_no_infinite_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    """They may come of huge ones in a database; no other program reads them."""
+    tell_json({"a": [float("inf"), float("nan"), (1.5, None)]})
+    assert capsys.readouterr().out == '{"a": [null, null, [1.5, null]]}\n'

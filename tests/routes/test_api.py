@@ -369,7 +369,7 @@ def test_the_frontend_is_served(static_server: Server) -> None:
     "path",
     [
         *("../secret.js", "%2e%2e/secret.js", "..%2fsecret.js", "//etc/passwd", "/etc/passwd"),
-        *("assets", "", "link.js", "x\0.js"),
+        *("assets", "", "link.js", "x\0.js", "a" * 5_000),
     ],
 )
 def test_nothing_else_is_served(static_server: Server, path: str) -> None:
