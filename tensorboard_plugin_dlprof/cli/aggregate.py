@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+from tensorboard_plugin_dlprof.opening.regular_file import resolved
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output and arguments.output.exists():
         raise OutputExists(f"{arguments.output} exists; name another file.")
     # A symbolic link remains one: the file that it points to is replaced.
-    target = arguments.output or arguments.database.resolve()
+    target = arguments.output or resolved(arguments.database)
     if not is_dlprof_database(arguments.database) and is_source(arguments.database):
         raise BadRequest(f"{arguments.database} is a source; import it first: dlprof import {arguments.database}")
     progress = ProgressBar(arguments.database.name)

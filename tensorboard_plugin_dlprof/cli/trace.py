@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import OutputExists, OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+from tensorboard_plugin_dlprof.opening.outputs import refuse_special
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -66,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
 @contextmanager
 def _written(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name when it is complete."""
+    refuse_special(path)
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
     except OSError as error:

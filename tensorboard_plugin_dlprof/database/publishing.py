@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, re
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.opening.locking import exclusive
+from tensorboard_plugin_dlprof.opening.outputs import refuse_special
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.threads import start_thread
@@ -47,6 +48,7 @@ def published(
         OutputNotWritable: the target's folder is missing, read-only or full.
     """
     with _explained(target, needed_bytes):
+        refuse_special(target)
         sweep(target)
         temporary = _create_beside(target)
         try:

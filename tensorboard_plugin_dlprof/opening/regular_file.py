@@ -45,10 +45,22 @@ def open_regular(path: Path) -> BufferedReader:
     except OSError as error:
         raise _refusal(path, error) from None
     mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(mode) or _keeps_waiting(descriptor):
         os.close(descriptor)
         raise UnsafeFile(_irregular(path, stat.S_ISDIR(mode)))
     return os.fdopen(descriptor, "rb")
+
+
+def _keeps_waiting(descriptor: int) -> bool:
+    """Whether it has nothing to read yet, as logs of the kernel that say they are regular files."""
+    try:
+        if hasattr(os, "pread"):
+            os.pread(descriptor, 1, 0)
+    except BlockingIOError:
+        return True
+    except OSError:
+        pass  # reported where it is read
+    return False
 
 
 def shown(path: Path | str) -> str:

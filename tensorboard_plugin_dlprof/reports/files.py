@@ -15,7 +15,7 @@ from typing import TextIO
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.opening.outputs import make_folder
+from tensorboard_plugin_dlprof.opening.outputs import make_folder, refuse_special
 from tensorboard_plugin_dlprof.queries.extension import require_kernels
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.reports.answer import Diagnosis
@@ -165,6 +165,7 @@ def _placed(made: Path, target: Target, stem: str, suffix: str) -> Path:
                 number += 1
                 continue
         try:
+            refuse_special(path)
             made.replace(path)
         except BaseException:
             if not target.replace:
