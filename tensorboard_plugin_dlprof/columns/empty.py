@@ -1,4 +1,4 @@
-"""Tables without rows."""
+"""The columns of a table as its struct declares them, and tables without rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _Table = TypeVar("_Table", bound=msgspec.Struct)
 
 def empty(table: type[_Table]) -> _Table:
     """A table without rows: an array of its type for each column that has no default."""
-    return table(*(np.zeros(0, dtype) for dtype in _dtypes(table)))
+    return table(*(np.zeros(0, dtype) for dtype in column_types(table).values()))
 
 
 @cache
-def _dtypes(table: type[msgspec.Struct]) -> tuple[Any, ...]:
-    columns = [field.type for field in msgspec.structs.fields(table) if field.required]
-    return tuple(get_args(get_args(column)[1])[0] for column in columns)
+def column_types(table: type[msgspec.Struct]) -> dict[str, Any]:
+    """The type of the values of each column that has no default."""
+    columns = {field.name: field.type for field in msgspec.structs.fields(table) if field.required}
+    return {name: get_args(get_args(column)[1])[0] for name, column in columns.items()}

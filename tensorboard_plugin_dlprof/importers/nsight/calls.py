@@ -63,16 +63,10 @@ def _calls(
             tally.add(f"{what} without a thread", np.count_nonzero(usable & ~on_thread))
             kept = usable & on_thread
             batches.add(
-                start=start[kept],
-                end=end[kept],
+                start_ns=start[kept],
+                end_ns=end[kept],
                 thread=threads.rows(global_tid[kept]),
                 name=names.resolve(name[kept]),
                 correlation=correlation[kept],
             )
-    return Calls(
-        start_ns=batches.take("start", np.int64),
-        end_ns=batches.take("end", np.int64),
-        thread=batches.take("thread", np.int32),
-        name=batches.take("name", np.int32),
-        correlation=batches.take("correlation", np.int64),
-    )
+    return batches.table(Calls)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.empty import column_types
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 
 _Integer = TypeVar("_Integer", bound=np.signedinteger)
+_Table = TypeVar("_Table", bound=msgspec.Struct)
 
 _LATEST_NS = 1 << 62
 
@@ -33,6 +36,12 @@ class Batches:
             if name not in self._columns:
                 self._columns[name] = self._store.growing(values.dtype.char)
             self._columns[name].append(values)
+
+    def table(self, kind: type[_Table], **given: Any) -> _Table:
+        """The whole table, once all batches were added: of columns that were ``given``, and of those that were added
+        under the names of its others."""
+        taken = {name: self.take(name, dtype) for name, dtype in column_types(kind).items() if name not in given}
+        return kind(**taken, **given)
 
     def take(self, name: str, dtype: type[_Integer]) -> npt.NDArray[_Integer]:
         """The whole column, once all batches were added. Each column can be taken once."""

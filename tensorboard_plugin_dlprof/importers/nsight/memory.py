@@ -41,19 +41,17 @@ def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) ->
             kept = on_device & usable
             process = (global_pid[kept] >> ID_BITS) & ID_MASK
             batches.add(
-                time=start[kept],
+                time_ns=start[kept],
                 device=devices.ids(process, device[kept]),
                 address=address[kept],
                 num_bytes=np.where(operation[kept] == _ALLOCATION, num_bytes[kept], -num_bytes[kept]),
                 correlation=correlation[kept],
             )
-    time = batches.take("time", np.int64)
-    nothing = np.full(len(time), -1, np.int64)
-    return MemoryEvents(
-        time_ns=time,
-        thread=_thread_of(batches.take("correlation", np.int64), calls),
-        device=batches.take("device", np.int32),
-        num_bytes=batches.take("num_bytes", np.int64),
+    thread = _thread_of(batches.take("correlation", np.int64), calls)
+    nothing = np.full(len(thread), -1, np.int64)
+    return batches.table(
+        MemoryEvents,
+        thread=thread,
         allocated_bytes=nothing,
         reserved_bytes=nothing,
         address=batches.take("address", np.int64),

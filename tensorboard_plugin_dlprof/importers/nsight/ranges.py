@@ -80,22 +80,13 @@ class RangeReader:
             where = f"eventType IN ({', '.join(map(str, (*_PUSH_POP, *_START_END, _THREAD_NAME)))})"
             for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX ranges", where=where):
                 self._add(batches, self._without_names(batch))
-        start = batches.take("start", np.int64)
+        start = batches.take("start_ns", np.int64)
         # NVTX has no types, parameters, stacks and groups. A view of one zero takes no memory.
         absent = np.broadcast_to(np.zeros(1, np.int32), start.shape)
-        return Ranges(
+        return batches.table(
+            Ranges,
             start_ns=start,
-            end_ns=batches.take("end", np.int64),
-            thread=batches.take("thread", np.int32),
-            kind=batches.take("kind", np.int8),
-            name=batches.take("name", np.int32),
-            domain=batches.take("domain", np.int32),
-            shapes=batches.take("shapes", np.int32),
-            dtypes=absent,
-            parameters=absent,
-            stack=absent,
-            group=absent,
-            sequence=batches.take("sequence", np.int64),
+            **dict.fromkeys(("dtypes", "parameters", "stack", "group"), absent),
             forward_thread=np.broadcast_to(np.full(1, -1, np.int64), start.shape),
         )
 
@@ -145,8 +136,8 @@ class RangeReader:
         self._free_spans(kind, batch)
         kept = usable & on_thread
         batches.add(
-            start=start[kept],
-            end=end[kept],
+            start_ns=start[kept],
+            end_ns=end[kept],
             thread=self._threads.rows(global_tid[kept]),
             domain=domains[kept],
             kind=kind[kept].astype(np.int8),

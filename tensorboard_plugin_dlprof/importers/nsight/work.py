@@ -98,25 +98,11 @@ class WorkReader:
             if table is not None:
                 self._read_table(batches, kind, table, what)
         geometry = batches.take("geometry", np.int32).reshape(-1, 6)
-        return DeviceWork(
-            kind=batches.take("kind", np.int8),
-            start_ns=batches.take("start", np.int64),
-            end_ns=batches.take("end", np.int64),
-            process=batches.take("process", np.int32),
-            device=batches.take("device", np.int32),
-            stream=batches.take("stream", np.int64),
-            correlation=batches.take("correlation", np.int64),
-            name=batches.take("name", np.int32),
-            short_name=batches.take("short_name", np.int32),
+        return batches.table(
+            DeviceWork,
             grid=geometry[:, :3],
             block=geometry[:, 3:],
-            registers=batches.take("registers", np.int32),
-            static_shared_bytes=batches.take("static_shared", np.int64),
-            dynamic_shared_bytes=batches.take("dynamic_shared", np.int64),
             occupancy_percent=np.full(len(geometry), -1, np.int32),
-            num_bytes=batches.take("bytes", np.int64),
-            copy_kind=batches.take("copy_kind", np.int32),
-            graph_node=batches.take("graph_node", np.int64),
         )
 
     def read_syncs(self) -> Syncs:
@@ -129,18 +115,10 @@ class WorkReader:
                 kept = self._usable(batch, "synchronisations")
                 start, end, global_pid, device, stream, correlation, kind, event = [v[kept] for v in batch.integers]
                 process = process_of(global_pid)
-                batches.add(start=start, end=end, process=narrow(process), device=self._devices.ids(process, device))
-                batches.add(stream=stream, correlation=correlation, sync_type=narrow(kind), event_id=event)
-        return Syncs(
-            start_ns=batches.take("start", np.int64),
-            end_ns=batches.take("end", np.int64),
-            process=batches.take("process", np.int32),
-            device=batches.take("device", np.int32),
-            stream=batches.take("stream", np.int64),
-            correlation=batches.take("correlation", np.int64),
-            sync_type=batches.take("sync_type", np.int32),
-            event_id=batches.take("event_id", np.int64),
-        )
+                batches.add(start_ns=start, end_ns=end, process=narrow(process))
+                batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
+                batches.add(sync_type=narrow(kind), event_id=event)
+        return batches.table(Syncs)
 
     def _read_table(self, batches: Batches, kind: WorkKind, table: str, what: str) -> None:
         wanted = [*_PLACE, *_GEOMETRY, *_DETAILS]
@@ -160,10 +138,10 @@ class WorkReader:
                     [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
                 )[kept]
                 name, short_name = texts, self._short_names(texts)
-            batches.add(kind=np.full(len(start), kind, np.int8), start=start, end=end, process=narrow(process))
+            batches.add(kind=np.full(len(start), kind, np.int8), start_ns=start, end_ns=end, process=narrow(process))
             batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
             batches.add(name=name, short_name=short_name, geometry=geometry.reshape(-1), registers=narrow(registers))
-            batches.add(static_shared=static, dynamic_shared=dynamic, bytes=num_bytes)
+            batches.add(static_shared_bytes=static, dynamic_shared_bytes=dynamic, num_bytes=num_bytes)
             batches.add(copy_kind=narrow(copy_kind), graph_node=node)
 
     def _usable(self, batch: Batch, what: str) -> Int64s:
