@@ -30,6 +30,7 @@ class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
     offset: Annotated[int, Meta(ge=0, le=10**12)] = 0
     """Rows to skip."""
     limit: Annotated[int, Meta(ge=0, le=MAX_LIMIT)] = 25
+    """Rows of the page."""
     sort: str = ""
     """Key of a column, with ``-`` before it for descending order; by default the table's order."""
     search: str = ""
