@@ -46,6 +46,11 @@ def percentage(fraction: float) -> str:
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
 
 
+def narrow_percentage(fraction: float) -> str:
+    """``percentage`` in at most seven letters, for columns of text: ``<0.1 %``, ``>99.9 %``."""
+    return percentage(fraction).replace("under ", "<").replace("over ", ">")
+
+
 def bandwidth(bytes_per_s: float) -> str:
     """A rate of bytes in units of powers of 1000, as GPUs' are published: ``5.02 GB/s``."""
     for unit, power in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3)):

@@ -38,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
         tell_json(found)
         return exit_codes.SUCCESS
     for each in found["profiles"]:
-        tell(f"{each['id']}  {each['run']}/{each['name']}  {each['format']}, {each['state']}{_headline(each)}")
+        state = each["state"].replace("_", " ")
+        tell(f"{each['id']}  {each['run']}/{each['name']}  {each['format']}, {state}{_headline(each)}")
     return exit_codes.SUCCESS
 
 

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
-from tensorboard_plugin_dlprof.units import percentage, size
+from tensorboard_plugin_dlprof.units import narrow_percentage, size
 
 _LISTS = {"category": ("category", "at_peak"), "module": ("module", "by_module"), "op": ("owner", "by_owner")}
 """By the values of ``--by``: what names a row, and the list of rows."""
@@ -66,10 +66,10 @@ def _text(found: dict[str, Any], by: str, top: int) -> str:
         lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when} {size(whole)}:"]
         key, rows = _LISTS[by]
         for row in each[rows][:top]:
-            blocks = "" if row["blocks"] is None else f" in {row['blocks']:,} blocks"
-            lines.append(
-                f"  {size(row['bytes']):>10}  {percentage(row['bytes'] / max(whole, 1)):>6}  {row[key]}{blocks}"
-            )
+            count = row["blocks"]
+            blocks = "" if count is None else f" in {count:,} block{'' if count == 1 else 's'}"
+            share = narrow_percentage(row["bytes"] / max(whole, 1))
+            lines.append(f"  {size(row['bytes']):>10}  {share:>7}  {row[key]}{blocks}")
         for finding in each["findings"]:
             lines += ["", finding["title"] + ".", f"   {finding['action']}"]
     return "\n".join(lines) + "\n"

@@ -264,7 +264,7 @@ def _measured(found: Comparison) -> Iterator[str]:
     if tensor.a is not None and tensor.b is not None and (tensor.a or tensor.b):
         least = "at least " if tensor.is_least else ""
         yield f"{found.matrix_unit}s {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
-    for name, label in (("gpu_utilization", "GPU utilisation"), ("memory_peak", "peak memory")):
+    for name, label in (("gpu_utilization", "GPU utilization"), ("memory_peak", "peak memory")):
         measure = found.measures[name]
         if measure.a is not None and measure.b is not None:
             shown = size if name == "memory_peak" else share

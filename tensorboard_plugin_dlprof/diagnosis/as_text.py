@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.classify.architecture import matrix_unit_of
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, COMPUTE, NAMES
-from tensorboard_plugin_dlprof.units import percentage, short_duration
+from tensorboard_plugin_dlprof.units import narrow_percentage, short_duration
 
 _INCOMPLETE = {
     "missing_work": "GPU work that ran is not in it",
@@ -37,7 +37,7 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         for part, time in sorted(mean["parts"].items(), key=lambda item: -item[1]):
             if not time:
                 continue
-            share = percentage(time / wall).replace("under ", "<").replace("over ", ">") if wall else ""
+            share = narrow_percentage(time / wall) if wall else ""
             yield f"  {short_duration(time):>9}  {share:>7}  {_kind(part)}{NAMES[part].format(unit=unit)}"
             places = Counter[str]()  # One place may be on several threads.
             for row in mean["rows"]:

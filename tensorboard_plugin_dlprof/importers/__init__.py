@@ -86,7 +86,7 @@ def find_importer(path: Path) -> Importer:
             return importer
     from tensorboard_plugin_dlprof.importers.wrong_file_hints import looks_like
 
-    tried = " and ".join(importer.title for importer in importers(MAGIC))
+    tried = ", ".join(importer.title for importer in importers(MAGIC))
     raise UnknownFormat(f"{shown(path)} {looks_like(path, head)}. Formats tried: {tried}.")
 
 

@@ -33,7 +33,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
   return (
     <Panel
       title="MFU by Iteration"
-      about="Model FLOPs utilisation: the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
+      about="Model FLOPs utilization: the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
     >
       <div ref={measure}>
         <svg

@@ -11,7 +11,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
-import { exactNumber } from "../../format/number";
+import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { categoryColour } from "../../model/memory_categories";
@@ -157,7 +157,7 @@ interface RowProps {
 
 function Row({ name, bytes, blocks, whole, colour }: RowProps) {
   const share = shareOf(bytes, whole);
-  const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${exactNumber(blocks)} blocks`}`;
+  const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${formatCounted(blocks, "block")}`}`;
   return (
     <li data-tip={exact}>
       <span class="memory-name">
