@@ -17,10 +17,14 @@ import {
   axes,
   decades,
   dotAt,
+  dotLabels,
   drawnDots,
   groupedDots,
+  LABEL_GAP,
+  LABEL_LETTER,
   radius,
   roofOver,
+  roofsAt,
   roofsOf,
   spread,
   type Axis,
@@ -43,9 +47,6 @@ const LEFT = 62;
 const BOTTOM = 38;
 const TOP = 14;
 const HEIGHT = 460;
-const LABEL_GAP = 14;
-/** About what a letter of a label takes. */
-const LABEL_LETTER = 6.2;
 
 export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
   const [measure, width] = useWidth(800);
@@ -67,7 +68,19 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   }));
   const isSelected = ({ ops }: DotGroup): boolean => selected !== "" && ops.includes(selected);
   const largest = shown.slice(0, MOST_LABELS);
-  const labels = labelled(largest, places, plotWidth);
+  const roofHeights = (at: number): number[] =>
+    roofs === null ? [] : roofsAt(roofs, 10 ** (x.from + (at / plotWidth) * (x.to - x.from))).map(placeY);
+  const labels = dotLabels(
+    largest.map(labelOf),
+    places,
+    (roofs?.compute ?? []).map(({ label, perSecond }) => ({
+      from: plotWidth - label.length * LABEL_LETTER,
+      to: plotWidth,
+      y: placeY(perSecond) - 5,
+    })),
+    roofHeights,
+    { width: plotWidth, height: plotHeight },
+  );
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
@@ -139,14 +152,8 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
                 <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
               ) : null,
             )}
-            {labels.map(({ text, x: at, y: down, end }) => (
-              <text
-                key={`${text} ${at}`}
-                class="roof-label dot-label"
-                x={at}
-                y={down}
-                text-anchor={end ? "end" : "start"}
-              >
+            {labels.map(({ text, from, y: down }) => (
+              <text key={`${text} ${from}`} class="roof-label dot-label" x={from} y={down}>
                 {text}
               </text>
             ))}
@@ -180,33 +187,8 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
 /** Of so many groups the names are drawn. */
 const MOST_LABELS = 5;
 
-interface Place {
-  x: number;
-  y: number;
-  r: number;
-}
-
-/** The names of the largest dots beside them, at the side that has room; one that would cover another is left out. */
-function labelled(dots: readonly DotGroup[], places: readonly Place[], width: number) {
-  const drawn: { text: string; x: number; y: number; end: boolean; from: number; to: number }[] = [];
-  dots.forEach((dot, i) => {
-    const place = places[i];
-    if (place === undefined) return;
-    const text = `${dot.name.slice(dot.name.lastIndexOf("/") + 1)}${dot.ops.length > 1 ? ` ×${dot.ops.length}` : ""}`;
-    const wide = text.length * LABEL_LETTER;
-    for (const end of [false, true]) {
-      const x = end ? place.x - place.r - 4 : place.x + place.r + 4;
-      const from = end ? x - wide : x;
-      const to = from + wide;
-      const y = place.y + 4;
-      const covers = drawn.some((other) => Math.abs(other.y - y) < LABEL_GAP && from < other.to && other.from < to);
-      if (covers || from < 0 || to > width) continue;
-      drawn.push({ text, x, y, end, from, to });
-      return;
-    }
-  });
-  return drawn;
-}
+const labelOf = ({ name, ops }: DotGroup): string =>
+  `${name.slice(name.lastIndexOf("/") + 1)}${ops.length > 1 ? ` ×${ops.length}` : ""}`;
 
 interface PlotProps {
   x: Axis;

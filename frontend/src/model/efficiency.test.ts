@@ -6,7 +6,20 @@ import { dashboard } from "../testing/builders";
 import { efficiencySentence, iterationsShown } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
-import { along, axes, decades, dotAt, drawnDots, groupedDots, radius, roofOver, roofsOf, spread } from "./roofline";
+import {
+  along,
+  axes,
+  decades,
+  dotAt,
+  dotLabels,
+  drawnDots,
+  groupedDots,
+  radius,
+  roofOver,
+  roofsAt,
+  roofsOf,
+  spread,
+} from "./roofline";
 import { limitSegments } from "./limits";
 import { contrast } from "./shades";
 
@@ -30,6 +43,37 @@ const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, u
   per_second: rate,
   source: "",
   used,
+});
+
+describe("names of dots", () => {
+  const plot = { width: 400, height: 200 };
+  const at = (x: number, y: number, r = 6) => ({ x, y, r });
+
+  it("stand off roofs, other dots and other names, or nowhere", () => {
+    const [beside] = dotLabels(["linear"], [at(100, 100)], [], () => [], plot);
+    expect(beside).toMatchObject({ from: 110, y: 104 });
+    // A roof at their own height on both sides: below it.
+    const [below] = dotLabels(["linear"], [at(100, 100)], [], () => [100], plot);
+    expect(below?.y).toBe(120);
+    const [left] = dotLabels(["linear"], [at(100, 100), at(130, 100)], [], () => [], plot);
+    expect(left?.to).toBe(90);
+    const full = [
+      { from: 0, to: 400, y: 104 },
+      { from: 0, to: 400, y: 118 },
+      { from: 0, to: 400, y: 90 },
+    ];
+    expect(dotLabels(["linear"], [at(100, 100)], full, () => [], plot)).toEqual([]);
+  });
+  it("know which roofs hold where", () => {
+    const compute = [
+      { label: "", shortLabel: "", perSecond: 1000, ridge: 10, goal: false },
+      { label: "", shortLabel: "", perSecond: 200, ridge: 2, goal: false },
+    ];
+    const roofs = { product: "", memoryPerSecond: 100, compute, source: "" };
+    expect(roofsAt(roofs, 1)).toEqual([100]);
+    expect(roofsAt(roofs, 5)).toEqual([200, 500]);
+    expect(roofsAt(roofs, 20)).toEqual([1000, 200]);
+  });
 });
 
 describe("roofline", () => {

@@ -194,3 +194,84 @@ export function dotAt(
   });
   return best;
 }
+
+/** The compute roofs that hold at an intensity, and the memory's up to the highest of them; FLOP/s. */
+export function roofsAt({ memoryPerSecond: memory, compute }: Roofs, intensity: number): number[] {
+  const flat = compute.filter(({ ridge }) => ridge === null || intensity >= ridge).map(({ perSecond }) => perSecond);
+  const highest = compute[0]?.perSecond ?? Infinity;
+  return memory !== null && memory * intensity < highest ? [...flat, memory * intensity] : flat;
+}
+
+/** The height of a line of labels, and about what a letter takes. */
+export const LABEL_GAP = 14;
+export const LABEL_LETTER = 6.8;
+
+interface Place {
+  x: number;
+  y: number;
+  r: number;
+}
+
+/** A text from one place to another on a base line. */
+export interface Label {
+  from: number;
+  to: number;
+  y: number;
+}
+
+/**
+ * Names of the first dots beside, below or above them, where there is room: within the plot, off other names (also those
+ * `taken`), and if it can be off dots and roofs. One that would cover another name everywhere is left out.
+ */
+export function dotLabels(
+  texts: readonly string[],
+  places: readonly Place[],
+  taken: readonly Label[],
+  roofHeights: (x: number) => readonly number[],
+  plot: { width: number; height: number },
+): (Label & { text: string })[] {
+  const drawn: (Label & { text: string })[] = [];
+  texts.forEach((text, i) => {
+    const place = places[i];
+    if (place === undefined) return;
+    const wide = text.length * LABEL_LETTER;
+    const { x, y, r } = place;
+    const starts: [from: number, y: number][] = [
+      [x + r + 4, y + 4],
+      [x - r - 4 - wide, y + 4],
+      [x - wide / 2, y + r + LABEL_GAP],
+      [x - wide / 2, y - r - 5],
+      [x + 2, y + r + LABEL_GAP],
+      [x - wide, y + r + LABEL_GAP],
+    ];
+    const free = starts
+      .map(([from, base]) => ({ text, from, to: from + wide, y: base }))
+      .filter(
+        (label) =>
+          label.from >= 0 &&
+          label.to <= plot.width &&
+          label.y >= LABEL_GAP &&
+          label.y <= plot.height - 3 &&
+          ![...taken, ...drawn].some(
+            (other) => Math.abs(other.y - label.y) < LABEL_GAP && label.from < other.to && other.from < label.to,
+          ),
+      );
+    const hits = (label: Label): number =>
+      crossings(label, roofHeights) + places.filter((other, j) => j !== i && distance(other, label) < other.r).length;
+    const best = free.sort((one, other) => hits(one) - hits(other))[0];
+    if (best !== undefined) drawn.push(best);
+  });
+  return drawn;
+}
+
+/** From the middle of a dot to the box of a text. */
+const distance = ({ x, y }: Place, { from, to, y: base }: Label): number =>
+  Math.hypot(Math.max(from - x, x - to, 0), Math.max(base - 10 - y, y - base - 2, 0));
+
+/** In how many of its places a text is crossed by a roof. */
+function crossings({ from, to, y: base }: Label, roofHeights: (x: number) => readonly number[]): number {
+  let found = 0;
+  for (let x = from; x <= to; x += LABEL_LETTER)
+    if (roofHeights(x).some((height) => height > base - 11 && height < base + 3)) found += 1;
+  return found;
+}

@@ -13,7 +13,9 @@ import { rectangle } from "../../model/chart";
 import { barAt, orderBars, programOrder, signedDuration } from "../../model/comparison";
 
 const HEIGHT = 180;
-const PAD = 8;
+const PAD = 18;
+/** About what a letter of a label takes. */
+const LETTER = 6.2;
 /** More rows are folded unasked, where they repeat. */
 const MANY = 200;
 
@@ -111,6 +113,22 @@ export function OrderChart({ found }: { found: CompareResponse }) {
           <path class="bar-more" d={path((change) => change > 0)} />
           <line class="order-zero" x1="0" x2={width} y1={zero} y2={zero} />
           <path class="order-line" d={`M0 ${zero}${line}`} />
+          {bars.map(({ x, width: share, change }, i) => {
+            const name = (order.name[i] ?? "").split("/").at(-1) ?? "";
+            const text = `${name} ${signedDuration(change)}`;
+            // Where it fits within its bar's width.
+            return name !== "" && text.length * LETTER < share * width ? (
+              <text
+                key={i}
+                class="axis-text order-label"
+                x={(x + share / 2) * width}
+                y={Math.max(y(Math.max(change, 0)) - 5, 11)}
+                text-anchor="middle"
+              >
+                {text}
+              </text>
+            ) : null;
+          })}
         </svg>
       </div>
       <p class="order-words muted" role="status">

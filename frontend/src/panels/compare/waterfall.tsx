@@ -17,7 +17,7 @@ export function Waterfall({ found, onSelect }: WaterfallProps) {
   const [measure, width] = useWidth(800);
   const steps = waterfall(found);
   const [low, high] = waterfallAxis(steps);
-  const left = Math.min(LEFT, width * 0.38);
+  const left = Math.min(LEFT, Math.max(width * 0.25, 120));
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (

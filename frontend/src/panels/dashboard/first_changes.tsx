@@ -67,23 +67,25 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
   const { gain, title, action, evidence } = finding;
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
-  const text =
+  const parts =
     gain !== null && low !== null && high !== null
-      ? `${gainTime({ low_ns: low, high_ns: high })} · ${rangeText(formatShare(gain.share_low), formatShare(gain.share_high))}`
-      : gain === null
-        ? "no gain in time"
-        : "gain not known";
+      ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
+      : [gain === null ? "no gain in time" : "gain not known"];
   return (
     <li>
       <span class="change-gain">
         <WhiskerBar
           low={gain?.share_low ?? 0}
           high={gain?.share_high ?? 0}
-          label={`Could gain: ${text}`}
+          label={`Could gain: ${parts.join(" · ")}`}
           to={longestLink(evidence)}
         />
         <small class="muted">
-          <Sentence text={text} />
+          {parts.map((part) => (
+            <span key={part} class="gain-part">
+              <Sentence text={part} />
+            </span>
+          ))}
         </small>
       </span>
       <span>

@@ -37,7 +37,7 @@ export const LEFT = 56;
 const RIGHT = 14;
 const TOP = 22;
 const BOTTOM = 36;
-const HEIGHT = 340;
+const HEIGHT = 270;
 
 /** About what the length of a bar takes as a text. */
 const LABEL_ROOM = 52;
