@@ -8,13 +8,14 @@ import io
 import json
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli import exit_codes, scale_out
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.cli.scale_out import import_in_child
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 
 Command = Callable[..., tuple[int, str, str]]
@@ -82,18 +83,27 @@ def test_limits_end_with_their_exit_codes(traces: Path, dlprof: Command) -> None
     assert set(traces.rglob("*")) <= set(before)
 
 
-def test_ranks_are_imported_apart_and_a_poisoned_one_costs_only_itself(
-    traces: Path, tmp_path: Path, dlprof: Command
+def test_ranks_are_imported_apart_and_a_lost_one_costs_only_itself(
+    traces: Path, tmp_path: Path, dlprof: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In processes of their own; running again finishes what is missing."""
+    """In processes of their own: one file is poisoned, one process killed; running again finishes what is missing."""
     out = tmp_path / "out"
     poisoned = traces / "host3" / "trace.pt.trace.json.gz"
     content = poisoned.read_bytes()
     poisoned.write_bytes(content[: len(content) // 2] + b"\0" * 100)
-    code, _, errors = dlprof("import", traces, "-o", out, "--job", "--workers", "2", "--depth", "job")
+
+    def killed(words: Sequence[str]) -> tuple[int, str, str]:
+        return (-9, "", "") if "host1" in words[0] else import_in_child(words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scale_out, "import_in_child", killed)
+        code, said, errors = dlprof("import", traces, "-o", out, "--job", "--workers", "2", "--depth", "job")
     assert code == exit_codes.SOME_FAILED
     assert "host3" in errors
-    assert len(list(out.rglob("*.dlprof_rank.sqlite"))) == 3
+    (line,) = (line for line in errors.splitlines() if "host1" in line)
+    assert line.endswith("its import was ended by signal 9; run the command again to finish it.")
+    assert "2 of 4 ranks" in said
+    assert len(list(out.rglob("*.dlprof_rank.sqlite"))) == 2
     poisoned.write_bytes(content)
     code, said, _ = dlprof("import", traces, "-o", out, "--job", "--depth", "job")
     assert code == exit_codes.SUCCESS

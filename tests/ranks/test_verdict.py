@@ -82,6 +82,29 @@ def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:
     assert len(cells) == 4 * 8 * 4
 
 
+def test_iterations_are_matched_by_their_number(tmp_path: Path) -> None:
+    """A rank that lacks the first iteration has an empty cell there, not 0, and not the cell of another one."""
+    from tensorboard_plugin_dlprof.database.job_rows import opened_job
+    from tensorboard_plugin_dlprof.queries.job import matrix
+
+    def shorter(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        steps = sorted(
+            (e for e in trace["traceEvents"] if e["name"].startswith("ProfilerStep#")), key=lambda e: e["ts"]
+        )
+        if rank == 1:
+            trace["traceEvents"].remove(min(steps, key=lambda event: float(event["ts"])))
+        return trace
+
+    plan = Plan(tensor=1, data=3, straggler=2, iterations=3)
+    whole, made = made_in(imported(tmp_path / "whole", plan)), made_in(imported(tmp_path / "less", plan, shorter))
+    told = rows(made, "SELECT iteration, ranks FROM job_iterations")
+    assert [row["ranks"] for row in told] == [2, 3, 3]
+    with opened_job(whole.database) as con, opened_job(made.database) as less:
+        before, after = matrix(con, "duration"), matrix(less, "duration")
+    assert (after[1, 0], (after[:, 1:] == before[:, 1:]).all()) == (-1, True)
+    assert answer(made)["verdict"]["rank"] == 2
+
+
 def test_ranks_that_joined_late_are_matched_by_number_or_by_pattern(tmp_path: Path) -> None:
     """The first operations of a group are missing on one rank: the rest is matched, with and without ``Seq``."""
 
