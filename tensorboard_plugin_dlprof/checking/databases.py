@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.checking.invariants import INVARIANTS
 from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of, open_database
 from tensorboard_plugin_dlprof.database.coverage import NO_GPU_WORK
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
+from tensorboard_plugin_dlprof.database.job_rows import open_job_database, opened_job
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -22,6 +23,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import (
     reading,
     real_tables,
 )
+from tensorboard_plugin_dlprof.queries import job
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.headline import headline
@@ -62,6 +64,21 @@ def check_database(path: Path, report: Report) -> None:
         _check_row_counts(con, ours, report)
         _check_invariants(con, ours, report)
         _can(report, "Summary", lambda: _describe(con, facts, report))
+
+
+def check_job(path: Path, report: Report) -> None:
+    """Check the database of a job of many ranks, as ``check_database`` does."""
+    report.kind = "job"
+    if _can(report, "Structure", lambda: open_job_database(path).close()):
+        _can(report, "SQLite's own check", lambda: _quick_check(path))
+        _can(report, "Summary", lambda: _describe_job(path, report))
+
+
+def _describe_job(path: Path, report: Report) -> None:
+    with opened_job(path) as con, deadline(con, SECONDS):
+        job.answer(con)
+        report.holds["job"] = job.info(con).get("name", "")[:_MOST_LETTERS]
+        report.holds["ranks"] = len(job.ranks(con))
 
 
 def _facts(path: Path) -> dict[str, str]:

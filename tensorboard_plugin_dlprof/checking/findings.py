@@ -29,7 +29,7 @@ class Report(msgspec.Struct):
 
     file: str
     kind: str = "unknown"
-    """``database``, ``source`` or ``unknown``."""
+    """``database``, ``source``, ``job`` or ``unknown``."""
     findings: list[Finding] = msgspec.field(default_factory=list)
     holds: dict[str, int | str] = msgspec.field(default_factory=dict)
     """Facts about the contents, and numbers of rows, by the name that is shown."""

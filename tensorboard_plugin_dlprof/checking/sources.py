@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.checking.databases import check_database
+from tensorboard_plugin_dlprof.checking.databases import check_database, check_job
 from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.kineto.reader import CUT_SHORT
-from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX
 from tensorboard_plugin_dlprof.opening.limited_work import allowed_for
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
@@ -35,6 +35,10 @@ def check_file(path: Path, progress: Progress) -> Report:
 
 
 def _check(path: Path, report: Report, progress: Progress) -> None:
+    if path.name.endswith(JOB_SUFFIX):
+        with allowed_for(path):
+            check_job(path, report)
+        return
     if is_dlprof_database(path):
         with allowed_for(path):
             check_database(path, report)

@@ -208,3 +208,19 @@ def test_people_get_text(database: Path, capsys: Captured) -> None:
     assert "all is well" in text
     assert "ok     SHA-256" in text
     assert "kernels 6" in text
+
+
+def test_the_database_of_a_job_is_checked_too(tmp_path: Path, capsys: Captured) -> None:
+    """As it is, and with a table that holds nonsense."""
+    for rank in (0, 1):
+        write_trace(tmp_path / f"rank{rank}.pt.trace.json", rank=rank)
+    assert main(["import", "--job", "-o", str(tmp_path / "job"), *map(str, tmp_path.glob("*.json"))]) == 0
+    capsys.readouterr()
+    (path,) = (tmp_path / "job").glob("*.dlprof_job.sqlite")
+    code, (report,) = checked(capsys, path)
+    assert (code, report["kind"], failed(report), report["holds"]["ranks"]) == (0, "job", [], 2)
+    with closing(sqlite3.connect(path)) as con:
+        con.execute("UPDATE job_info SET value = '[' WHERE key = 'answer'")
+        con.commit()
+    code, (report,) = checked(capsys, path)
+    assert (code, failed(report)) == (1, ["Summary"])

@@ -60,7 +60,7 @@ class Checked(Struct):
     """The checks of a file, what it holds, and what is missing from it."""
 
     file: str
-    kind: Literal["database", "source", "unknown"]
+    kind: Literal["database", "source", "job", "unknown"]
     passed: bool
     checks: list[Check]
     holds: dict[str, int | str]
