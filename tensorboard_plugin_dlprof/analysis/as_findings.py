@@ -39,14 +39,22 @@ def _finding(found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: 
         "confidence": found.confidence.name.lower(),
         "part": found.part or None,
         "time_ns": found.time_ns,
-        # What happens once, or is of slow iterations alone, is no share of a typical one.
-        "share": None if found.time_ns is None or found.once or found.time_ns > wall else found.time_ns / wall,
+        "share": _share(found, wall),
         "per": "once" if found.once else "iteration",
         "gain": _gain(found, wall),
         "evidence": [_evidence(each, paths, iterations, shift_ns) for each in found.evidence],
         "overlaps_with": list(found.overlaps_with),
         "link": found.link or None,
     }
+
+
+def _share(found: Finding, wall_ns: int) -> float | None:
+    """Of a typical iteration; None for what happens once, or in slow ones alone. Kernels may run in parallel."""
+    if found.time_ns is None or found.once:
+        return None
+    if found.time_ns > wall_ns:
+        return 1.0 if found.part == "compute" else None
+    return found.time_ns / wall_ns
 
 
 def _gain(found: Finding, wall_ns: int) -> dict[str, Any] | None:

@@ -38,6 +38,9 @@ SMALL_COLLECTIVES = 50
 SMALL_COLLECTIVE_NS = 50_000
 """Median length below which a collective mostly starts."""
 
+HIDDEN_FRACTION = 0.25
+"""Share of exposed communication that computing could hide, below which that is no measure of what can be gained."""
+
 LATE_TIMES = 5
 """How many times longer a collective takes on a GPU that waits than on the one that comes last."""
 

@@ -171,6 +171,7 @@ def test_a_few_launches_of_a_capture_are_nothing_to_put_into_a_graph(tmp_path: P
     assert rules(short(30, []))["launch_detector"]["action"].startswith("Launch less: torch.compile")
     op = event("cpu_op", "vllm::moe_forward", 400, 10_000)
     assert "enforce_eager" in rules(short(30, [op]))["launch_detector"]["action"]
+    assert "step of the server" in rules(short(30, [op]))["no_iterations_detector"]["action"]
 
 
 def test_iterations_that_are_slow_everywhere_blame_no_place(tmp_path: Path) -> None:
@@ -230,6 +231,15 @@ def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> No
     rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
     assert rules["small_collectives"]["overlaps_with"] == ["communication_detector"]
     assert rules["small_collectives"]["evidence"][0]["count"] == 60
+
+
+def test_collectives_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path: Path) -> None:
+    """They wait 70 of 100 ms, for 6 that compute: what they wait for counts. For 20 that compute, half of these may."""
+    for length, tells in ((3_000, False), (20_000, True)):
+        body = launch(7, GAP[0] - 50, GAP[0], 40_000, kernel=NCCL) + launch(8, GAP[0] + 40_100, GAP[0] + 40_200, length)
+        events = [{**each, "dur": 1_000} if each["dur"] == STEP_US // 10 else each for each in steps(body)]
+        rules = {each["rule"]: each for each in said(events, tmp_path)["findings"]}
+        assert (rules["communication_detector"]["gain"]["cannot_tell"] is None) == tells
 
 
 def test_the_gpu_that_comes_late_to_a_collective_is_named(tmp_path: Path) -> None:

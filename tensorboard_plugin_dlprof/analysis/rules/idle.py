@@ -355,6 +355,8 @@ def profiler_overhead(signals: Signals) -> Finding | Lacks | None:
     recorded = sorted({"stacks", "modules"} & signals.recorded)
     if not recorded or signals.captures[0] or not signals.host_bound or signals.profile.info.source_format != "pytorch":
         return None
+    if is_cold_start(signals, thresholds.ONLY_COLD_FRACTION):
+        return None
     host = max(
         signals.share_of_iteration(int(signals.diagnosis.mean(device.parts_ns)[Part.BLOCKED :].sum()))
         for device in signals.diagnosis.devices

@@ -27,7 +27,9 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         if candidate.source == "whole_capture"
         else "No steps are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
         signals.advice(
-            "Call profiler.step() after each step, or put an NVTX range around it",
+            "Put a range (record_function, NVTX) around each step of the server"
+            if signals.serves and not signals.backward
+            else "Call profiler.step() after each step, or put an NVTX range around it",
             tensorflow="Put an NVTX range around each step",
             tensorflow_profiler='Put tf.profiler.experimental.Trace("train", step_num=i, _r=1) around each step',
             jax='Put jax.profiler.StepTraceAnnotation("train", step_num=i) around each step',

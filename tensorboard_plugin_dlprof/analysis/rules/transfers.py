@@ -86,7 +86,11 @@ def communication(signals: Signals) -> Finding | Lacks | None:
     iterations = len(signals.diagnosis.chosen)
     computing = compute_ns(signals, found.device)
     high = min(found.exposed_ns, computing // 2)
-    can_tell = high >= thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
+    # Where little computes, what collectives wait for counts, not what they could hide behind.
+    least = max(
+        thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * found.exposed_ns
+    )
+    can_tell = high >= least
     chosen = np.zeros(len(signals.profile.kernels.op), np.bool_)
     chosen[found.rows] = True
     advice, link = _ways(signals, chosen)
