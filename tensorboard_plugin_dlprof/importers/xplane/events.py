@@ -34,9 +34,6 @@ from tensorboard_plugin_dlprof.importers.xplane.planes import (
 )
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, FIXED64, VARINT, Source, decode
 
-_BATCH = 1 << 14
-"""Events that are decoded together. Their columns fit in the processor's cache."""
-
 _EVENT_TAGS = (1 << 3, 2 << 3, 3 << 3)
 """Id of the metadata, offset, duration."""
 _STAT_TAG = np.uint64(4 << 3 | BYTES)
@@ -191,11 +188,9 @@ class EventReader:
             without_stats: Not 0 for keys of metadata of events whose stats are not wanted.
         """
         for chunk, starts, stops, base in self._source.messages(line.begin, line.end, 4):
-            for first in range(0, len(starts), _BATCH):
-                batch = slice(first, first + _BATCH)
-                yield self._batch(line, chunk, starts[batch], stops[batch], base, without_stats)
+            yield self._events(line, chunk, starts, stops, base, without_stats)
 
-    def _batch(
+    def _events(
         self, line: Line, chunk: bytes, starts: Int64s, stops: Int64s, base: int, without_stats: Lookup | None
     ) -> Events:
         data = np.frombuffer(chunk, np.uint8)

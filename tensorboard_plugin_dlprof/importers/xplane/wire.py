@@ -30,8 +30,7 @@ _MOST_PACKED_BYTES = 1 << 20
 """Most bytes of integers in one field: operands, members of a group, the schedule of a computation."""
 _MOST_FIELDS = 4_096
 """Most fields of one event or stat. Real ones have about 20."""
-_PADDING = bytes(32)
-"""Behind decoded data, so that a varint at its end can be read before it is found to be too long."""
+_PADDING_BYTES = 32
 
 
 class Source:
@@ -150,7 +149,7 @@ class Source:
         at, size = begin, _CHUNK_BYTES
         while at < end:
             length = min(size, end - at)
-            padded = self.data(at, at + length) + _PADDING
+            padded = self._padded(at, length)
             last = at + length >= end
             starts, stops, used = self._boundaries(padded, length, tag, at, last)
             if not used:  # One field is longer than the chunk.
@@ -167,12 +166,17 @@ class Source:
         at = begin
         while at < end:
             length = min(_CHUNK_BYTES, end - at)
-            padded = np.frombuffer(self.data(at, at + length) + _PADDING, np.uint8)
+            padded = np.frombuffer(self._padded(at, length), np.uint8)
             *_, used = walk(padded, number << 3 | BYTES, 0, length)
             if not used:
                 break
             at += used
         return at
+
+    def _padded(self, begin: int, length: int) -> bytes:
+        """Some bytes, and others behind them, so that a varint at their end can be read before it is found too long."""
+        found = self.data(begin, min(begin + length + _PADDING_BYTES, self.size))
+        return found + bytes(max(length + _PADDING_BYTES - len(found), 0))
 
     def _boundaries(self, chunk: bytes, size: int, tag: int, base: int, last: bool) -> tuple[Int64s, Int64s, int]:
         """Where the messages with a tag begin and end that lie wholly in a chunk, and how much of it was used."""
