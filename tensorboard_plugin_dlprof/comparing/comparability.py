@@ -86,7 +86,7 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
         more = f"B has {times:.3g} times" if times > 1 else f"A has {1 / times:.3g} times"
         yield f"{more} as many calls of everything; compared per call."
     if per == "capture":
-        yield "The calls of A and B stand in no one ratio, so totals are shown; the table splits work from speed."
+        yield "A and B call their ops in different proportions, so totals are shown; the table splits work from speed."
     few = [(name, side) for name, side in (("A", a), ("B", b)) if side.marked and side.iterations < FEWEST_SAMPLES]
     if few:
         held = " and ".join(f"{name} has {_iterations(side.iterations)}" for name, side in few)

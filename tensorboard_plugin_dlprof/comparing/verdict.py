@@ -125,7 +125,7 @@ def _undecided(found: Comparison) -> str:
     per_call = _speed_change(found)
     told = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
     if found.per == "capture":
-        return f"Cannot tell: {marks}, and their calls stand in no one ratio.{told}"
+        return f"Cannot tell: {marks}, and A and B call their ops in different proportions.{told}"
     few = _too_few(len(found.a.recordings), len(found.b.recordings), "recording")
     times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
     return (

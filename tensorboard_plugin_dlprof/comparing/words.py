@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from tensorboard_plugin_dlprof.units import short_duration, three_digits
 
+MANY_TIMES = 10
+"""From here on percent have too many digits to be read (``model/comparison.ts`` has the same)."""
+
 
 def duration(time_ns: float) -> str:
     """A duration with three digits."""
@@ -22,7 +25,9 @@ def percent(fraction: float) -> str:
 
 
 def signed_percent(fraction: float) -> str:
-    """A change in percent: ``+1.2 %``."""
+    """A change in percent, ``+1.2 %``; from ten times on what the larger is of the smaller: ``×2,139``."""
+    if fraction >= MANY_TIMES - 1:
+        return f"×{three_digits(1 + fraction)}"
     if round(abs(1000 * fraction)) == 0:
         return "0.0 %"
     return ("+" if fraction > 0 else "-") + percent(abs(fraction))

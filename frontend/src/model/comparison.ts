@@ -1,4 +1,5 @@
 /** Geometry and words of a comparison: changes with sign and arrow, the waterfall, the bars in program order, the icicle. */
+import { significant } from "../format/number";
 import type { CompareResponse } from "../api/types";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
@@ -17,9 +18,16 @@ export const arrowOf = (change: number): string => ARROWS[directionOf(change)];
 /** `+22.2 ms`, `-1.31 ms`. */
 export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${formatDuration(ns)}`;
 
-/** `+1.2 %`, `-50.6 %`. */
+/** From here on percent have too many digits to be read. */
+const MANY_TIMES = 10;
+
+/** `+1.2 %`, `-50.6 %`; from ten times on `×2,139`. */
 export const signedShare = (fraction: number | null): string =>
-  fraction === null ? "" : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
+  fraction === null
+    ? ""
+    : fraction >= MANY_TIMES - 1
+      ? `×${significant(fraction + 1)}`
+      : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
 
 export interface Step {
   label: string;

@@ -34,7 +34,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                 </span>
                 <span
                   class="gpu-track"
-                  data-tip={`GPU ${id}, ${name}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                  data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
                 >
                   <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
                 </span>

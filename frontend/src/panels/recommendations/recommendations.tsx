@@ -81,7 +81,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       {!judged.judged && (
         <Message icon="warning" title="The rules could not be run">
           <p>
-            {findings.length > 0 && "These are the findings of DLProf itself. "}
+            {findings.length > 0 && "These are the findings that were stored with it. "}
             The server could not look this database over; its log says why.
           </p>
           <button type="button" class="button" onClick={query.reload}>
