@@ -245,4 +245,4 @@ def _state(profile: FoundProfile, imports: ImportManager) -> tuple[ProfileState,
 
 def _text(name: str) -> str:
     """A name as it is shown: names of files and folders may have bytes that are not UTF-8, and control characters."""
-    return shown(Path(name)) if name else name
+    return shown(name)
