@@ -138,6 +138,10 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert first["rule"] == "unrecorded_gpu_work"
     assert first["title"].endswith("so nothing is said of the host.")
     assert {each["cause"] for each in others} <= {"compute", "iterations"}
+    collective = launch(200, GAP[0] - 90, GAP[0], 1_300, kernel=NCCL)
+    told = {each["rule"]: each for each in said(unmarked(waits + collective), tmp_path)["findings"]}
+    assert told["communication_detector"]["title"].startswith("Exposed communication takes at most 1.30 ms")
+    assert told["communication_detector"]["gain"]["low_ns"] is None
     once = [*launch(7, GAP[0] - 50, GAP[0] + 40_000, 100), event("cpu_op", "aten::unique", GAP[0] + 41_000, 30_000)]
     first, *others = said(unmarked(once), tmp_path)["findings"]
     assert first["title"].endswith("GPU busy: at least 20 %.")

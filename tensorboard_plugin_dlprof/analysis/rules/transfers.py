@@ -10,6 +10,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
+from tensorboard_plugin_dlprof.analysis.rules.missing import is_sampled
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
@@ -90,7 +91,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
     least = max(
         thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * found.exposed_ns
     )
-    can_tell = high >= least
+    sampled = is_sampled(signals)  # Kernels that would hide it are missing.
+    can_tell = high >= least and not sampled
     chosen = np.zeros(len(signals.profile.kernels.op), np.bool_)
     chosen[found.rows] = True
     advice, link = _ways(signals, chosen)
@@ -101,11 +103,12 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.MEDIUM,
         "communication",
-        "Exposed communication takes {time_ns} of each iteration ({share_fraction}): {collectives} "
+        "Exposed communication takes {bound}{time_ns} of each iteration ({share_fraction}): {collectives} "
         "{collectives:collective|collectives}, mostly {name}, median {median_ns}. Communication, exposed or hidden, "
         "takes {all_fraction} of the time.",
         advice,
         {
+            "bound": "at most " if sampled else "",
             "time_ns": found.exposed_ns,
             "share_fraction": share,
             "all_fraction": alike,
@@ -128,6 +131,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         time_ns=found.exposed_ns,
         cannot_tell=""
         if can_tell
+        else "kernels that may hide it are missing from the recording"
+        if sampled
         else "there is too little computing to hide it behind; whether it transfers or waits "
         "for a late rank shows beside the other ranks' recordings",
     )
