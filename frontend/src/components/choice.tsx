@@ -1,6 +1,7 @@
 /** A few ways to look at the same, of which one is chosen: a row of buttons, kept in the URL. */
 import { navigate } from "../frame/url";
 import type { Changes } from "../model/url_state";
+import { walk } from "./walking";
 
 interface ChoiceProps<Id extends string> {
   /** What is chosen, for people who cannot see that the buttons belong together: `Group by`. */
@@ -21,13 +22,14 @@ export function Choice<Id extends string>({ label, shown = false, options, value
           {label}
         </span>
       )}
-      <div class="button-group" role="group" aria-label={label}>
-        {options.map(([id, text, tip]) => (
+      <div class="button-group" role="group" aria-label={label} onKeyDown={walk}>
+        {options.map(([id, text, tip], i) => (
           <button
             key={id}
             type="button"
             class="button toggle"
             aria-pressed={id === value}
+            tabIndex={id === value || (i === 0 && !options.some(([each]) => each === value)) ? 0 : -1}
             data-tip={tip}
             onClick={() => navigate(to(id), true)}
           >

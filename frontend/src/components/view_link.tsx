@@ -10,6 +10,8 @@ interface ViewLinkProps {
   label?: string;
   tip?: string;
   current?: boolean;
+  /** `-1` where arrow keys reach it. */
+  tabIndex?: number;
   /** Called when the link is followed on this page. */
   onFollow?: () => void;
   children: ComponentChildren;
@@ -19,7 +21,16 @@ interface ViewLinkProps {
 const opensElsewhere = (event: MouseEvent): boolean => event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
 
 /** Another view as a link: a click shows it here, and what browsers offer for links (a tab of its own, copying) works too. */
-export function ViewLink({ to, class: className, label, tip, current = false, onFollow, children }: ViewLinkProps) {
+export function ViewLink({
+  to,
+  class: className,
+  label,
+  tip,
+  current = false,
+  tabIndex,
+  onFollow,
+  children,
+}: ViewLinkProps) {
   const changes = arriving(useUrl(), to);
   // What is still being moved is not in the URL when the link is drawn; it is once the link is pressed.
   const refresh = ({ currentTarget }: { currentTarget: Element }): void =>
@@ -32,6 +43,7 @@ export function ViewLink({ to, class: className, label, tip, current = false, on
       aria-label={label}
       aria-current={current ? "page" : undefined}
       data-tip={tip}
+      tabIndex={tabIndex}
       onPointerDown={refresh}
       onKeyDown={refresh}
       onClick={(event) => {

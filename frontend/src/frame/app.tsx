@@ -143,7 +143,7 @@ export function App() {
               onRefresh={refresh}
             />
             <div class="frame-body">
-              <main class="frame-main" key={selected?.id ?? ""}>
+              <main class="frame-main" tabIndex={-1} key={selected?.id ?? ""}>
                 <LostBanner connection={connection} />
                 {ready !== null && (
                   <JobBanners

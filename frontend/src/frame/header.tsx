@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
+import { walk } from "../components/walking";
 import type { Theme } from "../host/tensorboard";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
@@ -41,6 +42,13 @@ export function Header(props: HeaderProps) {
   }, [page]);
   return (
     <header class="frame-header">
+      <button
+        type="button"
+        class="button skip"
+        onClick={() => document.querySelector<HTMLElement>(".frame-main")?.focus()}
+      >
+        Skip to the page
+      </button>
       <div class="frame-line">
         <ViewLink to={toPage("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
@@ -96,12 +104,13 @@ export function Header(props: HeaderProps) {
           </button>
         </div>
       </div>
-      <nav class="view-menu" aria-label="Pages" ref={menu}>
+      <nav class="view-menu" aria-label="Pages" ref={menu} onKeyDown={walk}>
         {PAGES.map((each, i) => (
           <ViewLink
             key={each.id}
             to={toPage(each.id)}
             current={each === page}
+            tabIndex={each === (page ?? PAGES[0]) ? 0 : -1}
             {...(i > 0 && PAGES[i - 1]?.group !== each.group ? { class: "new-group" } : {})}
           >
             {each.label}

@@ -27,7 +27,7 @@ const TERMS: readonly [string, string][] = [
 ];
 
 const KEYS: readonly [string, string][] = [
-  ["Arrow keys", "walk over the cells of a table, the bars of a chart, or the entries of a menu"],
+  ["Arrow keys", "walk over the cells of a table, the bars of a chart, the pages, or the entries of a menu or choice"],
   ["Enter", "select a row; open the iteration of a bar of the Dashboard"],
   ["Ctrl C", "copy the cell"],
   ["Page Up, Page Down", "turn the pages of a table; move a boundary of the iterations by 10"],
