@@ -41,7 +41,16 @@ export function iterationRow(changes: Partial<IterationRow> = {}): IterationRow 
     start_ns: 0,
     duration_ns: 100,
     profiled: true,
-    parts: { tensor_core: 30, unknown_kernel: 0, other_kernel: 20, memory: 0, data_loader: 0, io: 0, cpu: 40, other: 10 },
+    parts: {
+      tensor_core: 30,
+      unknown_kernel: 0,
+      other_kernel: 20,
+      memory: 0,
+      data_loader: 0,
+      io: 0,
+      cpu: 40,
+      other: 10,
+    },
     ...changes,
   };
 }
@@ -104,7 +113,13 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       average_iteration_ns: 2e8,
       iteration_std_dev_ns: 0,
     },
-    iterations: { unit: "iteration", binned: false, rows: [iterationRow()], source: { kind: "", label: "", candidates: [] }, proposal: null },
+    iterations: {
+      unit: "iteration",
+      binned: false,
+      rows: [iterationRow()],
+      source: { kind: "", label: "", candidates: [] },
+      proposal: null,
+    },
     top_ops: [],
     system: [],
     recommendations: [],
