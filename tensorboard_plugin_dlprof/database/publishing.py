@@ -186,6 +186,4 @@ def _sentence(target: Path, error: OSError, needed_bytes: int) -> str:
         return f"{name} cannot be written: its folder does not exist; make it, or choose another output folder."
     if code in (errno.EACCES, errno.EPERM, errno.EROFS):
         return f"{name} cannot be written: the folder is read-only for you; choose another output folder."
-    if code == errno.EISDIR:
-        return f"{name} cannot be written: it is a folder; choose another name."
     return f"{name} cannot be written ({reason_of(error)}); check the storage, or choose another output folder."

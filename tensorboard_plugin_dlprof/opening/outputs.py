@@ -41,5 +41,7 @@ def refuse_special(target: Path) -> None:
         return
     except (OSError, ValueError):
         mode = 0
+    if stat.S_ISDIR(mode):
+        raise OutputNotWritable(f"{shown(target)} cannot be written: it is a folder; choose another name.")
     if not stat.S_ISREG(mode):
         raise OutputNotWritable(f"{shown(target)} is no file that could be replaced; choose another name.")

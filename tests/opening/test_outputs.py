@@ -24,9 +24,11 @@ def test_only_files_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "file").write_bytes(b"")
     (tmp_path / "file_link").symlink_to("file")
-    for name in ("fifo", "link", "loop", "."):
+    for name in ("fifo", "link", "loop"):
         with pytest.raises(OutputNotWritable, match="is no file that could be replaced"):
             refuse_special(tmp_path / name)
+    with pytest.raises(OutputNotWritable, match="it is a folder"):
+        refuse_special(tmp_path)
     for name in ("file", "file_link", "nothing"):
         refuse_special(tmp_path / name)
 
