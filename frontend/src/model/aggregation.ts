@@ -29,8 +29,3 @@ export function currentKey(data: Pick<DashboardResponse, "aggregation" | "aggreg
   const way = ways.find(({ label }) => label === shown?.label) ?? ways[0];
   return { keyOp: "", way: way === undefined ? "" : nameOfWay(way) };
 }
-
-/** The aggregation that a URL names; null where it names none, or something that is no number. */
-export function chosenAggregation(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
-}

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { ProfileEntry } from "../api/types";
 import { profileEntry } from "../testing/builders";
-import { aggregationLabel, chosenAggregation, currentKey } from "./aggregation";
+import { aggregationLabel, currentKey } from "./aggregation";
 import {
   allRuns,
   byJob,
@@ -100,8 +100,6 @@ it("labels ranks and aggregations", () => {
   expect(aggregationLabel({ id: 1, iter_start: null, iter_stop: null, iterations: 1, key_node: "", label: "" })).toBe(
     "all 1",
   );
-  expect(chosenAggregation("2")).toBe(2);
-  expect(chosenAggregation("x")).toBeNull();
 });
 
 it("calls the folder at the top what the user knows it as", () => {

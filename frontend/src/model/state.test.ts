@@ -11,7 +11,7 @@ import {
   chosenColumns,
   withoutGpu,
 } from "./table_state";
-import { arriving, forOtherProfile, readHash, withValues, writeHash } from "./url_state";
+import { arriving, forOtherProfile, readHash, wholeNumber, withValues, writeHash } from "./url_state";
 
 const column = (key: string, type: Column["type"], hidden = false): Column => ({
   key,
@@ -26,6 +26,11 @@ const column = (key: string, type: Column["type"], hidden = false): Column => ({
 });
 
 describe("the hash", () => {
+  it("has whole numbers, or what is as good as none", () => {
+    expect(wholeNumber("20")).toBe(20);
+    for (const text of [undefined, "", "x", "-1", "1.5", "1".repeat(16)]) expect(wholeNumber(text)).toBeNull();
+  });
+
   it("gives back what was written, whatever the run is called", () => {
     const state = { run: "a/b c&d=e:é,#%", view: "ops", "ops.where.gpu_time_ns": ">1ms" };
     const hash = writeHash("#dlprof", state);

@@ -1,6 +1,6 @@
 /** What a table shows, and how that is written in the URL. */
 import type { Column, Row } from "../api/types";
-import type { UrlState } from "./url_state";
+import { wholeNumber, type UrlState } from "./url_state";
 
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
 const DEFAULT_PAGE_SIZE = 25;
@@ -19,17 +19,13 @@ export interface TableState {
   columns: readonly string[];
 }
 
-function wholeNumber(text: string | undefined): number | null {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
-}
-
 /** The state of the table called `name`; what makes no sense in a hand-made link is left at its default. */
 export function readTableState(url: UrlState, name: string, size: number = DEFAULT_PAGE_SIZE): TableState {
   const where: Record<string, string> = {};
   const prefix = `${name}.where.`;
   for (const [key, value] of Object.entries(url)) if (key.startsWith(prefix)) where[key.slice(prefix.length)] = value;
-  const asked = wholeNumber(url[`${name}.size`]) ?? size;
-  const page = wholeNumber(url[`${name}.page`]) ?? 1;
+  const asked = wholeNumber(url[`${name}.size`], 9) ?? size;
+  const page = wholeNumber(url[`${name}.page`], 9) ?? 1;
   return {
     page: Math.max(page - 1, 0),
     size: PAGE_SIZES.some((known) => known === asked) ? asked : size,

@@ -82,6 +82,10 @@ export const amongNeighbours = (first: number, last: number): Changes => ({
   "iterations.to": String(last + 3),
 });
 
+/** A whole number of the URL; null for none, and for what a hand-made link has in its place. */
+export const wholeNumber = (text: string | undefined, mostDigits = 15): number | null =>
+  text !== undefined && /^\d+$/.test(text) && text.length <= mostDigits ? Number(text) : null;
+
 /** Keys that mean something within one profile only. */
 const OF_ONE_PROFILE =
   /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|timeline\.(?:from|to|item|gap|range)|memory\.(?:at|from|to|gpu)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;

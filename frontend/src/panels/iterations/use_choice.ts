@@ -3,6 +3,7 @@ import type { AggregateRequest, DashboardResponse, IterationsResponse } from "..
 import { navigateStep, useUrl } from "../../frame/url";
 import { currentKey } from "../../model/aggregation";
 import { rangeProblem } from "../../model/iteration_window";
+import { wholeNumber } from "../../model/url_state";
 
 export interface Choice {
   start: number | null;
@@ -22,9 +23,6 @@ export interface Choice {
   reset: () => void;
 }
 
-const wholeOf = (text: string | undefined): number | null =>
-  text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null;
-
 export function useChoice(data: DashboardResponse, iterations: IterationsResponse): Choice {
   const url = useUrl();
   const current = currentKey(data);
@@ -33,8 +31,8 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
   const sameIterations = keyOp === current.keyOp && way === current.way;
   const first = iterations.first ?? 0;
   const last = iterations.last ?? 0;
-  const start = wholeOf(url["iterations.start"]) ?? (sameIterations ? iterations.iter_start : null);
-  const stop = wholeOf(url["iterations.stop"]) ?? (sameIterations ? iterations.iter_stop : null);
+  const start = wholeNumber(url["iterations.start"]) ?? (sameIterations ? iterations.iter_start : null);
+  const stop = wholeNumber(url["iterations.stop"]) ?? (sameIterations ? iterations.iter_stop : null);
   const problem = sameIterations
     ? rangeProblem(start, stop, first, last)
     : rangeProblem(start, stop, 0, Number.MAX_SAFE_INTEGER);

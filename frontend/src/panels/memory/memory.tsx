@@ -15,7 +15,8 @@ import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { categoryColour } from "../../model/memory_categories";
-import { MemoryCurve, numberOf } from "./memory_curve";
+import { wholeNumber } from "../../model/url_state";
+import { MemoryCurve } from "./memory_curve";
 import { Segments } from "./segments";
 
 export function Memory() {
@@ -60,7 +61,7 @@ const GROUPINGS = [
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
   const url = useUrl();
-  const time = numberOf(url["memory.at"]);
+  const time = wholeNumber(url["memory.at"]);
   const moment = useQuery<MemoryAt>(time === null ? null : scopeKey(scope, "memory_at", id, time), (signal) =>
     fetchMemoryAt(scope, Number(id), time ?? 0, signal),
   );

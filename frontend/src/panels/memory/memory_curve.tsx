@@ -13,6 +13,7 @@ import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { labelStep } from "../../model/chart";
 import { categoryColour } from "../../model/memory_categories";
+import { wholeNumber } from "../../model/url_state";
 
 const HEIGHT = 220;
 const LEFT = 74;
@@ -31,19 +32,17 @@ interface CurveProps {
   time: number | null;
 }
 
-/** A time or the number of an event that the URL has. */
-export const numberOf = (text: string | undefined): number | null =>
-  text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : null;
-
 export function MemoryCurve({ id, device, time }: CurveProps) {
   const scope = useScope();
   const url = useUrl();
   const [measure, width] = useWidth(1000);
-  const [low, high] = [numberOf(url["memory.from"]), numberOf(url["memory.to"])];
+  const [low, high] = [wholeNumber(url["memory.from"]), wholeNumber(url["memory.to"])];
   const range = low !== null && high !== null && low < high ? ([low, high] as const) : null;
+  // Before the first event is -1.
+  const text = (moment: number): string => String(Math.max(moment, 0));
   const setRange = (next: readonly [number, number] | null): void =>
-    navigate({ "memory.from": next?.[0].toString() ?? null, "memory.to": next?.[1].toString() ?? null }, true);
-  const onMoment = (moment: number): void => navigateStep({ "memory.at": String(moment) });
+    navigate({ "memory.from": next && text(next[0]), "memory.to": next && text(next[1]) }, true);
+  const onMoment = (moment: number): void => navigateStep({ "memory.at": text(moment) });
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
   const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, low, high, bins), (signal) =>

@@ -1,0 +1,49 @@
+"""Memory: a link shows the window and the moment that its sender saw."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.serving import TensorBoard, running
+
+MB = 1 << 20
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
+    """Ten blocks that are allocated one after the other, without times."""
+    events = [{"action": "alloc", "addr": 8 * MB * number, "size": 8 * MB} for number in range(10)]
+    blocks = [{"size": 8 * MB, "state": "active_allocated"}] * 10
+    segments = [{"device": 0, "address": 0, "total_size": 80 * MB, "blocks": blocks}]
+    logs = tmp_path_factory.mktemp("memory")
+    (logs / "ten.pickle").write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
+    with running(logs, tmp_path_factory.mktemp("cache")) as server:
+        yield server
+
+
+def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) -> None:
+    """Dragged from the very start, where nothing has happened yet, and clicked; what opens the link shows both."""
+    page.goto(snapshot.page(view="memory"))
+    curve = page.locator("svg.memory-curve")
+    expect(curve).to_contain_text("peak")
+    box = curve.bounding_box()
+    assert box is not None
+    middle = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 75, middle)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, middle)
+    page.mouse.up()
+    expect(curve).not_to_contain_text("event 9")
+    page.mouse.click(box["x"] + box["width"] - 4, middle)
+    title = page.get_by_role("heading", name="At the clicked event")
+    said = title.inner_text()
+    page.goto(page.url)
+    page.reload()
+    expect(page.get_by_role("heading", name=said)).to_be_visible()
+    expect(curve).not_to_contain_text("event 9")
+    page.get_by_role("button", name="Show the peak").click()
+    expect(page.get_by_role("heading", name="At the peak: 80.0 MiB")).to_be_visible()
