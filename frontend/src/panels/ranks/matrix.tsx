@@ -60,6 +60,9 @@ export function Matrix({ job }: { job: RankJob }) {
   const row = Math.min(cell, LARGEST_ROW);
   const height = row * ranks.length;
   const apart = Math.max(Math.ceil(22 / cell), 1);
+  const links = new Set(
+    job.pairs.map(({ source, destination: to }) => `${Math.min(source, to)} ${Math.max(source, to)}`),
+  );
   const marks = ranks.map((rank, at) => ({ rank, at })).filter(({ at }) => at % apart === 0);
   return (
     <Panel
@@ -152,7 +155,8 @@ export function Matrix({ job }: { job: RankJob }) {
         <div class="heat-legend">
           <ScaleBar low={ends[0] ?? ""} high={ends[1] ?? ""} />
           <span class="muted">
-            {formatCount(job.pairs.length)} of {formatCount(ranks.length * (ranks.length - 1))} pairs exchange data
+            {formatCount(links.size)} of {formatCount((ranks.length * (ranks.length - 1)) / 2)} pairs are known to
+            exchange data
           </span>
         </div>
       </div>
