@@ -123,7 +123,7 @@ def _checked(values: Mapping[str, Any], declared: type[_Declared]) -> _Declared:
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         found = _FIELD.search(str(error))
         name = (found[1] or found[2]) if found else ""
-        if not values.get(name):
+        if values.get(name) in (None, ""):
             raise BadRequest(f"The parameter {name} is missing; add it.") from None
         raise BadRequest(f"{name} must be {meaning(fields_of(declared)[name])}.") from None
 

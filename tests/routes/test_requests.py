@@ -36,6 +36,7 @@ def test_a_query_becomes_the_request_that_sql_is_made_of() -> None:
         ("/table", "profile=../a&table=ops", "profile must be an id from the list of profiles; reload the list."),
         ("/table", f"profile={PROFILE}&table=ops&limit=1001", "limit must be an integer from 0 to 1,000."),
         ("/table", f"profile={PROFILE}&table=ops&limit=٣", "limit must be an integer from 0 to 1,000."),
+        ("/groups", f"profile={PROFILE}&limit=0", "limit must be an integer from 1 to 20,000."),
         ("/iterations", f"profile={PROFILE}&from=x", f"from must be an integer from {-(10**17):,} to {10**17:,}."),
         ("/timeline", f"profile={PROFILE}&tracks=1,x", f"tracks must be at most 64 integers from 0 to {10**17:,}."),
         ("/timeline_item", f"profile={PROFILE}&step=up", "step must be next or previous."),
