@@ -225,6 +225,11 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
 _INDEX = re.compile(r"\[\d+\]")
 
 
+def without_layers(path: str) -> str:
+    """The path of an op without the indices of layers: causes in ``Layer[0]`` and ``Layer[1]`` are one."""
+    return _INDEX.sub("[]", path)
+
+
 def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
     """The causes without what tells repetitions apart, such as the index of a layer, and the row there of each cause.
 
@@ -234,7 +239,7 @@ def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
     ops: dict[int, str] = {}
     rows = np.zeros(len(causes), np.int64)
     for row, cause in enumerate(causes):
-        path = _INDEX.sub("[]", cause.path) if cause.kind == "op" else cause.path
+        path = without_layers(cause.path) if cause.kind == "op" else cause.path
         key = msgspec.structs.replace(cause, path=path, op_id="", beside=0)
         rows[row] = found.setdefault(key, len(found))
         ops[int(rows[row])] = cause.op_id if ops.get(int(rows[row]), cause.op_id) == cause.op_id else ""

@@ -57,54 +57,16 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     kinds, kind = numbered((table.copy_kind[found.rows].astype(np.int64) & 31) << 2 | (told + 1))
     largest = int(np.bincount(kind, weights=found.alone_ns).argmax())
     main = kind == largest
-    within, pageable = int(kinds[largest]) >> 2 == _WITHIN, int(kinds[largest]) & 3 == 2
-    unified = int(kinds[largest]) >> 2 in UNIFIED_COPIES
+    direction, pageable = int(kinds[largest]) >> 2, int(kinds[largest]) & 3 == 2
     main_bytes = int(moved[main].sum())
     rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.chosen), 1)
-    wide = not within and _is_wider_than_needed(signals, found, main)
+    wide = direction != _WITHIN and _is_wider_than_needed(signals, found, main)
     gain, cannot_tell = _gain(signals, found, told, moved)
-    if unified:
+    if direction in UNIFIED_COPIES:
         gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
     share = signals.share_of_iteration(found.exposed_ns)
     evidence = _copying(signals, found, told)
-    to_host = int(kinds[largest]) >> 2 == _TO_HOST
-    advice = (
-        "Copy to the host less often and only what is needed, into pinned memory: "
-        + signals.advice(
-            "buffer.copy_(tensor, non_blocking=True) with torch.empty(..., pin_memory=True), read after an event.",
-            tensorflow="fetch results every hundred steps, and sums rather than tensors.",
-            jax="copy_to_host_async() of a result while the next step runs.",
-            tensorrt="cudaHostAlloc for the buffers.",
-            cuda="cudaHostAlloc or cudaHostRegister for the buffers.",
-        )
-        if pageable and to_host
-        else "Pin the host memory that is copied from and to: "
-        + signals.advice(
-            "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
-            tensorflow="let tf.data put batches on the device (prefetch_to_device)",
-            jax="jax.device_put of the next batch before the step that works on this one",
-            tensorrt="cudaHostAlloc for the buffers",
-            cuda="cudaHostAlloc or cudaHostRegister for the buffers",
-        )
-        + ", and keep on the GPU what is used again."
-        if pageable
-        else signals.advice(
-            "Copy less within the GPU: views in place of clone() and contiguous(), results written in place, or a "
-            "compiler that fuses copies into kernels.",
-            tensorflow="Copy less within the GPU: tf.function(jit_compile=True) fuses copies into kernels.",
-            jax="Copy less within the GPU: donate_argnums for what a step replaces, arguments with the sharding that "
-            "the function wants, and one jax.jit around what runs op by op.",
-            tensorrt="Copy less within the GPU: let the engine write its results where they are read.",
-            cuda="Copy less within the GPU: write results where they are read, or copy inside of kernels.",
-        )
-        if within
-        else "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
-        "with cudaMalloc what only the GPU uses."
-        if unified
-        else "Copy beside the kernels, on a stream of its own, and keep on the GPU what is used again."
-        + (" Cast on the host: the program multiplies in 16 bits what it copies in FP32." if wide else "")
-    )
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -112,7 +74,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         "copies",
         "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
-        advice,
+        _advice(signals, direction, pageable, wide),
         {
             "time_ns": found.exposed_ns,
             "share_fraction": share,
@@ -133,6 +95,44 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         time_ns=found.exposed_ns,
         cannot_tell=cannot_tell,
     )
+
+
+def _advice(signals: Signals, direction: int, pageable: bool, wide: bool) -> str:
+    """What to do about copies of a direction (CUPTI's number)."""
+    if pageable and direction == _TO_HOST:
+        return "Copy to the host less often and only what is needed, into pinned memory: " + signals.advice(
+            "buffer.copy_(tensor, non_blocking=True) with torch.empty(..., pin_memory=True), read after an event.",
+            tensorflow="fetch results every hundred steps, and sums rather than tensors.",
+            jax="copy_to_host_async() of a result while the next step runs.",
+            tensorrt="cudaHostAlloc for the buffers.",
+            cuda="cudaHostAlloc or cudaHostRegister for the buffers.",
+        )
+    if pageable:
+        how = signals.advice(
+            "DataLoader(pin_memory=True) and .to(device, non_blocking=True)",
+            tensorflow="let tf.data put batches on the device (prefetch_to_device)",
+            jax="jax.device_put of the next batch before the step that works on this one",
+            tensorrt="cudaHostAlloc for the buffers",
+            cuda="cudaHostAlloc or cudaHostRegister for the buffers",
+        )
+        return f"Pin the host memory that is copied from and to: {how}, and keep on the GPU what is used again."
+    if direction == _WITHIN:
+        return "Copy less within the GPU: " + signals.advice(
+            "views in place of clone() and contiguous(), results written in place, or a compiler that fuses copies "
+            "into kernels.",
+            tensorflow="tf.function(jit_compile=True) fuses copies into kernels.",
+            jax="donate_argnums for what a step replaces, arguments with the sharding that the function wants, and one "
+            "jax.jit around what runs op by op.",
+            tensorrt="let the engine write its results where they are read.",
+            cuda="write results where they are read, or copy inside of kernels.",
+        )
+    if direction in UNIFIED_COPIES:
+        return (
+            "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
+            "with cudaMalloc what only the GPU uses."
+        )
+    aside = "Copy beside the kernels, on a stream of its own, and keep on the GPU what is used again."
+    return aside + (" Cast on the host what only products in 16 bits read." if wide else "")
 
 
 def _is_wider_than_needed(signals: Signals, found: Transfers, main: Bools) -> bool:

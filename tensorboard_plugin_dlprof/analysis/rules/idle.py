@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
 )
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, rows_of
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, rows_of, without_layers
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -301,11 +301,11 @@ def _launching(signals: Signals) -> set[str]:
     profile = signals.profile
     tables = (profile.kernels, profile.memcpys, profile.memsets, profile.graphs)
     rows = distinct_values(np.concatenate([table.op for table in tables])).tolist()
-    return {_INDEX.compiled().sub("[]", profile.ops[row].name) for row in rows}
+    return {without_layers(profile.ops[row].name) for row in rows}
 
 
 _PLAIN_OP: Final = Expression(r"^/(?:.*/)?[a-z_]\w*$")
-_INDEX: Final = Expression(r"\[\d+\]")
+"""Paths that end with an op, not with a module or a range."""
 
 
 def unrecorded(signals: Signals) -> Finding | Lacks | None:
