@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
+from tensorboard_plugin_dlprof.units import bandwidth, percentage, short_duration, size
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.ranks.job_step import Made
@@ -151,7 +152,7 @@ def _text(found: Mapping[str, Any], top: int) -> str:
     is_rank = found["knows_ranks"]
     for each in found["verdict"]["runners_up"]:
         name = f"rank {each['rank']}" if is_rank else f"process {each['rank'] + 1}"
-        lines.append(f"  also {name}: about {each['own_delay_ns'] / 1e6:.3g} ms ({_percent(each['share'])})")
+        lines.append(f"  also {name}: about {_time(each['own_delay_ns'])} ({percentage(each['share'])})")
     lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median). {found['clocks']['sentence']}", ""]
     ranks = sorted(found["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
     lines += _table(
@@ -190,11 +191,10 @@ _COLLECTIVES = ("group", "collective", "size", "ranks", "count", "transfer", "bu
 
 
 def _collective(row: Mapping[str, Any]) -> tuple[str, ...]:
-    bandwidth = row["bus_bandwidth"]
     return (
         *(row["group_kind"] or "-", row["kind"], _size(row["bytes"]), str(row["ranks"]), f"{row['operations']:,}"),
         _time(row["transfer_median_ns"]),
-        f"{bandwidth / 1e9:.3g} GB/s" if bandwidth is not None else "-",
+        _rate(row["bus_bandwidth"]),
         _time(row["wait_ns"]),
     )
 
@@ -207,11 +207,10 @@ def _slowest(row: Mapping[str, Any]) -> tuple[bool, float]:
 
 
 def _pair(row: Mapping[str, Any], is_rank: bool) -> tuple[str, ...]:
-    bandwidth = row["bandwidth"]
     return (
         *(str(row[name] + (not is_rank)) for name in ("source", "destination")),
         *(f"{row['operations']:,}", _size(row["bytes"])),
-        f"{bandwidth / 1e9:.3g} GB/s" if bandwidth is not None else "-",
+        _rate(row["bandwidth"]),
         "slow" if row["slow"] else "" if row["directed"] else "direction unknown",
     )
 
@@ -237,23 +236,13 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.1f} %"
-
-
 def _time(time_ns: float | None) -> str:
-    if time_ns is None:
-        return "-"
-    for unit, size in (("s", 1e9), ("ms", 1e6)):
-        if time_ns >= size:
-            return f"{time_ns / size:,.3f} {unit}"
-    return f"{time_ns / 1e3:,.1f} us"
+    return "-" if time_ns is None else short_duration(time_ns)
 
 
 def _size(num_bytes: int | None) -> str:
-    if num_bytes is None:
-        return "-"
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if num_bytes >= size:
-            return f"{num_bytes / size:.1f} {unit}"
-    return f"{num_bytes} B"
+    return "-" if num_bytes is None else size(num_bytes)
+
+
+def _rate(bytes_per_s: float | None) -> str:
+    return "-" if bytes_per_s is None else bandwidth(bytes_per_s)

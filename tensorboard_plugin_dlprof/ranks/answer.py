@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.ranks.clocks import Clocks
 from tensorboard_plugin_dlprof.ranks.matching import Matches
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Suspect, Verdict
+from tensorboard_plugin_dlprof.units import short_duration
 
 _MOST_RANKS_NAMED = 4_096
 """Missing ranks that are listed."""
@@ -134,8 +135,8 @@ def _clock_sentence(clocks: Clocks, islands: int, is_aligned: bool, hosts: int |
     if is_aligned and clocks.residual_ns is not None and clocks.residual_p90_ns is not None:
         of = f"{hosts} {'host' if hosts == 1 else 'hosts'}, aligned" if hosts else "aligned"
         return (
-            f"Clocks: {of} on {clocks.samples:,} collectives, residual {clocks.residual_ns / 1e3:.3g} us "
-            f"(p90 {clocks.residual_p90_ns / 1e3:.3g} us)."
+            f"Clocks: {of} on {clocks.samples:,} collectives, residual "
+            f"{short_duration(clocks.residual_ns)} (p90 {short_duration(clocks.residual_p90_ns)})."
         )
     if is_aligned:
         return "Clocks: 1 host, and so one clock, though no collective is at hand to check it."

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
 
@@ -201,13 +202,13 @@ def _sentence(facts: Facts, suspect: Suspect) -> str:
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (
-        f"{rank_name(facts.job, suspect.rank)} costs about {_time(suspect.own_delay_ns)} of "
-        f"{_iteration(facts)} ({100 * suspect.share:.0f} %): {reason}."
+        f"{rank_name(facts.job, suspect.rank)} costs about {short_duration(suspect.own_delay_ns)} of "
+        f"{_iteration(facts)} ({percentage(suspect.share)}): {reason}."
     )
 
 
 def _iteration(facts: Facts) -> str:
-    time = _time(facts.median_iteration_ns)
+    time = short_duration(facts.median_iteration_ns)
     return f"each {time} iteration" if facts.iterations > 1 else f"the {time} recorded"
 
 
@@ -218,13 +219,6 @@ def rank_name(job: Job, rank: int) -> str:
     known += [f"GPU {member.tables.device}"] if member.tables.device >= 0 else []
     name = f"Rank {rank}" if job.knows_ranks else f"Process {rank + 1} of {len(job.members)}"
     return f"{name} ({', '.join(known)})" if known else name
-
-
-def _time(time_ns: float) -> str:
-    for unit, size in (("s", 1e9), ("ms", 1e6)):
-        if time_ns >= size:
-            return f"{time_ns / size:.3g} {unit}"
-    return f"{time_ns / 1e3:.3g} us"
 
 
 def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
@@ -244,7 +238,7 @@ def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
     if len(ranks) < 2 or len(mine) < thresholds.STAGE_FRACTION * len(ranks):
         return None
     share = float(np.mean([each.share for each in mine]))
-    return Verdict(f"Pipeline stage {stage} takes {100 * share:.0f} % longer than the others.", mine, stage=stage)
+    return Verdict(f"Pipeline stage {stage} takes {percentage(share)} longer than the others.", mine, stage=stage)
 
 
 def _slow_link(facts: Facts) -> Verdict | None:
@@ -266,7 +260,7 @@ def _slow_link(facts: Facts) -> Verdict | None:
         name = name[0].lower() + name[1:]
     sentence = (
         f"The link of {name} is slow: its collectives take {found.ratio:.2g} times as long as those of other groups, "
-        f"about {_time(mean)} of {_iteration(facts)} ({100 * share:.0f} %)."
+        f"about {short_duration(mean)} of {_iteration(facts)} ({percentage(share)})."
     )
     suspects = [Suspect(rank, "link", "slow link", int(mean), share, facts.iterations, found.ratio) for rank in ranks]
     return Verdict(sentence, suspects, host=found.host)
