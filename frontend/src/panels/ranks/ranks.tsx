@@ -63,7 +63,9 @@ function Verdict({ job }: { job: RankJob }) {
           {job.findings.map(({ id, title, text, gain_ns: gain }) => (
             <li key={id}>
               <strong>{title}.</strong> {text.replace(verdict.sentence, "").trim()}
-              {gain !== null && gain > 0 && <span class="muted"> Could gain about {formatDuration(gain)} of an iteration.</span>}
+              {gain !== null && gain > 0 && (
+                <span class="muted"> Could gain about {formatDuration(gain)} of an iteration.</span>
+              )}
             </li>
           ))}
         </ul>
