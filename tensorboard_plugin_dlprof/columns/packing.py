@@ -95,6 +95,20 @@ def unpack(data: object, columns: int) -> list[Numbers]:
     return found
 
 
+def unpack_from(con: object, data: object, columns: int) -> list[Numbers]:
+    """As ``unpack``, of a part that was read from a database. Its connection may limit what all parts together cost.
+
+    Raises:
+        ValueError: The data is not a part, or has fewer columns.
+        ProfileError: From a connection of ``opening.sqlite_file``: the parts are more than a file of its size holds.
+    """
+    found = unpack(data, columns)
+    spend = getattr(con, "spend_packed", None)
+    if spend is not None:
+        spend(len(found[0]), data)
+    return found
+
+
 def _distances(data: bytes, place: int, count: int, width: int) -> Numbers:
     """``count`` numbers of ``width`` bytes each, from offset ``place``."""
     # Numbers of three bytes are read as four bytes with a stride of three; the last byte is masked.

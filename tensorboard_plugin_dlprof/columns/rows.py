@@ -40,9 +40,11 @@ _ROWS_TO_LET_GO = 1 << 19
 """After this many rows, the memory of columns that are in files is released."""
 
 
-def insert_integers(
-    con: sqlite3.Connection, table: str, columns: Mapping[str, npt.NDArray[np.integer] | int | str], count: int
-) -> None:
+Columns: TypeAlias = "Mapping[str, npt.NDArray[np.integer] | int | str]"
+"""Integers by column, at least one of them an array; an int, or a word of our own, is the value of every row."""
+
+
+def insert_integers(con: sqlite3.Connection, table: str, columns: Columns) -> None:
     """Insert rows of integers.
 
     Most of the time goes into passing values to SQLite. So a value that all rows share is written into the statement,
@@ -51,9 +53,9 @@ def insert_integers(
     Args:
         con: the database.
         table: one of our own names.
-        columns: by name; an int, or a word of our own, stands for a column with that value in every row.
-        count: number of rows.
+        columns: all of the same length.
     """
+    count = next(len(column) for column in columns.values() if not isinstance(column, int | str))
     same: dict[str, str] = {}
     """As SQL."""
     varying: dict[str, npt.NDArray[np.integer]] = {}
@@ -195,6 +197,18 @@ def insert_rows(con: sqlite3.Connection, table: str, columns: Sequence[str], row
         if whole:
             _insert_whole(con, table, tuple(columns), chunk[:whole])
         con.executemany(one, chunk[whole:])
+
+
+def insert_row(con: sqlite3.Connection, table: str, row: Mapping[str, Value]) -> None:
+    """Insert one row, by column."""
+    insert_rows(con, table, tuple(row), [tuple(row.values())])
+
+
+def insert_columns(con: sqlite3.Connection, table: str, columns: Mapping[str, Iterable[Value] | Value]) -> None:
+    """Insert rows of any values, by column; a single value is that of every row."""
+    single = (int, float, str, bytes, type(None))
+    values = [repeat(column) if isinstance(column, single) else column for column in columns.values()]
+    insert_rows(con, table, tuple(columns), zip(*values, strict=False))
 
 
 def _insert_whole(con: sqlite3.Connection, table: str, columns: tuple[str, ...], rows: list[Sequence[Value]]) -> None:

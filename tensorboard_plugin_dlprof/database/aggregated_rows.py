@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from itertools import repeat
 
 import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Part, TimeMetrics
-from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_integers, insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.metrics import MetricTable, time_columns
 from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
 from tensorboard_plugin_dlprof.database.texts import Dictionary
@@ -98,7 +97,7 @@ class AggregationWriter:
     def _write_iterations(self, aggr_id: int, aggregation: Aggregation) -> None:
         candidate, iterations = aggregation.candidate, aggregation.iterations
         key = self._dictionary.id(aggregation.key_op)
-        insert_rows(self._con, "iteration_key", ("aggr_id", "key_node_id"), [(aggr_id, key)])
+        insert_row(self._con, "iteration_key", {"aggr_id": aggr_id, "key_node_id": key})
         insert_integers(
             self._con,
             "iteration_list",
@@ -108,21 +107,18 @@ class AggregationWriter:
                 "start_time": candidate.start_ns,
                 "stop_time": candidate.stop_ns,
             },
-            len(candidate.values),
         )
         parts = iterations.parts_ns
-        columns = ("aggr_id", "iter_value", "gpu_utilization", *(f"{part}_duration" for part in _PART_NAMES))
-        insert_rows(
+        busy, whole = parts[:, : Part.DATA_LOADER].sum(axis=1).tolist(), parts.sum(axis=1).tolist()
+        insert_columns(
             self._con,
             "iteration_aggregation_list",
-            columns,
-            zip(
-                repeat(aggr_id, len(iterations.iter_value)),
-                iterations.iter_value.tolist(),
-                map(percent, parts[:, : Part.DATA_LOADER].sum(axis=1).tolist(), parts.sum(axis=1).tolist()),
-                *parts.T.tolist(),
-                strict=True,
-            ),
+            {
+                "aggr_id": aggr_id,
+                "iter_value": iterations.iter_value.tolist(),
+                "gpu_utilization": map(percent, busy, whole),
+                **{f"{name}_duration": part.tolist() for name, part in zip(_PART_NAMES, parts.T, strict=True)},
+            },
         )
         insert_integers(
             self._con,
@@ -136,7 +132,6 @@ class AggregationWriter:
                 "total_gpu_time": iterations.kernel_ns,
                 "tc_gpu_time": iterations.tc_kernel_ns,
             },
-            len(iterations.iter_value),
         )
 
     def _write_summary(self, same: dict[str, int], aggregation: Aggregation) -> None:
@@ -166,33 +161,18 @@ class AggregationWriter:
             "iter_stop": int(iterations.iter_value[-1]),
             "key_node_id": self._dictionary.id(aggregation.key_op),
         }
-        self._insert_one("model_summary", summary)
-        self._write_category_references(same, category)
-        self._write_device_utilizations(same, aggregation)
-
-    def _write_category_references(self, same: dict[str, int], category: dict[str, int]) -> None:
-        self._insert_one(
-            "kernel_summary_metrics",
-            {
-                **same,
-                "kernels_total_id": category["every_kernel"],
-                "kernels_using_tc_id": category["using_kernels"],
-                "kernels_non_tc_id": category["other_kernels"],
-            },
-        )
-        self._insert_one("memory_summary_metrics", {**same, "memory_time_id": category["memory"]})
-
-    def _write_device_utilizations(self, same: dict[str, int], aggregation: Aggregation) -> None:
-        insert_rows(
-            self._con,
-            "device_gpu_utilizations",
-            ("aggr_id", "domain_id", "gpu_info_id", "gpu_utilization"),
-            [
-                (*same.values(), gpu, percent(busy, aggregation.wall_ns))
-                # A foreign database may have kernels on GPUs that it does not list; these devices come last.
-                for gpu, busy in zip(self._ids.gpus.tolist(), aggregation.devices.busy_ns().tolist(), strict=False)
-            ],
-        )
+        insert_row(self._con, "model_summary", summary)
+        kernels = {
+            "kernels_total_id": category["every_kernel"],
+            "kernels_using_tc_id": category["using_kernels"],
+            "kernels_non_tc_id": category["other_kernels"],
+        }
+        insert_row(self._con, "kernel_summary_metrics", {**same, **kernels})
+        insert_row(self._con, "memory_summary_metrics", {**same, "memory_time_id": category["memory"]})
+        # A foreign database may have kernels on GPUs that it does not list; these devices come last.
+        used = [percent(busy, wall) for busy in aggregation.devices.busy_ns().tolist()]
+        devices = {"gpu_info_id": self._ids.gpus.tolist(), "gpu_utilization": used}
+        insert_columns(self._con, "device_gpu_utilizations", {**same, **devices})
 
     def _write_categories(self, categories: Categories) -> dict[str, int]:
         """Store the eight rows of ``category_summary``; returns the id of each by its field in ``Categories``."""
@@ -202,7 +182,7 @@ class AggregationWriter:
             ids[name] = self._categories
             values = (ids[name], *msgspec.structs.astuple(getattr(categories, name)))
             columns = ("id", "cpu_time", "gpu_time", "cpu_overhead", "gpu_idle", "count")
-            insert_rows(self._con, "category_summary", columns, [values])
+            insert_row(self._con, "category_summary", dict(zip(columns, values, strict=True)))
         return ids
 
     def _write_op_nodes(self, aggr_id: int, aggregation: Aggregation) -> None:
@@ -211,12 +191,8 @@ class AggregationWriter:
         times = self._write_node_times(ids[:5])
         first = self._kernel_times + 1
         self._kernel_times += len(nodes.op)
-        insert_integers(
-            self._con,
-            "kernel_time_metrics",
-            {"api_time_metric_id": ids[5], "gpu_time_metric_id": ids[6]},
-            len(nodes.op),
-        )
+        of_kernels = {"api_time_metric_id": ids[5], "gpu_time_metric_id": ids[6]}
+        insert_integers(self._con, "kernel_time_metrics", of_kernels)
         insert_integers(
             self._con,
             "op_nodes",
@@ -231,7 +207,6 @@ class AggregationWriter:
                 "using_tc": nodes.using_tensor_cores.astype(np.int64),
                 "is_bad_data_type": nodes.bad_data_type.astype(np.int64),
             },
-            len(nodes.op),
         )
 
     def _write_groups(self, same: dict[str, int], aggregation: Aggregation) -> None:
@@ -250,7 +225,6 @@ class AggregationWriter:
                 "num_tc_leaf_ops": groups.num_tc_leaf_ops,
                 "group_op_time_metrics_id": self._write_times(groups.times),
             },
-            len(groups.full_id),
         )
 
     def _write_kernels(self, same: dict[str, int], aggregation: Aggregation) -> None:
@@ -267,7 +241,6 @@ class AggregationWriter:
                 "gpu_time_metric_id": gpu,
                 "uses_tc": summaries.uses_tensor_cores.astype(np.int64),
             },
-            len(summaries.op),
         )
 
     def _write_op_types(self, same: dict[str, int], aggregation: Aggregation) -> None:
@@ -282,7 +255,6 @@ class AggregationWriter:
                 "num_nodes": types.num_nodes,
                 "num_calls": types.num_calls,
             },
-            len(types.op_type),
         )
 
     def _write_times(self, times: TimeMetrics) -> Int64s:
@@ -291,19 +263,12 @@ class AggregationWriter:
     def _write_node_times(self, metric_ids: Sequence[Int64s]) -> Int64s:
         """Store rows of ``node_time_metrics``, given the metric ids of its five columns; returns the new ids."""
         rows = len(metric_ids[0])
-        columns = ("cpu_time", "gpu_time", "api_time", "cpu_overhead_time", "gpu_idle_time")
-        insert_integers(
-            self._con,
-            "node_time_metrics",
-            {f"{column}_metric_id": ids for column, ids in zip(columns, metric_ids, strict=True)},
-            rows,
-        )
+        times = ("cpu_time", "gpu_time", "api_time", "cpu_overhead_time", "gpu_idle_time")
+        columns = {f"{time}_metric_id": ids for time, ids in zip(times, metric_ids, strict=True)}
+        insert_integers(self._con, "node_time_metrics", columns)
         first = self._node_times + 1
         self._node_times += rows
         return np.arange(first, first + rows)
-
-    def _insert_one(self, table: str, row: dict[str, int | float]) -> None:
-        insert_rows(self._con, table, tuple(row), [tuple(row.values())])
 
 
 _PART_NAMES = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")

@@ -7,9 +7,9 @@ import sqlite3
 import zlib
 from typing import Any
 
-from tensorboard_plugin_dlprof.columns.rows import insert_rows
+from tensorboard_plugin_dlprof.columns.rows import insert_row
 
 
 def write_diagnosis(con: sqlite3.Connection, diagnosis: dict[str, Any]) -> None:
     """Store a diagnosis (``diagnosis.as_data.as_data``); ``queries.diagnosed`` reads it."""
-    insert_rows(con, "ext_diagnosis", ("data",), [(zlib.compress(json.dumps(diagnosis).encode()),)])
+    insert_row(con, "ext_diagnosis", {"data": zlib.compress(json.dumps(diagnosis).encode())})

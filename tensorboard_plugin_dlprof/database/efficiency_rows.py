@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from itertools import repeat
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -12,28 +11,17 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, KernelSummaries
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.columns.rows import Value, insert_rows
-from tensorboard_plugin_dlprof.efficiency.tables import (
-    DevicePeaks,
-    Efficiency,
-    Floats,
-    IterationEfficiency,
-    KernelEfficiency,
-    OpEfficiency,
-    PrecisionTime,
-)
+from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_rows
+from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
+from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency, KernelEfficiency, OpEfficiency
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
 def write_device_peaks(con: sqlite3.Connection, peaks: list[DevicePeaks]) -> None:
     """Store the published peaks of the devices. Call it once per database."""
-    insert_rows(
-        con,
-        "ext_device_peaks",
-        ("device_id", "unit", "precision", "per_second", "product", "source"),
-        [(each.device_id, each.unit, each.precision, each.per_second, each.product, each.source) for each in peaks],
-    )
+    columns = ("device_id", "unit", "precision", "per_second", "product", "source")
+    insert_rows(con, "ext_device_peaks", columns, map(attrgetter(*columns), peaks))
 
 
 def write_efficiency(
@@ -46,9 +34,27 @@ def write_efficiency(
     op_ids: Int64s,
 ) -> None:
     """Store the efficiency of an aggregation; ``text`` and ``op_ids`` as for ``advice_rows.write_advice``."""
-    write_op_efficiency(con, aggr_id, op_ids, profile, found.ops)
-    write_iteration_efficiency(con, aggr_id, found.iterations)
-    write_precision_times(con, aggr_id, found.precisions)
+    _write_op_efficiency(con, aggr_id, op_ids, profile, found.ops)
+    iterations = found.iterations
+    insert_columns(
+        con,
+        "ext_iteration_efficiency",
+        {
+            "aggr_id": aggr_id,
+            "iter_value": iterations.iter_value.tolist(),
+            "product_flops": iterations.product_flops.tolist(),
+            "masked_flops": iterations.masked_flops.tolist(),
+            "ideal_ns": finite_or_none(iterations.ideal_ns),
+            "measured_fraction": finite_or_none(iterations.measured_fraction),
+            "mfu_fraction": finite_or_none(iterations.mfu),
+        },
+    )
+    insert_rows(
+        con,
+        "ext_precision_times",
+        ("aggr_id", "precision", "matrix_unit", "kernel_ns", "kernels"),
+        [(aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels) for each in found.precisions],
+    )
     _write_kernel_efficiency(con, aggr_id, found.kernels, aggregation.kernel_summaries, text, op_ids)
 
 
@@ -60,109 +66,74 @@ def _write_kernel_efficiency(
     text: Int64s,
     op_ids: Int64s,
 ) -> None:
-    insert_rows(
+    rows = np.flatnonzero(np.isfinite(kernels.occupancy) | np.isfinite(kernels.achieved))
+    insert_columns(
         con,
         "ext_kernel_efficiency",
-        (
-            "aggr_id",
-            "read_only_ops_id",
-            "kernel_name_id",
-            "occupancy_fraction",
-            "achieved_fraction",
-            "waves",
-            "tail_fraction",
-            "limiter",
-        ),
-        (
-            (aggr_id, int(op_ids[op]), int(text[name]), occupancy, achieved, waves, tail, limiter)
-            for op, name, occupancy, achieved, waves, tail, limiter in zip(
-                summaries.op.tolist(),
-                summaries.name.tolist(),
-                _known(kernels.occupancy),
-                _known(kernels.achieved),
-                _known(kernels.waves),
-                _known(kernels.tail),
-                kernels.limiter,
-                strict=True,
-            )
-            if occupancy is not None or achieved is not None
-        ),
+        {
+            "aggr_id": aggr_id,
+            "read_only_ops_id": op_ids[summaries.op[rows]].tolist(),
+            "kernel_name_id": text[summaries.name[rows]].tolist(),
+            "occupancy_fraction": finite_or_none(kernels.occupancy[rows]),
+            "achieved_fraction": finite_or_none(kernels.achieved[rows]),
+            "waves": finite_or_none(kernels.waves[rows]),
+            "tail_fraction": finite_or_none(kernels.tail[rows]),
+            "limiter": [kernels.limiter[row] for row in rows.tolist()],
+        },
     )
 
-
-def write_precision_times(con: sqlite3.Connection, aggr_id: int, precisions: list[PrecisionTime]) -> None:
-    """Store how long the kernels of an aggregation computed in each precision."""
-    insert_rows(
-        con,
-        "ext_precision_times",
-        ("aggr_id", "precision", "matrix_unit", "kernel_ns", "kernels"),
-        [(aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels) for each in precisions],
-    )
-
-
-def write_iteration_efficiency(con: sqlite3.Connection, aggr_id: int, iterations: IterationEfficiency) -> None:
-    """Store the rates of the iterations of an aggregation."""
-    insert_rows(
-        con,
-        "ext_iteration_efficiency",
-        ("aggr_id", "iter_value", "product_flops", "masked_flops", "ideal_ns", "measured_fraction", "mfu_fraction"),
-        zip(
-            repeat(aggr_id, len(iterations.iter_value)),
-            iterations.iter_value.tolist(),
-            iterations.product_flops.tolist(),
-            iterations.masked_flops.tolist(),
-            _known(iterations.ideal_ns),
-            _known(iterations.measured_fraction),
-            _known(iterations.mfu),
-            strict=True,
-        ),
-    )
-
-
-def write_op_efficiency(
-    con: sqlite3.Connection, aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency
-) -> None:
-    """Store the rates of the ops of an aggregation; ``op_ids`` is ``read_only_ops.id`` of each row of
-    ``Profile.ops``."""
-    insert_rows(con, "ext_op_efficiency", _OP_COLUMNS, _op_rows(aggr_id, op_ids, profile, ops))
-
-
-_OP_COLUMNS = (
-    "aggr_id", "read_only_ops_id", "device_id", "family", "kernel_ns", "measured_ns", "flops", "product_flops",
-    "masked_flops", "min_bytes", "precision", "matrix_unit", "peak_flops_per_second", "peak_bytes_per_second",
-    "ideal_ns", "best_ns", "bound", "eligibility", "cause", "dimension", "length", "padded_length",
-    "padded_shape",
-    "size", "occupancy_fraction", "achieved_fraction", "waves", "tail_fraction",
-)  # fmt: skip
 
 _VALUE = attrgetter("_value_")
 """The value of an enumeration member; Python 3.11 takes a microsecond for each ``.value``."""
 
 
-def _op_rows(aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency) -> Iterator[tuple[Value, ...]]:
-    """One row for each op that launched a kernel or whose work is known."""
+def _write_op_efficiency(
+    con: sqlite3.Connection, aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency
+) -> None:
+    """Store one row for each op that launched a kernel or whose work is known."""
     rows = np.flatnonzero((ops.kernel_ns != 0) | (ops.flops >= 0) | (ops.min_bytes >= 0))
-    chosen = rows.tolist()
+    row_numbers = rows.tolist()
 
-    def texts(column: Sequence[Any]) -> list[Any]:
-        return [column[row] for row in chosen]
+    def some(column: Sequence[Any]) -> list[Any]:
+        return [column[row] for row in row_numbers]
 
-    wrong = texts(ops.misaligned)
-    units = ops.matrix_unit[rows].tolist()
-    eligibility = [
-        _eligibility(profile.ops[op].eligibility, unit) for op, unit in zip(ops.op[rows].tolist(), units, strict=True)
-    ]
-    return zip(
-        repeat(aggr_id), op_ids[ops.op[rows]].tolist(), _not_negative(ops.device[rows]), texts(ops.family),
-        ops.kernel_ns[rows].tolist(), ops.measured_ns[rows].tolist(), _not_negative(ops.flops[rows]),
-        _not_negative(ops.product_flops[rows]), ops.masked_flops[rows].tolist(), _not_negative(ops.min_bytes[rows]),
-        texts(ops.precision), units,
-        *(_known(column[rows]) for column in (ops.peak_flops, ops.peak_bytes, ops.ideal_ns, ops.best_ns)),
-        map(_VALUE, texts(ops.bound)), eligibility, map(_VALUE, texts(ops.cause)),
-        [each and each.dimension for each in wrong], [each and each.length for each in wrong],
-        [each and each.padded for each in wrong], [each and each.padded_shape for each in wrong],
-        texts(ops.size), *(_known(column[rows]) for column in (ops.occupancy, ops.achieved, ops.waves, ops.tail)),
-    )  # fmt: skip
+    wrong = some(ops.misaligned)
+    op, units = ops.op[rows], ops.matrix_unit[rows].tolist()
+    eligibility = [_eligibility(profile.ops[n].eligibility, unit) for n, unit in zip(op.tolist(), units, strict=True)]
+    insert_columns(
+        con,
+        "ext_op_efficiency",
+        {
+            "aggr_id": aggr_id,
+            "read_only_ops_id": op_ids[op].tolist(),
+            "device_id": positive_or_none(ops.device[rows]),
+            "family": some(ops.family),
+            "kernel_ns": ops.kernel_ns[rows].tolist(),
+            "measured_ns": ops.measured_ns[rows].tolist(),
+            "flops": positive_or_none(ops.flops[rows]),
+            "product_flops": positive_or_none(ops.product_flops[rows]),
+            "masked_flops": ops.masked_flops[rows].tolist(),
+            "min_bytes": positive_or_none(ops.min_bytes[rows]),
+            "precision": some(ops.precision),
+            "matrix_unit": units,
+            "peak_flops_per_second": finite_or_none(ops.peak_flops[rows]),
+            "peak_bytes_per_second": finite_or_none(ops.peak_bytes[rows]),
+            "ideal_ns": finite_or_none(ops.ideal_ns[rows]),
+            "best_ns": finite_or_none(ops.best_ns[rows]),
+            "bound": map(_VALUE, some(ops.bound)),
+            "eligibility": eligibility,
+            "cause": map(_VALUE, some(ops.cause)),
+            "dimension": [each and each.dimension for each in wrong],
+            "length": [each and each.length for each in wrong],
+            "padded_length": [each and each.padded for each in wrong],
+            "padded_shape": [each and each.padded_shape for each in wrong],
+            "size": some(ops.size),
+            "occupancy_fraction": finite_or_none(ops.occupancy[rows]),
+            "achieved_fraction": finite_or_none(ops.achieved[rows]),
+            "waves": finite_or_none(ops.waves[rows]),
+            "tail_fraction": finite_or_none(ops.tail[rows]),
+        },
+    )
 
 
 def _eligibility(status: int, unit: int) -> str:
@@ -170,17 +141,3 @@ def _eligibility(status: int, unit: int) -> str:
     if status == Eligibility.ELIGIBLE or (status != Eligibility.UNASSOCIATED and unit == MatrixUnit.YES):
         return "eligible"
     return "unknown" if status == Eligibility.UNASSOCIATED or unit == MatrixUnit.UNKNOWN else "not_eligible"
-
-
-def _not_negative(values: Int64s) -> list[int | None]:
-    """The values, with None for those below 0, which stand for unknown."""
-    known = values.astype(object)
-    known[values < 0] = None
-    return list(known.tolist())
-
-
-def _known(values: Floats) -> list[float | None]:
-    """The values, with None for NaN and infinity, which stand for unknown."""
-    known = values.astype(object)
-    known[~np.isfinite(values)] = None
-    return list(known.tolist())

@@ -5,11 +5,19 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations, Part
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
-from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import (
+    Columns,
+    insert_columns,
+    insert_integers,
+    insert_row,
+    insert_rows,
+    storable,
+)
 from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
@@ -19,6 +27,7 @@ from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_
 from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.throughput_rows import write_batches
+from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
 from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
@@ -41,12 +50,8 @@ def write_raw_extensions(
         profile_name: given by the user, else empty.
     """
     write_info(con, profile, source, profile_name)
-    insert_rows(
-        con,
-        "ext_devices",
-        ("device_id", "memory_bytes"),
-        [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices],
-    )
+    devices = [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices]
+    insert_rows(con, "ext_devices", ("device_id", "memory_bytes"), devices)
     _write_kernel_names(con, profile.kernel_classes, text)
     _write_counters(con, profile.counters)
     _write_memory_ops(con, profile)
@@ -72,7 +77,6 @@ def write_raw_extensions(
             "allocated_bytes": memory.allocated_bytes,
             "reserved_bytes": memory.reserved_bytes,
         },
-        len(memory.time_ns),
     )
 
 
@@ -94,57 +98,35 @@ def write_info(con: sqlite3.Connection, profile: Profile, source: SourceIdentity
         "source_fingerprint": source.fingerprint,
         "format": info.source_format,
         "dlprof_markers": int(profile.dlprof_markers),
-        "base_time_ns": info.base_time_ns,
-        "base_offset_ns": info.base_offset_ns,
-        "end_ns": info.end_ns,
         "recorded": ",".join(sorted(info.recorded)),
         DIGEST_KEY: NO_DIGEST,
     }
-    unknown_is_left_out = {
-        "utc_start_ns": info.utc_start_ns,
-        "tool_version": info.tool_version,
-        "framework": info.framework,
-        "cuda_version": info.cuda_version,
-        "driver_version": info.driver_version,
-        "cudnn_version": info.cudnn_version,
-        "nsys_version": info.nsys_version,
-        "cpu_model": info.cpu_model,
-        "host_name": info.host_name,
-        "rank": info.rank,
-        "world_size": info.world_size,
-        "profile_name": profile_name or info.profile_name,
-    }
-    facts.update((key, value) for key, value in unknown_is_left_out.items() if value not in ("", -1))
+    by_name = {**msgspec.structs.asdict(info), "profile_name": profile_name or info.profile_name}
+    # Unknown ones are left out.
+    facts |= {key: by_name[key] for key in by_name.keys() - {"source_format", *facts} if by_name[key] not in ("", -1)}
     insert_rows(con, "ext_info", ("key", "value"), [(key, storable(str(value))) for key, value in facts.items()])
 
 
 def _write_kernel_names(con: sqlite3.Connection, kernel_classes: Mapping[int, KernelClass], text: Int64s) -> None:
     classes = {int(text[name]): kind for name, kind in kernel_classes.items() if text[name]}
-    insert_rows(
-        con,
-        "ext_kernel_names",
-        ("name_id", "matrix_unit", "family", "library", "precision", "rule", "accumulator", "architecture"),
-        [
-            (
-                *(name, int(kind.matrix_unit), kind.family, kind.library, kind.precision, kind.rule),
-                *(kind.accumulator, kind.architecture),
-            )
-            for name, kind in sorted(classes.items())
-        ],
-    )
+    words = ("family", "library", "precision", "rule", "accumulator", "architecture")
+    rows = [
+        (name, int(kind.matrix_unit), *(getattr(kind, word) for word in words))
+        for name, kind in sorted(classes.items())
+    ]
+    insert_rows(con, "ext_kernel_names", ("name_id", "matrix_unit", *words), rows)
 
 
 def _write_memory_ops(con: sqlite3.Connection, profile: Profile) -> None:
     for kind, copies in ((MEMCPY, profile.memcpys), (MEMSET, profile.memsets)):
-        rows = len(copies.op)
-        columns: dict[str, Int64s | int] = {
+        columns: Columns = {
             "kind": kind,
-            "row_id": np.arange(1, rows + 1),
+            "row_id": np.arange(1, len(copies.op) + 1),
             "stream": copies.stream,
             "launched": copies.launched.astype(np.int64),
             "pageable": -1 if copies.pageable is None else copies.pageable.astype(np.int64),
         }
-        insert_integers(con, "ext_memory_ops", columns, rows)
+        insert_integers(con, "ext_memory_ops", columns)
 
 
 def _write_graphs(con: sqlite3.Connection, graphs: GraphLaunches) -> None:
@@ -159,34 +141,23 @@ def _write_graphs(con: sqlite3.Connection, graphs: GraphLaunches) -> None:
             "device_id": graphs.device,
             "stream": graphs.stream,
         },
-        len(graphs.op),
     )
 
 
 def _write_counters(con: sqlite3.Connection, counters: KernelCounters) -> None:
-    insert_rows(
+    insert_columns(
         con,
         "ext_kernel_counters",
-        ("kernel_id", "achieved_occupancy_fraction", "dram_bytes"),
-        [
-            (kernel + 1, None if np.isnan(occupancy) else occupancy, None if num_bytes < 0 else num_bytes)
-            for kernel, occupancy, num_bytes in zip(
-                counters.kernel.tolist(),
-                counters.achieved_occupancy.tolist(),
-                counters.dram_bytes.tolist(),
-                strict=True,
-            )
-        ],
+        {
+            "kernel_id": (counters.kernel + 1).tolist(),
+            "achieved_occupancy_fraction": finite_or_none(counters.achieved_occupancy),
+            "dram_bytes": positive_or_none(counters.dram_bytes),
+        },
     )
 
 
 def _write_spans(con: sqlite3.Connection, kind: str, spans: TimeSpans) -> None:
-    insert_integers(
-        con,
-        "ext_time_spans",
-        {"start_ns": spans.start_ns, "stop_ns": spans.stop_ns, "kind": kind},
-        len(spans.start_ns),
-    )
+    insert_integers(con, "ext_time_spans", {"start_ns": spans.start_ns, "stop_ns": spans.stop_ns, "kind": kind})
 
 
 def _write_idle_frames(con: sqlite3.Connection, frames: IdleFrames, text: Int64s) -> None:
@@ -199,26 +170,16 @@ def _write_idle_frames(con: sqlite3.Connection, frames: IdleFrames, text: Int64s
             "function_id": np.where(frames.function > 0, text[frames.function], 0),
             "innermost_id": text[frames.innermost],
         },
-        len(frames.start_ns),
     )
 
 
 def _write_iterations(con: sqlite3.Connection, profile: Profile) -> None:
     for position, candidate in enumerate(profile.iterations):
+        names = {"source": candidate.source, "label": storable(candidate.label)}
         count = len(candidate.values)
-        insert_rows(
-            con,
-            "ext_iteration_candidates",
-            ("position", "source", "label", "iterations"),
-            [(position, candidate.source, storable(candidate.label), count)],
-        )
-        columns: dict[str, Int64s | int] = {
-            "position": position,
-            "iter_value": candidate.values,
-            "start_ns": candidate.start_ns,
-            "stop_ns": candidate.stop_ns,
-        }
-        insert_integers(con, "ext_iterations", columns, count)
+        insert_row(con, "ext_iteration_candidates", {"position": position, **names, "iterations": count})
+        times = {"start_ns": candidate.start_ns, "stop_ns": candidate.stop_ns}
+        insert_integers(con, "ext_iterations", {"position": position, "iter_value": candidate.values, **times})
 
 
 def write_aggregated_extensions(
@@ -227,8 +188,7 @@ def write_aggregated_extensions(
     """Store the parts of an aggregation that the tables of 1.8 have no place for. The iterations' own rows in those
     tables must have been written last."""
     domain = numbering.domain
-    row = {"aggr_id": aggr_id, "domain_id": domain, **_summary(aggregation)}
-    insert_rows(con, "ext_aggregations", tuple(row), [tuple(row.values())])
+    insert_row(con, "ext_aggregations", {"aggr_id": aggr_id, "domain_id": domain, **_summary(aggregation)})
     devices = aggregation.devices
     insert_integers(
         con,
@@ -244,7 +204,6 @@ def write_aggregated_extensions(
             **{f"{part.name.lower()}_ns": devices.parts_ns[:, part] for part in Part},
             "unknown_part_ns": devices.unknown_part_ns,
         },
-        len(devices.device_id),
     )
     _write_unknown(con, aggr_id, aggregation.iterations)
     write_iteration_ops(con, aggr_id, aggregation.iteration_ops, aggregation.unknown_kernels, numbering.ops)
@@ -269,7 +228,6 @@ def _write_unknown(con: sqlite3.Connection, aggr_id: int, iterations: Iterations
             "aggr_id": aggr_id,
             **{name: column[row] for name, column in columns.items()},
         },
-        len(row),
     )
 
 

@@ -65,5 +65,4 @@ def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int, aggregation: A
             **{f"{part.name.lower()}_ns": of_aggregated(aggregated.parts_ns[:, part]) for part in Part},
             "unknown_part_ns": of_aggregated(aggregated.unknown_part_ns),
         },
-        len(heads),
     )

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import statements
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
@@ -66,18 +66,20 @@ def write_job(path: Path, tables: JobTables) -> None:
         named = {"job_ranks": tables.ranks, "job_collective_stats": tables.stats, "job_pairs": tables.pairs}
         for table, rows in named.items():
             for row in rows:
-                values = [storable(value) if isinstance(value, str) else value for value in row.values()]
-                insert_rows(con, table, tuple(row), [values])
+                insert_row(con, table, {name: _stored(value) for name, value in row.items()})
         insert_rows(con, "job_iterations", _ITERATIONS, tables.iterations)
         insert_rows(con, "job_matrix", ("measure", "unit_ns", "packed"), tables.matrix)
-        groups = [[storable(value) if isinstance(value, str) else value for value in row] for row in tables.groups]
-        insert_rows(con, "job_groups", _GROUPS, groups)
+        insert_rows(con, "job_groups", _GROUPS, [[*map(_stored, row)] for row in tables.groups])
         insert_rows(con, "job_collectives", _COLLECTIVES, tables.collectives)
         for row in tables.findings:
-            insert_rows(con, "job_findings", tuple(row), [tuple(row.values())])
+            insert_row(con, "job_findings", row)
         for statement in script:
             if statement.startswith("CREATE INDEX"):
                 con.execute(statement)
+
+
+def _stored(value: Any) -> Any:
+    return storable(value) if isinstance(value, str) else value
 
 
 def open_job_database(path: Path) -> UntrustedConnection:

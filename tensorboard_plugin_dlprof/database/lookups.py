@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 import numpy as np
@@ -28,6 +28,13 @@ def integers(con: sqlite3.Connection, query: str, columns: int) -> list[Int64s]:
         ValueError, TypeError, OverflowError: a value is not an integer of 64 bits.
     """
     return joined(_chunks(con.execute(query), columns), columns)
+
+
+def columns_of(con: sqlite3.Connection, source: str, expressions: Mapping[str, str]) -> dict[str, Int64s]:
+    """The rows of a FROM clause, by id: under each name the integers of its expression. Errors as for ``integers``."""
+    names = ", ".join(expressions.values())
+    columns = integers(con, f"SELECT {names} FROM {source} ORDER BY id", len(expressions))
+    return dict(zip(expressions, columns, strict=True))
 
 
 def _chunks(cursor: sqlite3.Cursor, columns: int) -> Iterator[Int64s]:

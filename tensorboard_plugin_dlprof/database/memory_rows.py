@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import PART, pack
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
@@ -20,6 +20,9 @@ from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _LARGEST = 500
 """Of the blocks at the peak, and of the others, that are stored as rows of a table."""
+
+_MOST_PHASES = 20_000
+"""More would take longer to read than the curve."""
 
 _STATES = 65_536
 """States after which the open blocks are stored again."""
@@ -50,7 +53,7 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
         "settings": storable(history.settings),
         "lost_frees": history.lost_frees,
     }
-    insert_rows(con, "memory_devices", tuple(facts), [tuple(facts.values())])
+    insert_row(con, "memory_devices", facts)
     states = len(history.in_use_bytes)
     time = np.append(history.time_ns[:1], history.time_ns) if len(history.time_ns) else np.zeros(states, np.int64)
     reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
@@ -73,6 +76,17 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
         for event, asked, free in history.out_of_memory
     ]
     insert_rows(con, "memory_marks", ("device_id", "event", "kind", "num_bytes", "free_bytes"), marks)
+    _write_phases(con, history)
+
+
+def _write_phases(con: sqlite3.Connection, history: History) -> None:
+    begin = np.flatnonzero(np.diff(history.phase, prepend=np.int8(-1)))
+    if not 0 < len(begin) <= _MOST_PHASES:
+        return
+    end = np.append(begin[1:], len(history.phase))
+    start, stop = (history.time_ns[begin], history.time_ns[end - 1]) if len(history.time_ns) else (begin, end)
+    rows = zip(start.tolist(), stop.tolist(), history.phase[begin].tolist(), strict=True)
+    insert_rows(con, "memory_phases", ("device_id", "start", "stop", "phase"), [(history.device, *row) for row in rows])
 
 
 def _write_largest(con: sqlite3.Connection, history: History) -> None:

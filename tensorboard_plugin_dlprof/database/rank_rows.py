@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack_from
+from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.profile.rank_tables import CommunicationRows, Parts, RankTables
 
@@ -37,7 +37,7 @@ def write_ranks(con: sqlite3.Connection, ranks: Sequence[RankTables]) -> None:
             "kernels": rank.kernels,
             "graphs": rank.graphs,
         }
-        insert_rows(con, "ranks", tuple(facts), [tuple(facts.values())])
+        insert_row(con, "ranks", facts)
         whole = [(index, None, *row) for row in _rows(rank.whole)]
         numbered = zip(rank.iterations.tolist(), _rows(rank.parts), strict=True)
         parts = [*whole, *((index, iteration, *row) for iteration, row in numbered)]
@@ -146,8 +146,8 @@ def _parts_of(rows: Sequence[Sequence[int]]) -> Parts:
 
 
 def _read_packed(con: Any, table: str, index: int, columns: int) -> list[Int64s]:
-    rows = con.execute(f"SELECT packed FROM {table} WHERE process_index = ? ORDER BY part", (index,)).fetchall()
-    parts = [unpack(packed, columns) for (packed,) in rows]
+    rows = con.execute(f"SELECT packed FROM {table} WHERE process_index = ? ORDER BY part", (index,))
+    parts = [unpack_from(con, packed, columns) for (packed,) in rows]
     if not parts:
         return [np.zeros(0, np.int64) for _ in range(columns)]
     return [np.concatenate([part[place] for part in parts]) for place in range(columns)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 
+import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import Columns, insert_integers, insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.texts import Dictionary, op_text_ids
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DEFAULT_DOMAIN, DLPROF_VERSION, PLUGIN_NAME, VERSION
-from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, ModelConfig, Profile, Syncs
+from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Profile, Syncs
 
 DOMAIN = 1
 """``read_only_domains.id`` of the only domain."""
@@ -54,9 +54,8 @@ def write_raw_tables(
             "event_id": syncs.event_id,
             "device_id": syncs.device,
         },
-        len(syncs.op),
     )
-    insert_integers(con, "read_only_cuda_calls", _call_columns(calls, text), len(calls.op))
+    insert_integers(con, "read_only_cuda_calls", _call_columns(calls, text))
 
 
 def _write_settings(
@@ -64,14 +63,10 @@ def _write_settings(
 ) -> None:
     info = profile.info
     name = storable(profile_name or info.profile_name)
-    insert_rows(con, "db_version", ("current_version", "original_version"), [(DLPROF_VERSION, DLPROF_VERSION)])
-    insert_rows(con, "read_only_domains", ("id", "domain_name_id"), [(DOMAIN, dictionary.id(DEFAULT_DOMAIN))])
-    insert_rows(
-        con,
-        "read_only_model_info",
-        ("domain_id", "domain_name", "profile_name"),
-        [(DOMAIN, DEFAULT_DOMAIN, name)],
-    )
+    insert_row(con, "db_version", {"current_version": DLPROF_VERSION, "original_version": DLPROF_VERSION})
+    insert_row(con, "read_only_domains", {"id": DOMAIN, "domain_name_id": dictionary.id(DEFAULT_DOMAIN)})
+    model: dict[str, int | str] = {"domain_id": DOMAIN, "domain_name": DEFAULT_DOMAIN, "profile_name": name}
+    insert_row(con, "read_only_model_info", model)
     insert_rows(
         con,
         "read_only_gpu_infos",
@@ -99,11 +94,9 @@ def _write_settings(
         "mode_string": mode,
         "original_command": original_command,
     }
-    values = [storable(value) if isinstance(value, str) else value for value in system.values()]
-    insert_rows(con, "read_only_system_config", tuple(system), [values])
-    settings = ModelConfig.__struct_fields__
-    config = [getattr(profile.model_config, setting) for setting in settings]
-    insert_rows(con, "read_only_model_config", settings, [config])
+    stored = {key: storable(value) if isinstance(value, str) else value for key, value in system.items()}
+    insert_row(con, "read_only_system_config", stored)
+    insert_row(con, "read_only_model_config", msgspec.structs.asdict(profile.model_config))
 
 
 def _mode(profile: Profile) -> str:
@@ -123,33 +116,26 @@ def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary
         "read_only_ops",
         columns,
         (
-            (
-                DOMAIN,
-                *op_text_ids(op, dictionary),
-                storable(op.op_id),
-                storable(op.name),
-                int(op.eligibility),
-                storable(op.stack_trace),
-            )
+            (DOMAIN, *op_text_ids(op, dictionary), storable(op.op_id), storable(op.name), int(op.eligibility),
+             storable(op.stack_trace))
             for op in profile.ops
         ),
-    )
+    )  # fmt: skip
 
 
 def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:
-    columns: dict[str, npt.NDArray[np.integer] | int] = {
+    columns: Columns = {
         **_call_columns(copies, text),
         "gpu_start": copies.gpu_start,
         "gpu_stop": copies.gpu_stop,
         "num_bytes": copies.num_bytes,
         "device_id": copies.device,
+        **({"copy_kind": copies.copy_kind} if table == "read_only_memcpys" else {}),
     }
-    if table == "read_only_memcpys":
-        columns["copy_kind"] = copies.copy_kind
-    insert_integers(con, table, columns, len(copies.op))
+    insert_integers(con, table, columns)
 
 
-def _call_columns(calls: Copies | Syncs | Calls, text: Int64s) -> dict[str, npt.NDArray[np.integer] | int]:
+def _call_columns(calls: Copies | Syncs | Calls, text: Int64s) -> Columns:
     """The columns that the tables of copies, sets, synchronisations and other calls have in common."""
     return {
         "read_only_ops_id": calls.op.astype(np.int64) + 1,

@@ -7,7 +7,9 @@ candidate.
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
@@ -143,25 +145,18 @@ class _Reader:
         return MemoryEvents(time, thread.astype(np.int32), device.astype(np.int32), num_bytes, allocated, reserved)
 
     def _devices(self, used: set[int]) -> list[Device]:
-        memory = dict(
-            zip(
-                *(
-                    column.tolist()
-                    for column in integers(self._con, "SELECT device_id, memory_bytes FROM ext_devices", 2)
-                ),
-                strict=True,
-            )
-        )
+        number, memory_bytes = integers(self._con, "SELECT device_id, memory_bytes FROM ext_devices", 2)
+        memory = dict(zip(number.tolist(), memory_bytes.tolist(), strict=True))
         known = [
-            Device(int(number), name, int(major), int(minor), int(sms), int(memory.get(int(number), 0)))
-            for number, name, major, minor, sms in texts_of(
+            Device(int(device), name, int(major), int(minor), int(sms), int(memory.get(int(device), 0)))
+            for device, name, major, minor, sms in texts_of(
                 self._con,
                 "SELECT device_id, gpu_name, compute_capability_major, compute_capability_minor, sm_count "
                 "FROM read_only_gpu_infos ORDER BY id",
             )
         ]
         missing = used.difference(device.device_id for device in known)
-        return known + [Device(number) for number in sorted(missing)]
+        return known + [Device(device) for device in sorted(missing)]
 
     def _iterations(self, end_ns: int) -> list[IterationCandidate]:
         position, value, start, stop = integers(
@@ -191,37 +186,18 @@ class _Reader:
         return [IterationCandidate(source, key, value, start, stop)]
 
     def _info(self) -> CaptureInfo:
+        """The facts in ``ext_info``, and those that DLProf stores too."""
         stored = self._stored
-        system = next(
-            iter(
-                texts_of(
-                    self._con,
-                    "SELECT framework, cuda_version, driver_version, cudnn_version, nsys_version, cpu_model, "
-                    "profile_name FROM read_only_system_config",
-                )
-            ),
-            ("",) * 7,
-        )
-        framework, cuda, driver, cudnn, nsys, cpu, profile_name = system
-        return CaptureInfo(
-            source_format=stored.get("format", "dlprof"),
-            base_time_ns=int(stored.get("base_time_ns", 0)),
-            base_offset_ns=int(stored.get("base_offset_ns", 0)),
-            end_ns=int(stored.get("end_ns", 0)),
-            utc_start_ns=int(stored.get("utc_start_ns", -1)),
-            tool_version=stored.get("tool_version", ""),
-            framework=framework,
-            cuda_version=cuda,
-            driver_version=driver,
-            cudnn_version=cudnn,
-            nsys_version=nsys,
-            cpu_model=cpu,
-            host_name=stored.get("host_name", ""),
-            rank=int(stored.get("rank", -1)),
-            world_size=int(stored.get("world_size", -1)),
-            recorded=frozenset(filter(None, stored.get("recorded", "ops,shapes,stacks").split(","))),
-            profile_name=profile_name,
-        )
+        own: dict[str, Any] = {
+            each.name: type(each.default)(stored[each.name])
+            for each in msgspec.structs.fields(CaptureInfo)
+            if each.name in stored and each.name != "recorded"
+        }
+        system = texts_of(self._con, f"SELECT {', '.join(_SYSTEM)} FROM read_only_system_config")
+        own |= zip(_SYSTEM, next(system, ("",) * len(_SYSTEM)), strict=True)
+        own["source_format"] = stored.get("format", "dlprof")
+        own["recorded"] = frozenset(filter(None, stored.get("recorded", "ops,shapes,stacks").split(",")))
+        return CaptureInfo(**own)
 
     def _model_config(self) -> ModelConfig:
         columns = ModelConfig.__struct_fields__
@@ -245,6 +221,10 @@ class _Reader:
 
     def _first_text(self, query: str) -> str:
         return next((row[0] for row in texts_of(self._con, query)), "")
+
+
+_SYSTEM = ("framework", "cuda_version", "driver_version", "cudnn_version", "nsys_version", "cpu_model", "profile_name")
+"""Fields of ``CaptureInfo`` that DLProf stores too."""
 
 
 def _eligibility(status: str) -> Eligibility:

@@ -6,12 +6,13 @@ Many calls contain the same ops in the same order, so each such set is stored on
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, codes
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.columns.rows import insert_integers, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import Value, insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -33,15 +34,11 @@ def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> Int64s:
         return set_of_call
     columns = (sub_ops.name, sub_ops.shapes, sub_ops.dtypes, sub_ops.parameters)
     inputs, first = codes(*columns)
-    insert_rows(
-        con,
-        "ext_sub_op_inputs",
-        ("id", "name", "shapes", "dtypes", "parameters"),
-        (
-            (position + 1, *(storable(strings[int(column[row])]) for column in columns))
-            for position, row in enumerate(first.tolist())
-        ),
+    rows: Iterator[tuple[Value, ...]] = (
+        (number, *(storable(strings[int(column[row])]) for column in columns))
+        for number, row in enumerate(first.tolist(), 1)
     )
+    insert_rows(con, "ext_sub_op_inputs", ("id", "name", "shapes", "dtypes", "parameters"), rows)
     heads = np.flatnonzero(np.diff(sub_ops.instance, prepend=-1))
     counts = np.diff(np.append(heads, len(inputs)))
     number, first = _distinct_sets(inputs, heads, counts)
@@ -56,7 +53,6 @@ def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> Int64s:
             "position": position,
             "input_id": inputs[np.repeat(heads[first], length) + position] + 1,
         },
-        len(position),
     )
     return set_of_call
 

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import sqlite3
 
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_row, storable
+from tensorboard_plugin_dlprof.database.unknown_values import positive_or_none
 from tensorboard_plugin_dlprof.profile.tables import Batches
 
 
 def write_batches(con: sqlite3.Connection, batches: Batches) -> None:
     """Store what the program works on."""
-    columns = (batches.time_ns.tolist(), batches.samples.tolist(), batches.tokens.tolist())
-    rows = [
-        (number, time, samples if samples >= 0 else None, tokens if tokens >= 0 else None)
-        for number, (time, samples, tokens) in enumerate(zip(*columns, strict=True))
-    ]
-    insert_rows(con, "throughput_batches", ("number", "time_ns", "samples", "tokens"), rows)
-    insert_rows(
-        con,
-        "throughput_source",
-        ("layer", "samples_per_iteration", "tokens_per_iteration"),
-        [(storable(batches.layer), batches.samples_per_iteration, batches.tokens_per_iteration)],
-    )
+    columns = {
+        "number": range(len(batches.time_ns)),
+        "time_ns": batches.time_ns.tolist(),
+        "samples": positive_or_none(batches.samples),
+        "tokens": positive_or_none(batches.tokens),
+    }
+    insert_columns(con, "throughput_batches", columns)
+    source = {
+        "layer": storable(batches.layer),
+        "samples_per_iteration": batches.samples_per_iteration,
+        "tokens_per_iteration": batches.tokens_per_iteration,
+    }
+    insert_row(con, "throughput_source", source)

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import pack
-from tensorboard_plugin_dlprof.columns.rows import insert_rows
+from tensorboard_plugin_dlprof.columns.rows import Value, insert_row, insert_rows
 from tensorboard_plugin_dlprof.database.work_rows import StoredLaunches
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -53,7 +53,7 @@ def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> 
         items = len(track.start_ns)
         has_items = track.kind not in (DEVICE, QUEUE)
         of_class = track.classes()
-        row: dict[str, int | str] = {
+        row: dict[str, Value] = {
             "id": number,
             "kind": track.kind,
             "device_id": track.device,
@@ -68,7 +68,7 @@ def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> 
             "first_ns": int(track.start_ns[0]) if items else 0,
             "last_ns": int(track.stop_ns.max()) if items else 0,
         }
-        insert_rows(con, "ext_tracks", tuple(row), [tuple(row.values())])
+        insert_row(con, "ext_tracks", row)
         if has_items:
             columns = ("track_id", "first_item", "items", "start_ns", "stop_ns", "first_call", "data")
             insert_rows(con, "ext_track_items", columns, _parts(number, first_item, track, _refs(track, ids)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.tables import IterationOps, UnknownKernels
@@ -20,14 +19,14 @@ def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
     Raises:
         ValueError: the rows of an op are not adjacent.
     """
-    columns: dict[str, npt.NDArray[np.integer] | int] = {"read_only_ops_id": np.arange(1, len(profile.ops) + 1)}
+    columns: dict[str, Int64s] = {"read_only_ops_id": np.arange(1, len(profile.ops) + 1)}
     for name, op in (("instance", profile.instances.op), ("kernel", profile.kernels.op)):
         if len(op) and (op[1:] < op[:-1]).any():
             raise ValueError(f"The rows of an op are not adjacent: {name}.")
         counts = np.bincount(op, minlength=len(profile.ops))
         columns[f"first_{name}_id"] = np.cumsum(counts) - counts + 1
         columns[f"{name}s"] = counts
-    insert_integers(con, "ext_op_ranges", columns, len(profile.ops))
+    insert_integers(con, "ext_op_ranges", columns)
 
 
 def write_iteration_ops(
@@ -50,7 +49,6 @@ def write_iteration_ops(
             "kernel_ns": ops.kernel_ns,
             "tc_kernel_ns": ops.tc_kernel_ns,
         },
-        len(ops.op),
     )
     of_op = Groups.of(ops.op, int(ops.op.max()) + 1 if len(ops.op) else 0)
     kernels, kernel_ns, tc_kernel_ns = (of_op.sum(column) for column in (ops.kernels, ops.kernel_ns, ops.tc_kernel_ns))
@@ -68,5 +66,4 @@ def write_iteration_ops(
             "unknown_kernels": unknown_kernels[used],
             "unknown_ns": unknown_ns[used],
         },
-        len(used),
     )

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import column_types
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, integers
-from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, columns_of, integers
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
+_Table = TypeVar("_Table", bound=msgspec.Struct)
+
+_STORED_AS: Mapping[str, str] = MappingProxyType(
+    {
+        **{"op": "read_only_ops_id", "instance": "op_instance", "device": "device_id", "matrix_unit": "uses_tc"},
+        **{name: f"{name}_id" for name in ("name", "long_name", "grid", "block")},
+    }
+)
+"""The columns of fields of a profile's tables that have another name there."""
+
+_LAUNCH: Mapping[str, str] = MappingProxyType(
+    {name: _STORED_AS.get(name, name) for name in (
+        *("op", "name", "long_name", "matrix_unit", "grid", "block", "device", "process_id", "thread_id", "stream"),
+        *("registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy_percent"),
+    )} | {"launched": "launched <> 0"}
+)  # fmt: skip
+"""The columns of ``launches``, by field of a profile's table of kernels."""
 
 
 class WorkReader:
@@ -36,40 +57,36 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        launch, instance, api_start, api_stop, gpu_start, gpu_stop = self._kernel_columns()
-        columns, row = self._launches(launch)
-        op, name, long_name, uses, grid, block, device, process, thread, stream, *more = columns
-        registers, static, dynamic, launched, occupancy = more
-        grid_ids, x, y, z = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
-        triples, triple = np.stack([x, y, z], axis=1).astype(np.int32), Ids(grid_ids)
-        shown = self._con.shown_name
+        times = ("launch_id", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns", "op_instance")
+        kernel = columns_of(self._con, "kernels", dict(zip(times, times, strict=True)))
+        launch = columns_of(self._con, "launches", {"id": "id", **_LAUNCH})
+        row = Ids(launch["id"]).rows(kernel["launch_id"], self._con.shown_name, "launch")
+        types = column_types(Kernels)
 
         def each(column: _Column) -> _Column:
             return _of_rows(column, row)
 
-        of_kernel = each(self._op_rows.ops(op))
-        return Kernels(
-            op=of_kernel,
-            instance=self._op_rows.checked(of_kernel, instance),
-            name=each(self._texts.of(name)),
-            long_name=each(self._texts.of(long_name)),
-            matrix_unit=each(self._matrix_unit(uses, long_name)),
-            api_start=api_start,
-            api_stop=api_stop,
-            gpu_start=gpu_start,
-            gpu_stop=gpu_stop,
-            grid=each(triples[triple.rows(grid, shown, "grid")].reshape(-1, 3)),
-            block=each(triples[triple.rows(block, shown, "block")].reshape(-1, 3)),
-            device=each(device.astype(np.int32)),
-            process_id=each(process),
-            thread_id=each(thread),
-            stream=each(stream),
-            registers=each(registers.astype(np.int32)),
-            static_shared_bytes=each(static),
-            dynamic_shared_bytes=each(dynamic),
-            launched=each(np.where(launched == 0, 0, 1).astype(np.int8)),
-            occupancy_percent=each(occupancy.astype(np.int32)),
-        )
+        op = each(self._op_rows.ops(launch["op"]))
+        own: dict[str, npt.NDArray[Any]] = {
+            "op": op,
+            "instance": self._op_rows.checked(op, kernel["op_instance"]),
+            "name": each(self._texts.of(launch["name"])),
+            "long_name": each(self._texts.of(launch["long_name"])),
+            "matrix_unit": each(self._matrix_unit(launch["matrix_unit"], launch["long_name"])),
+            "api_start": kernel["api_start_ns"],
+            "api_stop": spilled(kernel["api_start_ns"] + kernel["api_duration_ns"]),
+            "gpu_start": kernel["start_ns"],
+            "gpu_stop": spilled(kernel["start_ns"] + kernel["duration_ns"]),
+            **{name: each(self._triples(launch[name])) for name in ("grid", "block")},
+        }
+        alike = {name: each(launch[name].astype(types[name], copy=False)) for name in _LAUNCH if name not in own}
+        return Kernels(**own, **alike)
+
+    def _triples(self, wanted: Int64s) -> Int32s:
+        """The grids or blocks with some ids, of shape (n, 3)."""
+        ids, *axes = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
+        rows = Ids(ids).rows(wanted, self._con.shown_name, "grid")
+        return np.stack(axes, axis=1).astype(np.int32)[rows].reshape(-1, 3)
 
     def memcpys(self) -> Copies:
         """Copies, in the order of their ids."""
@@ -81,57 +98,45 @@ class WorkReader:
 
     def syncs(self) -> Syncs:
         """Synchronising calls, in the order of their ids."""
-        op, instance, name, start, stop, sync_type, event, device, process, thread = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, sync_type, event_id, device_id, "
-            "process_id, thread_id FROM read_only_cuda_syncs ORDER BY id",
-            10,
-        )
-        return Syncs(
-            op=self._op_rows.ops(op),
-            instance=self._op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=start,
-            api_stop=stop,
-            sync_type=sync_type.astype(np.int32),
-            event_id=event,
-            device=device.astype(np.int32),
-            process_id=process,
-            thread_id=thread,
-        )
+        return self._rows_of_calls(Syncs, "read_only_cuda_syncs")
 
     def calls(self) -> Calls:
         """Calls without device work, in the order of their ids."""
-        op, instance, name, start, stop, process, thread = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, process_id, thread_id "
-            "FROM read_only_cuda_calls ORDER BY id",
-            7,
-        )
-        return Calls(
-            op=self._op_rows.ops(op),
-            instance=self._op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=start,
-            api_stop=stop,
-            process_id=process,
-            thread_id=thread,
-        )
+        return self._rows_of_calls(Calls, "read_only_cuda_calls")
 
     def graphs(self) -> GraphLaunches:
         """Graphs recorded as a whole, in the order of their ids."""
-        columns = "read_only_ops_id, op_instance, gpu_start, gpu_stop, device_id, stream"
-        op, instance, start, stop, device, stream = integers(
-            self._con, f"SELECT {columns} FROM ext_graph_launches ORDER BY id", 6
+        return self._rows_of_calls(GraphLaunches, "ext_graph_launches")
+
+    def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
+        stored = {
+            "copy_kind": copy_kind,
+            "stream": "ifnull(stream, -1)",
+            "launched": "ifnull(launched, 1) <> 0",
+            "pageable": "ifnull(pageable, -1)",
+        }
+        return self._rows_of_calls(
+            Copies, f"{table} LEFT JOIN ext_memory_ops ON kind = {kind} AND row_id = {table}.id", stored
         )
-        return GraphLaunches(
-            op=self._op_rows.ops(op),
-            instance=self._op_rows.instances(op, instance),
-            gpu_start=start,
-            gpu_stop=stop,
-            device=device.astype(np.int32),
-            stream=stream,
-        )
+
+    def _rows_of_calls(
+        self, kind: type[_Table], source: str, stored: Mapping[str, str] = MappingProxyType({})
+    ) -> _Table:
+        """A table of a profile whose rows belong to calls of ops.
+
+        Args:
+            kind: its struct.
+            source: FROM clause of the stored rows.
+            stored: expressions of fields that are stored under other names than ``_STORED_AS`` says.
+        """
+        types = {**dict.fromkeys(stored, np.int8), **column_types(kind)}
+        expressions = {**{name: _STORED_AS.get(name, name) for name in types}, **stored}
+        columns: dict[str, npt.NDArray[Any]] = dict(columns_of(self._con, source, expressions))
+        columns["instance"] = self._op_rows.instances(columns["op"], columns["instance"])
+        columns["op"] = self._op_rows.ops(columns["op"])
+        if "name" in columns:
+            columns["name"] = self._texts.of(columns["name"])
+        return kind(**{name: column.astype(types[name], copy=False) for name, column in columns.items()})
 
     def _read_instances(self) -> Instances:
         common = (
@@ -157,47 +162,6 @@ class WorkReader:
             *(_of_rows(self._texts.of(ids), row) for ids in texts),
         )
 
-    def _kernel_columns(self) -> list[Int64s]:
-        """Launch, number of the call, and the four times."""
-        names = ("launch_id", "op_instance", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns")
-        launch, instance, api_start, api_duration, start, duration = integers(
-            self._con, f"SELECT {', '.join(names)} FROM kernels ORDER BY id", len(names)
-        )
-        return [launch, instance, api_start, spilled(api_start + api_duration), start, spilled(start + duration)]
-
-    def _copies(self, table: str, copy_kind: str, kind: int) -> Copies:
-        (
-            op, instance, name, api_start, api_stop, gpu_start, gpu_stop, num_bytes, copied, device, process, thread,
-            ident,
-        ) = integers(
-            self._con,
-            "SELECT read_only_ops_id, op_instance, name_id, api_start, api_stop, gpu_start, gpu_stop, num_bytes, "
-            f"{copy_kind}, device_id, process_id, thread_id, id FROM {table} ORDER BY id",
-            13,
-        )  # fmt: skip
-        more = self._beside(
-            ident,
-            f"SELECT row_id, stream, launched, pageable FROM ext_memory_ops WHERE kind = {kind} ORDER BY row_id",
-            4,
-        )
-        return Copies(
-            op=self._op_rows.ops(op),
-            instance=self._op_rows.instances(op, instance),
-            name=self._texts.of(name),
-            api_start=api_start,
-            api_stop=api_stop,
-            gpu_start=gpu_start,
-            gpu_stop=gpu_stop,
-            num_bytes=num_bytes,
-            copy_kind=copied.astype(np.int32),
-            device=device.astype(np.int32),
-            process_id=process,
-            thread_id=thread,
-            stream=more[0],
-            launched=np.where(more[1] == 0, 0, 1).astype(np.int8),
-            pageable=more[2].astype(np.int8),
-        )
-
     def _matrix_unit(self, uses: Int64s, long_name: Int64s) -> Int8s:
         unit = np.where(uses != 0, MatrixUnit.YES, MatrixUnit.NO).astype(np.int8)
         (unknown,) = integers(
@@ -205,31 +169,6 @@ class WorkReader:
         )
         unit[(uses == 0) & are_among(long_name, unknown)] = MatrixUnit.UNKNOWN
         return unit
-
-    def _launches(self, launch: Int64s) -> tuple[list[Int64s], Int64s]:
-        """The columns of the launches, and the row in them of each kernel, given what ``_kernel_columns`` says."""
-        ids, *columns = integers(
-            self._con,
-            "SELECT id, read_only_ops_id, name_id, long_name_id, uses_tc, grid_id, block_id, device_id, process_id, "
-            "thread_id, stream, registers, static_shared_bytes, dynamic_shared_bytes, launched, "
-            "occupancy_percent FROM launches ORDER BY id",
-            16,
-        )
-        return columns, Ids(ids).rows(launch, self._con.shown_name, "launch")
-
-    def _beside(self, ident: Int64s, query: str, columns: int) -> list[Int64s]:
-        """Columns of one of our own tables for the rows ``ident``; -1 where it has no row.
-
-        ``query`` selects the id first, ascending, and ``columns`` columns in all.
-        """
-        result = [np.full(len(ident), -1, np.int64) for _ in range(columns - 1)]
-        if len(ident):
-            key, *values = integers(self._con, query, columns)
-            place = np.minimum(np.searchsorted(key, ident), max(len(key) - 1, 0))
-            found = key[place] == ident if len(key) else np.zeros(len(ident), np.bool_)
-            for column, value in zip(result, values, strict=True):
-                column[found] = value[place[found]]
-        return result
 
 
 def _of_rows(column: _Column, row: Int64s) -> _Column:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, byte_ranks
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
-from tensorboard_plugin_dlprof.columns.rows import insert_integers
+from tensorboard_plugin_dlprof.columns.rows import Columns, insert_integers
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.lookups import integers
@@ -34,7 +34,7 @@ def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s, sub_
     texts = ("input_names", "input_shapes", "output_names", "output_shapes", "parameters")
     columns = [getattr(calls, name) for name in texts]
     number, first = alike(calls.op, calls.process_id, calls.thread_id, sub_op_set, *columns)
-    kinds: dict[str, npt.NDArray[np.integer] | int | str] = {
+    kinds: Columns = {
         "read_only_ops_id": calls.op[first].astype(np.int64) + 1,
         "process_id": calls.process_id[first],
         "thread_id": calls.thread_id[first],
@@ -43,12 +43,12 @@ def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s, sub_
         "calls": np.bincount(number, minlength=len(first)),
         "first_call_id": first + 1,
     }
-    insert_integers(con, "op_call_kinds", kinds, len(first))
+    insert_integers(con, "op_call_kinds", kinds)
     for begin in range(0, len(number), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         start = calls.cpu_start[rows]
         some = {"kind_id": number[rows] + 1, "start_ns": start, "duration_ns": calls.cpu_stop[rows] - start}
-        insert_integers(con, "op_calls", some, len(start))
+        insert_integers(con, "op_calls", some)
 
 
 class StoredLaunches(msgspec.Struct, frozen=True):
@@ -93,14 +93,13 @@ def write_kernels(con: sqlite3.Connection, kernels: Kernels, strings: Strings, t
             "launched": kernels.launched[first],
             "occupancy_percent": kernels.occupancy_percent[first],
         },
-        len(first),
     )
     count = len(kernels.op)
     launch = spilled(number + 1)
     for begin in range(0, count, _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         api_start, start = kernels.api_start[rows], kernels.gpu_start[rows]
-        columns: dict[str, npt.NDArray[np.integer] | int | str] = {
+        columns: Columns = {
             "launch_id": launch[rows],
             "op_instance": kernels.instance[rows],
             "api_start_ns": api_start,
@@ -108,7 +107,7 @@ def write_kernels(con: sqlite3.Connection, kernels: Kernels, strings: Strings, t
             "start_ns": start,
             "duration_ns": kernels.gpu_stop[rows] - start,
         }
-        insert_integers(con, "kernels", columns, len(start))
+        insert_integers(con, "kernels", columns)
     return StoredLaunches(launch, np.append(0, name_order))
 
 
@@ -169,7 +168,6 @@ def write_iteration_kernels(
                 "start_ns": start,
                 "duration_ns": kernels.gpu_stop[rows] - start,
             },
-            len(some),
         )
 
 
@@ -182,7 +180,7 @@ def _write_grids(con: sqlite3.Connection, grid: Int32s, block: Int32s) -> tuple[
     triples = np.stack([grid, block], axis=1).reshape(-1, 3)
     number, first = alike(*triples.T)
     x, y, z = triples[first].T
-    insert_integers(con, "read_only_grid_block", {"x": x, "y": y, "z": z}, len(first))
+    insert_integers(con, "read_only_grid_block", {"x": x, "y": y, "z": z})
     grids, blocks = number.reshape(-1, 2).T + 1
     return grids, blocks
 
@@ -190,19 +188,8 @@ def _write_grids(con: sqlite3.Connection, grid: Int32s, block: Int32s) -> tuple[
 def _common(kernels: Kernels) -> list[npt.NDArray[np.integer]]:
     """The columns of a launch."""
     return [
-        kernels.op,
-        kernels.name,
-        kernels.long_name,
-        kernels.matrix_unit,
-        kernels.device,
-        kernels.stream,
-        kernels.process_id,
-        kernels.thread_id,
-        kernels.registers,
-        kernels.static_shared_bytes,
-        kernels.dynamic_shared_bytes,
-        kernels.launched,
-        kernels.occupancy_percent,
-        *(kernels.grid[:, axis] for axis in range(3)),
-        *(kernels.block[:, axis] for axis in range(3)),
+        *(kernels.op, kernels.name, kernels.long_name, kernels.matrix_unit, kernels.device, kernels.stream),
+        *(kernels.process_id, kernels.thread_id, kernels.registers, kernels.static_shared_bytes),
+        *(kernels.dynamic_shared_bytes, kernels.launched, kernels.occupancy_percent),
+        *(size[:, axis] for size in (kernels.grid, kernels.block) for axis in range(3)),
     ]

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.columns.rows import insert_rows, storable
+from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
     AggregationWriter,
@@ -156,12 +156,8 @@ def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results
 
 def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
     """Store the row in ``aggregations``: user, host and time of the aggregation."""
-    insert_rows(
-        con,
-        "aggregations",
-        ("id", "server_user_name", "server_host_name", "start_timestamp"),
-        [(aggr_id, _user(), storable(platform.node()), f"{datetime.now():%Y-%m-%d %H:%M:%S}")],
-    )
+    who = {"server_user_name": _user(), "server_host_name": storable(platform.node())}
+    insert_row(con, "aggregations", {"id": aggr_id, **who, "start_timestamp": f"{datetime.now():%Y-%m-%d %H:%M:%S}"})
 
 
 def _run(con: sqlite3.Connection, script: str) -> None:

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
-from tensorboard_plugin_dlprof.events.cleaning import cleaned
+from tensorboard_plugin_dlprof.events.cleaning import cleaned, without
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
@@ -76,6 +76,8 @@ def build_profile(
     find = _simple if simple else _marked if marked else _framework
     drafts, owners, tables, iterations = find(capture, nesting, links)
     keep(drafts, owners, tables, tables.instances)
+    # Ranges are many, and what only ops are found by is not needed any more.
+    capture.ranges = without(capture.ranges, "sequence", "forward_thread", "stack", "group")
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
@@ -85,6 +87,9 @@ def build_profile(
     _judge_by_kernels(drafts, tables, kernels, classes, graphs.op, marked)
     syncs, calls = work_tables.syncs_and_calls(placed)
     keep(syncs, calls)
+    described = not marked and not simple
+    sub_ops = find_sub_ops(capture, nesting, links, drafts, owners, tables) if described else empty(SubOps)
+    capture.ranges = without(capture.ranges, "shapes", "dtypes", "parameters")
     profile = Profile(
         info=capture.info,
         strings=capture.strings,
@@ -100,7 +105,7 @@ def build_profile(
         devices=capture.devices,
         data_loader=data_loader_spans(capture),
         io=io_spans(capture),
-        memory=capture.memory if marked or simple else with_places(capture, nesting, drafts, tables),
+        memory=with_places(capture, nesting, drafts, tables) if described else capture.memory,
         iterations=iterations,
         model_config=dlprof_markers.model_config(capture),
         gpu_memory_bytes=(0, 0),
@@ -110,7 +115,7 @@ def build_profile(
         idle_frames=empty(IdleFrames) if simple else find_idle_frames(capture, links),
         activity=find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations),
         host_ranges=find_host_ranges(capture, nesting),
-        sub_ops=empty(SubOps) if marked or simple else find_sub_ops(capture, nesting, links, drafts, owners, tables),
+        sub_ops=sub_ops,
     )
     check(capture, profile)
     keep(profile.memcpys, profile.memsets, profile.sub_ops, profile.host_ranges)

@@ -39,6 +39,11 @@ def cleaned(capture: Capture) -> Capture:
     )
 
 
+def without(table: _Table, *columns: str) -> _Table:
+    """A table whose named columns are empty, so that their memory is freed; it shares the others."""
+    return msgspec.structs.replace(table, **{name: getattr(table, name)[:0].copy() for name in columns})
+
+
 def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], store: ColumnStore) -> _Table:
     """A table with the chosen rows only.
 

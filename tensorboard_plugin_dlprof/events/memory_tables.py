@@ -92,5 +92,7 @@ class History(msgspec.Struct):
     """Failed allocations: number of the event, bytes asked for, bytes free on the device (-1 if unknown)."""
     segment_events: _Int64s = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
     """Numbers of the events in which the allocator took memory from the driver."""
+    phase: _Int8s = msgspec.field(default_factory=lambda: np.zeros(0, np.int8))
+    """``Phase`` of each event; empty if the source does not tell several."""
     lost_frees: int = 0
     """Allocations at an address that was in use: their frees were not recorded."""

@@ -38,7 +38,7 @@ def test_rows_are_stored_as_they_are(start: int, kinds: tuple[str, ...], count: 
         patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)
         con.execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, c INTEGER, d INTEGER, e TEXT)")
         given_columns = {name: np.array(values, np.int64) for name, values in zip("abc", columns, strict=True)}
-        rows.insert_integers(con, "t", {**given_columns, "d": 5, "e": "io"}, count)
+        rows.insert_integers(con, "t", {**given_columns, "d": 5, "e": "io"})
         stored = con.execute("SELECT a, b, c, d, e FROM t ORDER BY id").fetchall()
     assert stored == [(*row, 5, "io") for row in zip(*columns, strict=True)]
 
@@ -57,7 +57,7 @@ def test_columns_that_share_a_value_keep_theirs(widths: list[int], least: int, r
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
         patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)
         con.execute(f"CREATE TABLE t (id INTEGER PRIMARY KEY, {', '.join(names)})")
-        rows.insert_integers(con, "t", columns, LONG)
+        rows.insert_integers(con, "t", columns)
         stored = con.execute(f"SELECT {', '.join(names)} FROM t ORDER BY id").fetchall()
     assert stored == list(zip(*(values.tolist() for values in columns.values()), strict=True))
 

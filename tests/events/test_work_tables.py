@@ -7,9 +7,12 @@ import pytest
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity
+from tensorboard_plugin_dlprof.events import build as build_module
 from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.idle_causes import Host
 from tensorboard_plugin_dlprof.events.integrity import IntegrityError, check
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tests.events.building import build, calls, kernels, ops
 from tests.timeline import draw
 
@@ -177,6 +180,20 @@ def test_capture_is_left_as_it_is() -> None:
     assert one.ops == two.ops
     assert one.coverage == two.coverage
     assert capture.skipped == {}
+
+
+def test_columns_of_ranges_are_freed_before_idle_time_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes the most memory of an import, and ranges are many: what only ops are found by is not kept for it."""
+    kept = list[str]()
+
+    def find_causes(host: Host, _iterations: list[IterationCandidate]) -> Activity:
+        ranges = host.capture.ranges
+        kept.extend(name for name in ranges.__struct_fields__ if len(getattr(ranges, name)))
+        return Activity([], [])
+
+    monkeypatch.setattr(build_module, "find_causes", find_causes)
+    build_profile(draw("main op 0-100 aten::mm\ngpu0 kernel 10-20 k"))
+    assert kept == ["start_ns", "end_ns", "thread", "kind", "name", "domain"]
 
 
 def test_kernels_are_classified_by_long_name() -> None:

@@ -88,6 +88,14 @@ CREATE TABLE memory_marks (
     PRIMARY KEY (device_id, event, kind)
 ) WITHOUT ROWID;
 
+-- Parts of training steps, by the events that follow one another in them.
+CREATE TABLE memory_phases (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    start      INTEGER NOT NULL,    -- time_ns of its first event; its number where no times were recorded
+    stop       INTEGER NOT NULL,    -- time_ns of its last event; the number of the event after it
+    phase      INTEGER NOT NULL     -- memory_tables.Phase
+);
+
 -- What dlprof memory answers about each GPU at its peak (memory/answer.py), as JSON.
 CREATE TABLE memory_answers (
     device_id  INTEGER PRIMARY KEY, -- memory_devices.device_id
