@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorboard_plugin_dlprof.analysis.tables import Evidence, Finding, Verdict
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _MOST_TIMES = 3
@@ -24,10 +25,14 @@ def as_findings(profile: Profile, verdict: Verdict) -> list[dict[str, Any]]:
     paths = {op.op_id: op.name for op in profile.ops}
     info = profile.info
     shift_ns = info.base_time_ns if info.source_format == "nsight_systems" else 0
-    return [_finding(found, verdict, paths, shift_ns) for found in verdict.findings]
+    gpus = distinct_values(profile.kernels.device).tolist()
+    only = gpus[0] if len(gpus) == 1 else None
+    return [_finding(found, verdict, paths, shift_ns, only) for found in verdict.findings]
 
 
-def _finding(found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: int) -> dict[str, Any]:
+def _finding(
+    found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: int, only_gpu: int | None
+) -> dict[str, Any]:
     iterations = max(verdict.iterations, 1)
     wall = max(verdict.iteration_ns, 1)
     return {
@@ -42,7 +47,7 @@ def _finding(found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: 
         "share": _share(found, wall),
         "per": "once" if found.once else "iteration",
         "gain": _gain(found, wall),
-        "evidence": [_evidence(each, paths, iterations, shift_ns) for each in found.evidence],
+        "evidence": [_evidence(each, paths, iterations, shift_ns, only_gpu) for each in found.evidence],
         "overlaps_with": list(found.overlaps_with),
         "link": found.link or None,
     }
@@ -76,9 +81,13 @@ def _gain(found: Finding, wall_ns: int) -> dict[str, Any] | None:
     }
 
 
-def _evidence(each: Evidence, paths: dict[str, str], iterations: int, shift_ns: int) -> dict[str, Any]:
+def _evidence(
+    each: Evidence, paths: dict[str, str], iterations: int, shift_ns: int, only_gpu: int | None
+) -> dict[str, Any]:
     is_op = each.kind == "op"
-    device = each.key if each.kind == "device" else None if each.device is None else str(each.device)
+    # Where there is one GPU, findings do not name it; a moment on the timeline is of a GPU.
+    gpu = only_gpu if each.device is None and each.from_ns is not None else each.device
+    device = each.key if each.kind == "device" else None if gpu is None else str(gpu)
     return {
         "path": each.path or (paths.get(each.key, each.key) if is_op else each.key),
         "call": each.call or None,

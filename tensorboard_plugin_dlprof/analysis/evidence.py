@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
@@ -14,7 +15,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.classify.frames import is_own
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.answer import without_layers
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
 from tensorboard_plugin_dlprof.units import short_duration
@@ -41,32 +43,86 @@ def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | 
 def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
     """The ops that launched the chosen aggregated kernels, with the kernel, most time first.
 
-    Rows of one path, type and kernel are one, whatever the index of the layer; it opens the op with the most time.
-    Kernels of no op stand for themselves.
+    Rows of one path, type, kernel and GPU are one, whatever the index of the layer: such a row has the path without
+    indices, and opens the op with the most time. Kernels of no op stand for themselves.
     """
     kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
     rows, duration = signals.kernel[chosen], signals.duration[chosen]
-    pairs, number = numbered(kernels.op[rows].astype(np.int64) << 32 | kernels.name[rows])
-    times = np.bincount(number, weights=duration).astype(np.int64).tolist()
-    counts = np.bincount(number).tolist()
-    found: dict[tuple[str, str, int], list[int]] = {}
-    for pair, time, count in zip(pairs.tolist(), times, counts, strict=True):
-        op, name = pair >> 32, pair & 0xFFFFFFFF
-        known = signals.associated[op]
-        texts = (_INDEX.sub("", ops[op].name), _INDEX.sub("", ops[op].op_type)) if known else ("", "")
-        merged = found.setdefault((*texts, name), [0, 0, -1, 0])
-        merged[0] += time
-        merged[1] += count
-        if known and time >= merged[3]:
-            merged[2:] = op, time
+    several = len(distinct_values(kernels.device[rows])) > 1
+    found: dict[tuple[str, str, int, int | None], _Group] = {}
+    for device in distinct_values(kernels.device[rows]).tolist():
+        mine = kernels.device[rows] == device
+        pairs, number = numbered(kernels.op[rows[mine]].astype(np.int64) << 32 | kernels.name[rows[mine]])
+        times = np.bincount(number, weights=duration[mine]).astype(np.int64).tolist()
+        counts = np.bincount(number).tolist()
+        for pair, time, count in zip(pairs.tolist(), times, counts, strict=True):
+            op, name = pair >> 32, pair & 0xFFFFFFFF
+            known = signals.associated[op]
+            texts = (_INDEX.sub("", ops[op].name), _INDEX.sub("", ops[op].op_type)) if known else ("", "")
+            group = found.setdefault((*texts, name, device if several else None), _Group())
+            group.time_ns += time
+            group.count += count
+            group.pairs.append(pair)
+            if known:
+                group.ops += 1
+                if time >= group.longest_ns:
+                    group.op, group.longest_ns = op, time
     row_of_op = {op: row for row, op in enumerate(signals.aggregation.op_nodes.op.tolist())}
-    shown = sorted(found.items(), key=lambda item: -item[1][0])[: thresholds.EVIDENCE_ROWS]
+    shown = sorted(found.items(), key=lambda item: -item[1].time_ns)[: thresholds.EVIDENCE_ROWS]
     return tuple(
-        Evidence("kernel", strings[name], time, count)
-        if op < 0
-        else Evidence("op", ops[op].op_id, time, count, _size(signals, row_of_op.get(op)), call=strings[name])
-        for (_, _, name), (time, count, op, _) in shown
+        Evidence(
+            "kernel",
+            strings[name],
+            group.time_ns,
+            group.count,
+            device=device,
+            **_stretch(signals, rows, group.pairs, device),
+        )
+        if group.op < 0
+        else Evidence(
+            "op",
+            ops[group.op].op_id,
+            group.time_ns,
+            group.count,
+            _size(signals, row_of_op.get(group.op)),
+            path=path_of_group(ops[group.op].name) if group.ops > 1 else "",
+            call=strings[name],
+            device=device,
+            **_stretch(signals, rows, group.pairs, device),
+        )
+        for (_, _, name, device), group in shown
     )
+
+
+class _Group(msgspec.Struct):
+    """What the ops of one path did by one kernel."""
+
+    time_ns: int = 0
+    count: int = 0
+    ops: int = 0
+    op: int = -1
+    """The op with the most time; -1 if there is none."""
+    longest_ns: int = 0
+    pairs: list[int] = msgspec.field(default_factory=list)
+    """Ops with the name of the kernel, as they are numbered."""
+
+
+def _stretch(signals: Signals, rows: Int64s, pairs: Sequence[int], device: int | None) -> dict[str, Any]:
+    """The iteration in which kernels take most of the time, and the longest of them there, as fields of evidence."""
+    table, starts = signals.profile.kernels, signals.diagnosis.start_ns
+    wanted = np.sort(np.array(pairs, np.int64))
+    pair = table.op[rows].astype(np.int64) << 32 | table.name[rows]
+    mine = rows[wanted[np.minimum(np.searchsorted(wanted, pair), len(wanted) - 1)] == pair]
+    if device is not None:
+        mine = mine[table.device[mine] == device]
+    if not len(mine) or not len(starts):
+        return {}
+    begin, length = table.gpu_start[mine], table.gpu_stop[mine] - table.gpu_start[mine]
+    window = np.maximum(np.searchsorted(starts, begin, side="right") - 1, 0)
+    worst = int(np.bincount(window, weights=length).argmax())
+    longest = int(np.where(window == worst, length, -1).argmax())
+    start_ns = int(begin[longest])
+    return {"iteration": worst, "from_ns": start_ns, "to_ns": start_ns + int(length[longest])}
 
 
 def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
@@ -94,7 +150,12 @@ def without_indices(path: str) -> str:
     return _INDEX.sub("", path)
 
 
-_INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|\d+(?=/)")
+def path_of_group(path: str) -> str:
+    """The path that ops share which differ by an index: ``/layers.*/linear``, ``/Block[]/linear``."""
+    return _INDEX.sub("*", without_layers(path))
+
+
+_INDEX: Final = re.compile(r"(?<=[./_\[])\d+(?=[./_\]]|\Z)|(?<!\d)\d+(?=/)")
 """Numbers in a path that tell repetitions apart, such as the index of a layer."""
 
 

@@ -335,9 +335,13 @@ class Signals:
     @cached_property
     def transposing(self) -> Bools:
         """Which aggregated kernels only change the layout of tensors."""
+        return self.named(TRANSPOSES)
+
+    def named(self, parts: Collection[str]) -> Bools:
+        """Which aggregated kernels have one of these, in lower case, in their names."""
         names = self.profile.kernels.name[self.kernel]
         texts = {name: self.profile.strings[name].lower() for name in distinct_values(names).tolist()}
-        return are_among(names, [name for name, text in texts.items() if any(part in text for part in TRANSPOSES)])
+        return are_among(names, [name for name, text in texts.items() if any(part in text for part in parts)])
 
     @cached_property
     def replays(self) -> bool:

@@ -107,5 +107,11 @@ FULL_MEMORY_FRACTION = 0.9
 GRAPH_FRACTION = 0.05
 """Share of the kernel time in CUDA graphs whose kernels were not recorded; below this, little is missed."""
 
+EARLY_WORK_FRACTION = 0.01
+"""Share of the work that begins before its call; none does in any of some sixty recorded profiles."""
+
+EARLY_WORK_NS = 1_000
+"""Older traces round all times to microseconds."""
+
 EVIDENCE_ROWS = 20
 """Rows of evidence that are kept for a finding; the numbers count all."""

@@ -118,6 +118,9 @@ def _is_believed(rule: Rule, head: str) -> bool:
         return False
     if rule.matrix_unit == MatrixUnit.YES:
         return rule.knows_better or not is_helper(head)
+    if rule.matrix_unit == MatrixUnit.UNKNOWN and rule.name == "triton-other":
+        own = head.removeprefix("triton_")  # a prefix that says nothing, of users' kernels
+        return holds_product(own) or is_risky(own) or not is_harmless(own)
     if rule.matrix_unit == MatrixUnit.UNKNOWN and rule.library == "custom" and not holds_product(head):
         # Where a product stands in the namespace alone: ``turbomind::gemm::convert_kernel``.
         return not (is_helper(head) or is_mover(head))

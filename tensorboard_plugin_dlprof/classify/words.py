@@ -29,73 +29,73 @@ _PRODUCTS_TEXT: Final = """
 _PRODUCTS: Final = frozenset(_PRODUCTS_TEXT.split())
 
 _HARMLESS_TEXT: Final = """
-    a abort abs absmax absolute acc accept accepted accum accumulate ack acks act activate activation activations
-    adam adamax adamw add addcdiv addcmul addition adjacent adler advect affine align aligned all allgather allocate
-    allreduce alpha amax amp anchor anchors and angle angles append apply arange area areas arg argmax argmin args
-    argsort arrange array arrays ascending assemble assert assign atan atan2 atomic attraction average avg avgpool
-    axis axpy back backward ballot ban bandwidth barrier base bases basic batchnorm bbox bboxes bcast beam bernoulli
-    beta bf bfloat bfloat16 bfly bfs bias bid bidirectional bin binary bincount binning bisect bit bitmask bitmatrix
-    bitonic bitonicsort bits bitwise blackscholes block blocked blocks blockwise blur bn bodies bonus bool bound
-    bounds box boxes boxfilter broadcast bucket bucketize buffer build butterfly bwd by byte cache cached camera
-    candidate candidates canonicalize carlo cast cat cdf ceil celu change channel channels check checkpoint checksum
-    chunked chw chw2hwc claim clamp class cleanup clear clip clone cls coalesced col collect colmajor color column
-    columns columnwise colwise combine combined compact compare complex compress compression compute concat
-    concatenate cond conj constant consumer cont contiguous convert coo coord coordinates coords copy correction cos
-    cosh count counter counters counts cpy crc create criterion crop cross csr cta cu cub cuda cuda1d cuda2d cuda3d
-    cum cumsum cumulative cunn cupy curand custom cvt cwise cxx d data daxpy dbias dct decay decrypt dedup degree
-    degrees deinterleave delay delta denorm dequant dequantization dequantize dequantized desc descriptors destindex
-    detach device devoxelize diag diff difference diffusion digitize dim dims direction dispatch dispatcher distance
-    distribution div divide double downcast downsample downscale draft drop dropout dst dtype dummy dup dwt dx dy
-    dynamic eagle edge edgelist edges elem element elements elementwise elu ema emb embed embedding embeddings emit
-    empty encrypt entropy entry eps epsilon eq erf error eval exchange exclusive exp expand exponential expt
-    external extract eye face faces factor factors fake fast feature features fg fill filling filter final finalize
-    find finish finite first fisheye fixed flag flags flashinfer flat flatten flip float float2 float4 floor flush
-    fmod fmt fn fold for forward fourier fp frame freq frequency from frontier full func functor fused future fwd
-    fwht fwt gate gather gating gaussian ge geglu gelu general generate generic get getitem global glu gptneox gpu
-    grad gradient grads gravity gray grayscale greedy grid group grouped groupnorm groups gt haar half halves
-    hardshrink hardsigmoid hardswish hardtanh hash hashmap head heads heat height helper hidden hist histogram hit
-    horizontal host hwc hwcn hypot i id identity ids idx im image impl in inclusive increment increments index
-    indexed indices indptr inf info init initialise initialize inner inplace input inputs insert int int32 int64
-    int8 integrate integrator interleave interleaved interp interpolate intersect inv invalid inverse invert io ipc
-    is isclose isfinite isin isinf isnan iter iteration jacobi jagged jitter jsd julia kalman kernel kernels key
-    keyed keygen kl kldiv kmap knn kth kthvalue kvcache l1 l2 label lamb laplace large last lastdim latency layer
-    layernorm layernorms layout lcg le leaky len length lengths lens lerp less lfu lidar liger linearize linspace
-    lion lists ln load loc local locs log logical logsigmoid logspace logsumexp long lookup lookups loop loss low
-    lower lru lse lt ltoh lut luts major make mandelbrot map mapped mapping margin mark mask masked masks max
-    maximum maxpool md5 mean median median3x3 mem memcpy memory memset merge mersenne mesh metadata middim min
-    minimum mipmap miss mix mo mod mode modulate modulated moments momentum monte move mrope msra mtp mul multi
-    multinomial multiplier multiply murmur mxfp n naive name nan narrow native nbody nchw ncols ncu nearest neg
-    negate neighbor neighbors neox nf ngram nhwc nllloss nms nn no noaux noise nonzero noop nop norm normal
-    normalise normalization normalize normals not notify null num numba number numel nvfp occupancy of offset
-    offsets one onehot ones oneshot onesweep online op operator opt optimizer or order out output outputs overflow
-    overlap p pack packed packunpack pad padded padding page pagerank pages pair pairs parallel param params parse
-    partial partials partition pass patch patchify payload pdf pen penalized penalties penalty pending pens per
-    permutation permute permuted philox pi pick pid pinhole pixel pixels pixelwise place plan plus point pointer
-    pointers points pointwise poly pool pooling pop populate pos pose poses position positional positions post
-    postprocess pow pre predicate prefetch prefix preflight prelu prenorm prepare preprocess pres print prng prob
-    probability probs prod producer prune ptr ptrs publish pull push put pybind qknorm qsort quadtree quant quantile
-    quantise quantization quantize quantized quasirandom quat queue quicksort radix ragged ramp rand randn random
-    range rank rasterize ratio raw ray rays rcp read rebuild recat recip reciprocal recv reduce reduced
-    reducescatter reducev reduction redundancy reference reflect region register relative relu relu6 rem remainder
-    remap remove render renorm reorder reorg repair repeat repetition replicate repulsion repulsive req requant
-    requantize resample reserve reset reshape residual resize resolve result reverse rewind rgb rgba rms rmsnorm rnd
-    rng roll rope rotary rotate rotated rotation round roundtrip row rowmajor rowptr rows rowwise rsqrt running same
-    sample sampled samples sampling saturate save saxpy scal scalar scale scaled scales scaling scan scatter
-    schedule score search seed segment segmented segments segsum select selected selection selector selu send seq
-    seqlen seqlens sequence sequential serial set setup sgd sha sha256 shape shared shift shm short shot shuffle
-    shutter sigmoid sign signal silu similarity simple sin sinewave single sinh sinkhorn sinusoidal size slab sleep
-    slice slot slots small smem smooth sobel sobol softcap softmax softplus sort sorted sparse sparsemax sparsify
-    spatial spec special spherical spin spinning split splits spmv sq sqrt square squared src sssp stack stacked
-    stage staging start stash stat state states static stats std stencil stencil2d stencil3d step stochastic stop
-    store stp stream stride strided striped sub subtract sum sumsq swap swiglu swish swizzle swizzled symm sync t
-    table tail take tanh temp temperature tensor tensors test texture thread threads threshold tid tile tiled tiles
-    tiling timestep to token tokens top topk topp total tr trace trajectory trans translate transpose transposed
-    tree tri tril triton triu true trunc truncate tuple two type types u unary uncached uncompact unfold uniform
-    union unique unit unpack unpad unpadding unpermute unpermuted unrenumber unroll unrolled unscale unshuffle
-    unsloth unswizzle upcast update upper upsample upscale use userbuffers v vadd val valid value values var
-    variance varlen vec vecadd vecs vector vectoradd vectorize vectorized verify vertical view viterbi vocab voxel
-    voxelidx voxelize voxels wait warp warping warps watermark wave way weight weighted weights welford where width
-    windshield with word words world write x xent xentropy xorshift y yuv z zero zeros
+    a aabb abort abs absmax absolute acc accept accepted accum accumulate ack acks act activate activation activations
+    adadelta adagrad adam adamax adamw add addcdiv addcmul addition adjacent adler advect affine align aligned all
+    allgather alloc allocate allreduce alpha amax amp anchor anchors and angle angles append apply arange area areas
+    arg argmax argmin args argsort arrange array arrays ascending assemble assert assign atan atan2 atomic attraction
+    average avg avgpool axis axpy back backward ball ballot ban bandwidth barrier base bases basic batchnorm bbox
+    bboxes bcast beam bernoulli beta bf bfloat bfloat16 bfly bfs bias bid bidirectional bin binary bincount binning
+    bisect bit bitmask bitmatrix bitonic bitonicsort bits bitwise blackscholes block blocked blocks blockwise blur bn
+    bodies bonus bool bound bounds box boxes boxfilter broadcast bucket bucketize buffer build butterfly bwd by byte
+    cache cached camera candidate candidates canonicalize carlo cast cat cdf ceil celu change channel channels check
+    checkpoint checksum chunked chw chw2hwc claim clamp class cleanup clear clip clone cls coalesced col collect
+    colmajor color column columns columnwise colwise combine combined compact compare complex compress compression
+    compute concat concatenate cond conj constant consumer cont contiguous convert coo coord coordinates coords copy
+    correction cos cosh count counter counters counts cpy crc create criterion crop cross csr cta cu cub cuda cuda1d
+    cuda2d cuda3d cum cumsum cumulative cunn cupy curand custom cvt cwise cxx d data daxpy dbias dct decay decompress
+    decrypt dedup degree degrees deinterleave delay delta denorm dequant dequantization dequantize dequantized desc
+    descriptors destindex detach device devoxelize diag diff difference diffusion digitize dim dims direction dispatch
+    dispatcher distance distribution div divide double downcast downsample downscale draft drop dropout dst dtype
+    dummy dup duplicate dwt dx dy dynamic eagle edge edgelist edges elem element elements elementwise elu ema emb
+    embed embedding embeddings emit empty encrypt entropy entry eps epsilon eq erf error eval exchange exclusive exp
+    expand exponential expt external extract eye face faces factor factors fake fast feature features fg fill filling
+    filter final finalize find finish finite first fisheye fixed flag flags flashinfer flat flatten flip float float2
+    float4 floor flush fmod fmt fn fold for forward fourier fp frame freq frequency from frontier full func functor
+    fused future fwd fwht fwt gate gather gating gaussian ge geglu gelu general generate generic get getitem global
+    glu gptneox gpu grad gradient grads gravity gray grayscale greedy grid group grouped groupnorm groups gt haar half
+    halves hardshrink hardsigmoid hardswish hardtanh hash hashmap head heads heat height helper hidden hist histogram
+    hit horizontal host hwc hwcn hypot i id identify identity ids idx im image impl in inclusive increment increments
+    index indexed indices indptr inf info init initialise initialize inner inplace input inputs insert int int32 int64
+    int8 integrate integrator interleave interleaved interp interpolate intersect inv invalid inverse invert io ipc is
+    isclose isfinite isin isinf isnan iter iteration jacobi jagged jitter jsd julia kalman kernel kernels key keyed
+    keygen kl kldiv kmap knn kth kthvalue kvcache l1 l2 label lamb laplace large last lastdim latency layer layernorm
+    layernorms layout lcg le leaky len length lengths lens lerp less lfu lidar liger linearize linspace lion lists ln
+    load loc local locs log logical logsigmoid logspace logsumexp long lookup lookups loop loss low lower lru lse lt
+    ltoh lut luts major make mandelbrot map mapped mapping margin mark mask masked masks max maximum maxpool md5 mean
+    median median3x3 mem memcpy memory memset merge mersenne mesh metadata middim min minimum mipmap miss mix mo mod
+    mode modulate modulated moments momentum monte move mrope msra mtp mul multi multinomial multiplier multiply
+    murmur mxfp n naive name nan narrow native nbody nchw ncols ncu nearest neg negate neighbor neighbors neox
+    nesterov nf ngram nhwc nllloss nms nn no noaux noise nonzero noop nop norm normal normalise normalization
+    normalize normals not notify null num numba number numel nvfp occupancy of offset offsets one onehot ones oneshot
+    onesweep online op operator opt optimizer or order out output outputs overflow overlap p pack packbits packed
+    packunpack pad padded padding page pagerank pages pair pairs parallel param params parse partial partials
+    partition pass patch patchify payload pdf pen penalized penalties penalty pending pens per permutation permute
+    permuted philox pi pick pid pinhole pixel pixels pixelwise place plan plus point pointer pointers points pointwise
+    poly pool pooling pop populate pos pose poses position positional positions post postprocess pow pre predicate
+    prefetch prefix preflight prelu prenorm prepare preprocess pres print prng prob probability probs prod producer
+    prune ptr ptrs publish pull push put pybind qknorm qsort quadtree quant quantile quantise quantization quantize
+    quantized quasirandom quat queue quicksort radix ragged ramp rand randn random range rank rasterize ratio raw ray
+    rays rcp read rebuild recat recip reciprocal recv reduce reduced reducescatter reducev reduction redundancy
+    reference reflect region register relative relu relu6 rem remainder remap remove render renorm reorder reorg
+    repair repeat repetition replicate repulsion repulsive req requant requantize resample reserve reset reshape
+    residual resize resolve result reverse rewind rgb rgba rms rmsnorm rmsprop rnd rng roll rope rotary rotate rotated
+    rotation round roundtrip row rowmajor rowptr rows rowwise rsqrt running same sample sampled samples sampling
+    saturate save saxpy scal scalar scale scaled scales scaling scan scatter schedule score search seed segment
+    segmented segments segsum select selected selection selector selu send seq seqlen seqlens sequence sequential
+    serial set setup sgd sha sha256 shape shared shift shm short shot shuffle shutter sigmoid sign signal silu
+    similarity simple sin sinewave single sinh sinkhorn sinusoidal size slab sleep slice slot slots small smem smooth
+    sobel sobol softcap softmax softplus sort sorted sorting sparse sparsemax sparsify spatial spec special spherical
+    spin spinning split splits spmv sq sqrt square squared src sssp stack stacked stage staging start stash stat state
+    states static stats std stencil stencil2d stencil3d step stochastic stop store stp stream stride strided striped
+    sub subtract sum sumsq swap swiglu swish swizzle swizzled symm sync t table tail take tanh temp temperature tensor
+    tensors test texture thread threads threshold tid tile tiled tiles tiling timestep to token tokens top topk topp
+    total tr trace trajectory trans translate transpose transposed tree tri tril triton triu true trunc truncate tuple
+    two type types u unary uncached uncompact unfold uniform union unique unit unpack unpad unpadding unpermute
+    unpermuted unrenumber unroll unrolled unscale unshuffle unsloth unswizzle upcast update upper upsample upscale use
+    userbuffers v vadd val valid value values var variance varlen vec vecadd vecs vector vectoradd vectorize
+    vectorized verify vertical view viterbi vocab voxel voxelidx voxelize voxels wait warp warping warps watermark
+    wave way weight weighted weights welford where width windshield with word words world write x xent xentropy
+    xorshift y yuv z zero zeros
 """
 
 _HARMLESS: Final = frozenset(_HARMLESS_TEXT.split())
@@ -140,7 +140,7 @@ _BESIDE_TEXTS: Final = (
     (
         "kv kvcache qk decode prefill paged pv chunk chunked atk",
         """
-        amax append bias cache cat concat copy cumsum dequant fill flatten indices info layout lens metadata mrope
+        alloc amax append bias cache cat concat copy cumsum dequant fill flatten indices info layout lens metadata mrope
         norm normalize pad padding perm permute position positions quant quantize rebuild repeat rms rmsnorm rope
         rotary setup shuffle softmax sort topk transpose unpad update
         """,

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import (
     QUEUED,
     DeviceDiagnosis,
@@ -60,7 +61,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
             {
                 "id": str(device.device_id),
                 "name": device.name or None,
-                "process": None,
+                "process": _process(diagnosis, device.device_id),
                 "rank": info.rank if info.rank >= 0 else None,
             }
             for device in profile.devices
@@ -107,6 +108,16 @@ def for_pages(found: dict[str, Any]) -> dict[str, Any]:
     if len(found["iterations"]) <= MOST_DRAWN:
         return found
     return {**found, "iterations": [], "mean": {**found["mean"], "chosen": []}}
+
+
+def _process(diagnosis: Diagnosis, device: int) -> str | None:
+    """The id of the process that gave a GPU its work; None if several did, or none that was recorded."""
+    profile = diagnosis.profile
+    found: set[int] = set()
+    for table in (profile.kernels, profile.memcpys, profile.memsets):
+        launched = (table.device == device) & (table.launched != 0)
+        found.update(distinct_values(table.process_id[launched]).tolist())
+    return str(found.pop()) if len(found) == 1 else None
 
 
 def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -> dict[str, Any]:

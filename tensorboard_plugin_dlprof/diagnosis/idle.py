@@ -82,27 +82,28 @@ class _Threads:
         calls = recording.calls
         always, _ = call_classes(recording)
         blocks = np.array([bool(found) for found in always], np.bool_)
-        rows = np.arange(len(calls.start_ns))
-        of_class = blocks[calls.name] if len(rows) else np.zeros(0, np.bool_)
+        of_class = blocks[calls.name] if len(calls.name) else np.zeros(0, np.bool_)
         blocking = of_class | (calls.stop_ns - calls.start_ns >= BLOCK_NS)
-        every = Spans(calls.start_ns, calls.stop_ns, rows)
+        every = HostItems(Spans(calls.start_ns, calls.stop_ns, np.arange(len(calls.start_ns))), calls.thread)
         self._items = {
             "loader": recording.loader,
-            "blocking": HostItems(every.some(blocking), calls.thread[blocking]),
+            "blocking": every,
             "io": recording.io,
             "ops": recording.ops,
-            "calls": HostItems(every.some(~blocking), calls.thread[~blocking]),
+            "calls": every,
             "code": recording.code,
         }
         self._rows = {
-            name: dict(rows_by_value(items.thread)) if len(items.thread) else {} for name, items in self._items.items()
+            name: dict(rows_by_value(items.thread)) for name, items in self._items.items() if len(items.thread)
         }
+        for name, chosen in (("blocking", blocking), ("calls", ~blocking)):
+            self._rows[name] = {thread: rows[chosen[rows]] for thread, rows in self._rows.get(name, {}).items()}
         self._made: dict[tuple[str, int], Spans] = {}
         self._shields: dict[int, Spans] = {}
 
     def raw(self, state: str, thread: int) -> Spans:
         """All items of a state on a thread, which may overlap."""
-        rows = self._rows[state].get(thread)
+        rows = self._rows.get(state, {}).get(thread)
         return no_spans() if rows is None else self._items[state].spans.some(rows)
 
     def own(self, state: str, thread: int) -> Spans:
@@ -232,41 +233,36 @@ class _Gaps:
     def __init__(self, recording: Recording, device: int, is_graph_launch: npt.NDArray[np.bool_]) -> None:
         work, calls = recording.work, recording.calls
         rows = np.flatnonzero(work.device == device)
-        rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
+        rows = rows[np.argsort(work.start_ns[rows], kind="stable")].astype(np.int32)
         starts, stops, call = work.start_ns[rows], work.stop_ns[rows], work.call[rows]
         self.start, self.stop = _between(starts, stops, recording)
         self.count = len(self.start)
+        # Columns of all work are many at once here: indices take 32 bits, and what is needed once lives in a function.
+        first = np.searchsorted(starts, self.stop, side="left").astype(np.int32)
+        after = np.searchsorted(starts, self.stop, side="right").astype(np.int32)
+        del starts
+        self.ends = after > first
+        """Whether work begins at the end of the gap."""
+        self._other_stream = self._changes_stream(work.stream[rows], stops, first)
+        del rows, stops
+        self._after_other_device = _ends_near(work.stop_ns[work.device != device], self.stop)
         has_call = call >= 0
-        returned = np.full(len(rows) + 1, _NEVER)
-        returned[:-1][has_call] = calls.stop_ns[call[has_call]]
-        # Of the work from each row on, the one whose call returned first; the last of several.
-        best = np.minimum.accumulate(returned[::-1])
-        is_new = np.append(True, best[1:] < best[:-1])
-        earliest = (len(rows) - np.maximum.accumulate(np.where(is_new, np.arange(len(best)), 0)))[::-1]
-        first = np.searchsorted(starts, self.stop, side="left")
-        waiting = earliest[first]
-        self.returned = returned[waiting]
-        self.awaited = np.where(self.returned < _NEVER, np.append(call, -1)[waiting], -1)
-        """Row of the call whose work was awaited, -1 if none is recorded."""
+        self.ended_by_call = _any_of(has_call, first, after)
+        graphs = np.zeros(len(call), np.bool_)
+        graphs[has_call] = is_graph_launch[calls.name[call[has_call]]]
+        self._by_graph = _any_of(graphs, first, after)
+        del graphs, after
+        self.returned, self.awaited = _awaited(call, calls.stop_ns, first)
+        """When the call whose work was awaited returned, and its row, -1 if none is recorded."""
+        last = call[has_call][-1] if has_call.any() else -1
+        del call, has_call, first
         self.late = (self.returned > self.start) & (self.returned < _NEVER)
         queue_from = np.clip(self.returned, self.start, self.stop)
         self.queue_from = np.where(self.late, np.minimum(queue_from + DELIVERY_NS, self.stop), queue_from)
-        after = np.searchsorted(starts, self.stop, side="right")
-        self.ends = after > first
-        """Whether work begins at the end of the gap."""
-        calls_before = np.append(0, np.cumsum(has_call))
-        self.ended_by_call = calls_before[after] > calls_before[first]
-        graphs = np.zeros(len(rows), np.bool_)
-        graphs[has_call] = is_graph_launch[calls.name[call[has_call]]]
-        graphs_before = np.append(0, np.cumsum(graphs))
-        self._by_graph = graphs_before[after] > graphs_before[first]
-        self._other_stream = self._changes_stream(work.stream[rows], stops, first)
-        self._after_other_device = _ends_near(work.stop_ns[work.device != device], self.stop)
-        last = call[has_call][-1] if has_call.any() else -1
         awaited = np.where(self.awaited >= 0, self.awaited, last)
         self.thread = np.where(awaited >= 0, calls.thread[awaited], -1) if len(calls.thread) else awaited
 
-    def _changes_stream(self, stream: Int64s, stops: Int64s, first: Int64s) -> npt.NDArray[np.bool_]:
+    def _changes_stream(self, stream: Int64s, stops: Int64s, first: Int32s) -> npt.NDArray[np.bool_]:
         """Whether the work after each gap is on another stream than the work before it."""
         if not len(stream):
             return np.zeros(self.count, np.bool_)
@@ -311,6 +307,27 @@ class _Gaps:
         rows = np.flatnonzero(self.late & (self.returned < self.queue_from))
         spans = Spans(self.returned[rows], self.queue_from[rows], rows)
         return _Found(spans, Part.LAUNCHING, self.awaited[rows], -2)
+
+
+def _any_of(flags: npt.NDArray[np.bool_], first: Int32s, after: Int32s) -> npt.NDArray[np.bool_]:
+    """Whether any of the rows from each ``first`` to before ``after`` is flagged."""
+    before = np.zeros(len(flags) + 1, np.int32)
+    np.cumsum(flags, out=before[1:])
+    return before[after] > before[first]
+
+
+def _awaited(call: npt.NDArray[np.integer], call_stop_ns: Int64s, first: Int32s) -> tuple[Int64s, Int64s]:
+    """Of all work from each row ``first`` on, the call that returned first (the last of several): when, and its row."""
+    returned = np.full(len(call) + 1, _NEVER)
+    has_call = call >= 0
+    returned[:-1][has_call] = call_stop_ns[call[has_call]]
+    best = np.minimum.accumulate(returned[::-1])
+    is_new = np.append(True, best[1:] < best[:-1])
+    del best
+    place = np.where(is_new, np.arange(len(is_new), dtype=np.int32), np.int32(0))
+    waiting = (len(call) - np.maximum.accumulate(place))[::-1][first]
+    when = returned[waiting]
+    return when, np.where(when < _NEVER, np.append(call, -1)[waiting], -1).astype(np.int64)
 
 
 def _between(starts: Int64s, stops: Int64s, recording: Recording) -> tuple[Int64s, Int64s]:

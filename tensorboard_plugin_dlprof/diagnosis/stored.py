@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack
+from tensorboard_plugin_dlprof.columns.packing import PART, pack, unpack_from
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, no_activity
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -57,7 +57,7 @@ def read_activity(
         "WHERE (?1 IS NULL OR stop_ns > ?1) AND (?2 IS NULL OR start_ns < ?2) ORDER BY id",
         (begin_ns, end_ns),
     ):
-        columns = unpack(data, 2)
+        columns = unpack_from(con, data, 2)
         found += len(columns[0])
         if found > most + SEGMENTS_A_ROW:
             raise ValueError("too many segments of time")

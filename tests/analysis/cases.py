@@ -220,6 +220,14 @@ def graphs(share: float) -> Profile:
     return profile
 
 
+def early(share: float) -> Profile:
+    """A share of a thousand kernels begin 5 us before their calls."""
+    profile = scene(lambda step: step.good(0, STEP_NS), steps=1000)
+    moved = profile.kernels.api_start[: round(share * 1000)]
+    moved[:] = profile.kernels.gpu_start[: len(moved)] + 5_000
+    return profile
+
+
 class Case(msgspec.Struct, frozen=True):
     """How a rule is triggered."""
 
@@ -273,6 +281,7 @@ CASES: dict[str, Case] = {
         lambda marks: scene(lambda step: step.good(0, STEP_NS), marked=marks > 0, steps=1), 1, 1, 0, 0
     ),
     "cuda_graph_detector": Case(graphs, thresholds.GRAPH_FRACTION),
+    "clock_detector": Case(early, thresholds.EARLY_WORK_FRACTION, answer=Lacks),
     "coverage_detector": Case(outside_of_ops, 0.5, answer=Lacks),
 }  # fmt: skip
 """Detector -> how it is triggered by a number, and from which number on."""

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.events.tables import Device
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tests.analysis.cases import ADD, CASES, SGEMM, attention, many, well_over
+from tests.analysis.cases import ADD, CASES, SGEMM, attention, many, on_two_gpus, well_over
 from tests.analysis.scenes import A100, GOOD, STEP_NS, T4, Step, said_by, scene, signals, verdict
 from tests.shared_data import shared_data
 
@@ -107,7 +107,7 @@ def test_tf32_is_told_where_the_gpu_has_it_and_no_kernel_uses_it() -> None:
 
 
 def test_rows_of_layers_are_merged() -> None:
-    """One row for a path without its indices, an op and a kernel; it opens the op with the most time."""
+    """One row for a path without its indices, an op, a kernel and a GPU; it opens the op with the most time."""
 
     def body(step: Step) -> None:
         for layer in range(4):
@@ -121,6 +121,11 @@ def test_rows_of_layers_are_merged() -> None:
     assert row.time_ns == 3 * sum(1_000 * (layer + 200) for layer in range(4))
     longest = next(op for op in profile.ops if op.op_id == row.key)
     assert "layers.3" in longest.name
+    assert row.path == "/layers.*"
+    assert (row.iteration, row.from_ns, row.to_ns) == (0, 750_000, 953_000)
+    of_two = said_by("amp_detector", on_two_gpus(profile))
+    assert [each.device for each in of_two.evidence] == [0, 1]
+    assert {each.time_ns for each in of_two.evidence} == {row.time_ns}
 
 
 def test_what_attention_counts_is_not_told_to_fuse() -> None:
@@ -129,6 +134,15 @@ def test_what_attention_counts_is_not_told_to_fuse() -> None:
     from tensorboard_plugin_dlprof.analysis.rules.fusing import fusible
 
     assert not fusible(measured).any()
+
+
+@pytest.mark.parametrize("name", ["fused_rope_kernel", "add_rmsnorm_quant_kernel", "act_and_mul_kernel<float>"])
+def test_what_is_fused_is_not_told_to_fuse(name: str) -> None:
+    """Kernels of servers do what several did; others of the same family are told."""
+    from tensorboard_plugin_dlprof.analysis.rules.fusing import fusible
+
+    assert not fusible(signals(many(name, "aten::add", 30)(0.5))).any()
+    assert fusible(signals(many(ADD, "aten::add", 30)(0.5))).any()
 
 
 def test_zero_grad_is_told_by_what_it_costs() -> None:
@@ -165,6 +179,16 @@ def test_the_kernel_that_takes_most_is_told_if_nothing_else_is() -> None:
     assert told.time_ns == 0.6 * STEP_NS
     assert [row.call for row in told.evidence] == [GOOD]
     assert told.cannot_tell
+
+    def solve(step: Step) -> None:
+        step.line("main", "call", 105, 125, "cudaLaunchKernel", corr=step.number + 1)
+        step.line("gpu0", "kernel", 130, STEP_NS, "my_solver", corr=step.number + 1, grid="2,2,1")
+
+    few = scene(solve)
+    told_few = _dominant(_all_rules(few))
+    assert told_few is not None
+    assert "launch of 4 blocks for 108 multiprocessors" in told_few.problem_text()
+    assert told_few.recommendation_text().startswith("Give it more blocks")
     assert _dominant(_all_rules(body(0.45))) is not None  # the other one has more
     assert _dominant(_all_rules(body(0.6, SGEMM))) is None  # amp_detector speaks of it
 

@@ -213,6 +213,39 @@ def test_slow_iterations_name_what_grew(tmp_path: Path) -> None:
     slower = next(each for each in found["findings"] if each["rule"] == "slow_iterations")
     assert slower["time_ns"] == 75_000_000
     assert slower["evidence"][0]["call"] == "cudaFree"
+    body = [event("cpu_op", f"aten::op{row}", GAP[0] + row * 7_000, 6_900) for row in range(10)]
+    body += [event("cuda_runtime", "cudaFree", GAP[0] + row * 7_000 + 20, 6_800) for row in range(10)]
+    late = [each for each in steps(body, lengths=lengths) if each["name"] in ("cudaFree", *(b["name"] for b in body))]
+    found = said(fast + [each for each in late if each["ts"] >= STEP_US], tmp_path)
+    slower = next(each for each in found["findings"] if each["rule"] == "slow_iterations")
+    assert ": cudaFree takes 68" in slower["title"]
+    assert slower["action"].startswith("Is something emptying the allocator's cache")
+
+
+def test_the_main_thread_in_backward_waits_for_another(tmp_path: Path) -> None:
+    """Nothing of it can be moved or done once before the loop."""
+    frame = "<built-in method run_backward of torch._C._EngineBase object at 0x7f>"
+    body = [event("python_function", frame, GAP[0], LONG)]
+    (host,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "host_detector")
+    assert host["action"].startswith("The main thread waits there for the autograd thread")
+
+
+def test_a_slow_launch_of_a_graph_is_launching(tmp_path: Path) -> None:
+    """Half a millisecond inside of the call, in a capture of 30 launches."""
+    events = [each for number in range(30) for each in launch(number + 1, 100 * number, 100 * number + 6, 90)]
+    events += launch(50, 3_000, 3_600, 100, call_us=590, api="cudaGraphLaunch")
+    (told,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert "cudaGraphLaunch" in told["title"]
+    assert told["evidence"][0]["call"] == "cudaGraphLaunch"
+
+
+def test_the_first_launch_of_a_kernel_waits_for_its_code(tmp_path: Path) -> None:
+    """No work is missing where the launch blocked, too; it is where the kernel had run before."""
+    events = launch(1, 0, 10, 1_000, kernel="other") + launch(2, 1_020, 2_800, 100, call_us=700)
+    events += launch(3, 2_905, 2_910, 4_000, kernel="other")
+    assert "unrecorded_gpu_work" not in {each["rule"] for each in said(events, tmp_path)["findings"]}
+    again = [{**each, "name": "other" if each["name"] == "k" else each["name"]} for each in events]
+    assert "unrecorded_gpu_work" in {each["rule"] for each in said(again, tmp_path)["findings"]}
 
 
 def test_warm_up_is_information_and_no_average(tmp_path: Path) -> None:
@@ -270,13 +303,16 @@ def test_copies_through_pageable_memory_say_so(tmp_path: Path) -> None:
 
 
 def test_a_host_that_is_far_ahead_is_not_asked_for_more(tmp_path: Path) -> None:
-    """Two hundred launches wait at any time: what blocks the host costs nothing."""
+    """Two hundred launches wait at any time: what blocks the host costs nothing, but long host work with none does."""
     body = [
         each for number in range(200) for each in launch(100 + number, number, GAP[0] + 390 * number, 300, call_us=0.5)
     ]
     blocked = [event("cuda_runtime", "cudaDeviceSynchronize", 300, 70_000)]
     rules = {each["rule"] for each in said(steps([*body, *blocked]), tmp_path)["findings"]}
     assert not rules & {"sync_detector", "allocation_detector"}
+    work = [event("cpu_op", "aten::unique", STEP_US - 20_000, 9_000)]
+    shorter = [each for each in body if each["ts"] < STEP_US - 25_000]
+    assert "host_detector" in {each["rule"] for each in said(steps([*shorter, *work]), tmp_path)["findings"]}
 
 
 def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.analysis.tables import Finding
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Segment
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.profile.tables import Calls, Profile
 from tests.analysis.scenes import STEP_NS, Step, scene, verdict
 
 GB = 1 << 30
@@ -118,6 +118,12 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     assert "saves up to 5.00 GiB" in said.recommendation_text()
     assert "1.00 ms of GPU time (100 % of each iteration)" in said.recommendation_text()
     assert "in 24 iterations the GPU is full" in of_memory(held(leak=GB))["leak_detector"].problem_text()
+    churning = held(reserved_rises=True)
+    name = np.full(2, churning.strings.intern("cudaMalloc"), np.int32)
+    begin, one = np.array([50, 3 * STEP_NS]), np.zeros(2, np.int32)
+    churning.calls = Calls(one, one, name, begin, begin + 4_000, one.astype(np.int64), one.astype(np.int64))
+    said = of_memory(churning)["allocator_churn_detector"].problem_text()
+    assert said.endswith("calls that allocate and free took 4.00 \u00b5s of the host's time there.")
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
     assert full == "An allocation of 1.00 GiB failed; 9.50 GiB were in use: the GPU is truly full."
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]

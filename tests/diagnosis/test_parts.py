@@ -141,7 +141,9 @@ def test_each_moment_has_the_first_cause_that_holds(name: str, tmp_path: Path) -
     events, want = CASES[name]
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": [{**each, "ts": each["ts"] + 1000} for each in events]}))
-    parts = as_data(diagnose(profile_of(trace)), "trace.json")["iterations"][0]["devices"]["0"]["parts"]
+    found = as_data(diagnose(profile_of(trace)), "trace.json")
+    assert [device["process"] for device in found["devices"]] == ["9"]
+    parts = found["iterations"][0]["devices"]["0"]["parts"]
     if "compute_other" not in parts or not parts["compute_other"]:
         parts["compute_other"] = parts.pop("compute_unknown")  # no rule knows a kernel called k
     assert {part: time / 1000 for part, time in parts.items() if time} == want

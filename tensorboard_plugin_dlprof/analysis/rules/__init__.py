@@ -81,6 +81,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("iteration_range_detector", recording.iteration_range),
     ("unused_gpu_detector", recording.unused_gpus),
     ("cuda_graph_detector", recording.graphs_as_a_whole),
+    ("clock_detector", recording.clocks_apart),
     ("coverage_detector", recording.recorded_ops),
 )
 """Detector and rule. The order is that of findings whose gains are equal."""

@@ -58,11 +58,12 @@ def written(signals: Signals) -> Finding | Lacks | None:
         signals.advice(
             "Call torch.nn.functional.scaled_dot_product_attention, which keeps the scores on the chip (FlashAttention "
             'for 16 bits); in Transformers, where the model has it: attn_implementation="sdpa".',
-            tensorflow="Let XLA fuse what is between the products: tf.function(jit_compile=True).",
+            tensorflow="Let XLA fuse what is between the multiplications: tf.function(jit_compile=True).",
             jax='Call jax.nn.dot_product_attention(..., implementation="cudnn"), which keeps the scores on the chip.',
-            tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two products with "
+            tensorrt="Let TensorRT fuse them: it knows attention where the network has it as two multiplications with "
             "nothing but a softmax between them, in 16 bits or less.",
-            cuda="Use one kernel for both products and the softmax between them (cuDNN's attention, FlashAttention).",
+            cuda="Use one kernel for both multiplications and the softmax between them (cuDNN's attention, "
+            "FlashAttention).",
         ),
         {
             "calls": signals.per_iteration(found.calls),
@@ -94,12 +95,12 @@ def _fused(
         flops = float(ops.product_flops[rows].sum())
         low, high = (max(now - flops / (rate * reached) * 1e9, 0.0) for reached in _FUSED_RATE)
         return {Pool.OTHER_KERNELS: (low, high)}, (
-            "The products alone, at a quarter to half of the dense 16-bit rate, as FlashAttention reaches; what is "
-            "between them goes."
+            "The multiplications alone, at a quarter to half of the dense 16-bit rate, as FlashAttention reaches; what "
+            "is between them goes."
         )
     time = signals.time(between)
     return {Pool.OTHER_KERNELS: (_LEFT * time, time)}, (
-        "The kernels between the products go; what the products gain is not known without shapes and the GPU's rates."
+        "The kernels between the multiplications go; what these gain is not known without shapes and the GPU's rates."
     )
 
 

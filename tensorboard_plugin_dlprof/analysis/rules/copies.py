@@ -6,13 +6,13 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.evidence import without_indices
+from tensorboard_plugin_dlprof.analysis.evidence import path_of_group, without_indices
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
@@ -74,7 +74,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         "copies",
         "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
-        _advice(signals, direction, pageable, wide),
+        _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, found.device) < found.exposed_ns),
         {
             "time_ns": found.exposed_ns,
             "share_fraction": share,
@@ -97,7 +97,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _advice(signals: Signals, direction: int, pageable: bool, wide: bool) -> str:
+def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly_hides: bool) -> str:
     """What to do about copies of a direction (CUPTI's number)."""
     if pageable and direction == _TO_HOST:
         return "Copy to the host less often and only what is needed, into pinned memory: " + signals.advice(
@@ -131,8 +131,13 @@ def _advice(signals: Signals, direction: int, pageable: bool, wide: bool) -> str
             "The driver moves these pages when they are touched: move them before (cudaMemPrefetchAsync), or allocate "
             "with cudaMalloc what only the GPU uses."
         )
-    aside = "Copy beside the kernels, on a stream of its own, and keep on the GPU what is used again."
-    return aside + (" Cast on the host what only products in 16 bits read." if wide else "")
+    aside = (
+        "Copy less: keep on the GPU what is used again. There is too little to compute to hide more than a small part "
+        "of these copies behind it."
+        if hardly_hides
+        else "Copy beside the kernels, on a stream of its own, and keep on the GPU what is used again."
+    )
+    return aside + (" Cast on the host what only matrix multiplications in 16 bits read." if wide else "")
 
 
 def _is_wider_than_needed(signals: Signals, found: Transfers, main: Bools) -> bool:
@@ -222,7 +227,13 @@ def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence
                 int(time[at]),
                 len(own),
                 detail,
-                path=op.name if associated else "",
+                path=(
+                    ""
+                    if not associated
+                    else op.name
+                    if len(distinct_values(table.op[found.rows[own]])) == 1
+                    else path_of_group(op.name)
+                ),
                 call=call or op.op_type,
                 device=found.device.device,
                 iteration=iteration_of(signals, int(table.gpu_start[longest])),

@@ -26,6 +26,12 @@ _ZERO = Expression(r"zero_grad", re.IGNORECASE)
 _COMPILERS = ("triton", "xla", "nvfuser", "tensorrt")
 """Libraries whose kernels are fused already."""
 
+_FUSED = (
+    "fused", "add_rmsnorm", "add_rms_norm", "rmsnorm_quant", "rms_norm_quant", "_and_mul", "rotary_emb", "rope_",
+    "kv_cache", "kvcache", "splitkreduce", "split_k_reduce",
+)  # fmt: skip
+"""Parts of names of kernels that do what several did, as servers of language models have, or that end a product."""
+
 _FUSED_OPTIMIZERS = ("Adam", "AdamW", "SGD")
 """Optimizers of ``torch.optim`` with fused GPU kernels since 2.3; Adagrad's were for CPUs only until 2026."""
 
@@ -121,7 +127,7 @@ def fusible(signals: Signals) -> Bools:
     chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
     # What changes layouts has a finding of its own.
     chosen &= ~signals.of_library(*_COMPILERS) & ~signals.transposing & ~_of_attention(signals)
-    return chosen & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
+    return chosen & ~signals.named(_FUSED) & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
 
 
 def _of_attention(signals: Signals) -> Bools:

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.missing import says_nothing_of_the_host
+from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
 from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of, runtime_advice
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
@@ -145,7 +145,7 @@ def _goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
 
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
     """The host waits in a call that blocks, and the GPU has nothing to do."""
-    if says_nothing_of_the_host(signals):
+    if needs_no_sooner_launch(signals):
         return None
     found = waiting(signals, lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
     if found is None:
@@ -187,11 +187,11 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
 def launching(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for the next launch: many short kernels, or slow code between them."""
     diagnosis = signals.diagnosis
-    if says_nothing_of_the_host(signals) or "graphs_whole" in diagnosis.lower_bound:
+    if needs_no_sooner_launch(signals) or "graphs_whole" in diagnosis.lower_bound:
         return None
     if is_cold_start(signals, thresholds.ONLY_COLD_FRACTION):
         return None
-    found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING)
+    found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING or _launches_a_graph(signals, cause))
     if found is None or (not signals.marked and len(found.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
     named = places_of(found.rows)
@@ -232,6 +232,12 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             cuda="",
         ),
     )
+
+
+def _launches_a_graph(signals: Signals, cause: Cause) -> bool:
+    """Whether the GPU waits inside of a call that launches a graph, which takes longer the more is in it."""
+    is_first = not signals.marked and is_cold(cause)
+    return cause.part == Part.BLOCKED and cause.detail == "launch" and "GraphLaunch" in cause.call and not is_first
 
 
 def busy_host(signals: Signals) -> Finding | Lacks | None:
@@ -287,6 +293,11 @@ def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
             "Find out what the host does inside {where} without a launch. What happens once (the first call for a "
             "shape, compiling, loading) belongs before the recording; what goes on: fewer and larger ops, a compiled "
             "model, or a graph."
+        )
+    if top.kind == "frame" and "run_backward" in top.path:
+        return (
+            "The main thread waits there for the autograd thread: see on the timeline what that thread does then, such "
+            "as hooks of gradients and calls that block."
         )
     if top.kind == "frame":
         return "Look at {where}: do its work on the GPU, in another thread or process, or once before the loop."

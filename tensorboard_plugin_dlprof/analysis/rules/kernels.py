@@ -37,6 +37,9 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
     if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION:
         return None
     reached = _reached(signals, chosen)
+    sms = signals.device.sm_count if signals.device else 0
+    blocks = signals.profile.kernels.grid[signals.kernel[chosen]].astype(np.int64).prod(axis=1).max()
+    few = 0 < 2 * blocks <= sms
     near = reached is not None and reached >= _NEAR_ROOF
     return Finding(
         "dominant_kernel",
@@ -44,10 +47,14 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         Confidence.HIGH,
         "dominant kernel",
         "One kernel takes {computing_fraction} of the computing time: {kernel}, {kernels_ns} of each iteration in "
-        "{kernels} {kernels:launch|launches}" + ("." if reached is None else ", at {reached_fraction} of its roof."),
+        "{kernels} {kernels:launch|launches}"
+        + (" of {blocks} {blocks:block|blocks} for {sms} multiprocessors" if few else "")
+        + ("." if reached is None else ", at {reached_fraction} of its roof."),
         "It runs near what the GPU can do: only less work makes it faster (a smaller problem, a narrower type, another "
         "algorithm)."
         if near
+        else "Give it more blocks to work on at once: each runs on one multiprocessor, and most of the GPU idles."
+        if few
         else "Find out what limits it: rocprof-compute profile -n why -k '{function}' -- PROGRAM."
         if signals.is_amd
         else "Find out what limits it: ncu --set full -k '{function}' -c 5 PROGRAM.",
@@ -58,6 +65,8 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
             ),
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
+            "blocks": int(blocks),
+            "sms": sms,
             "computing_fraction": share,
             "reached_fraction": reached if reached is not None else 0.0,
         },

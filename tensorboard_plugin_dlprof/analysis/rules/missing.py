@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
-from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, Part
 
 
 def missing_work(signals: Signals) -> Finding | None:
@@ -19,7 +19,9 @@ def missing_work(signals: Signals) -> Finding | None:
     diagnosis = signals.diagnosis
     found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
     if found is not None and (
-        signals.share_of_iteration(found.time_ns - _always_late_ns(found.device) * found.count)
+        signals.share_of_iteration(
+            found.time_ns - _always_late_ns(found.device) * found.count - _loading_ns(signals, found.device)
+        )
         >= thresholds.MISSING_FRACTION
     ):
         graphs = sum(row.time_ns for row in found.rows if row.cause.detail == "graph")
@@ -118,8 +120,36 @@ def is_sampled(signals: Signals) -> bool:
 
 
 def says_nothing_of_the_host(signals: Signals) -> bool:
-    """Whether idle time says nothing of the host: it captures graphs, is far ahead, or its launches are missing."""
-    return bool(signals.captures[0]) or far_ahead(signals.diagnosis) or is_sampled(signals)
+    """Whether idle time says nothing of the host: it captures graphs, or its launches are missing."""
+    return bool(signals.captures[0]) or is_sampled(signals)
+
+
+def needs_no_sooner_launch(signals: Signals) -> bool:
+    """Whether it would not help to launch sooner: nothing can be said of the host, or it is far ahead mostly."""
+    return says_nothing_of_the_host(signals) or far_ahead(signals.diagnosis)
+
+
+def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
+    """Time in which a kernel's code is put on the GPU, mean of the iterations: waits that end with the first kernel of
+    a name, whose launch blocked, too."""
+    pieces, table = device.clipped, signals.profile.kernels
+    causes = signals.profile.activity.causes
+    waits = np.array(
+        [each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False], np.bool_
+    )
+    chosen = np.zeros(pieces.windows, np.bool_)
+    chosen[signals.diagnosis.chosen] = True
+    rows = np.flatnonzero(waits[pieces.cause] & chosen[pieces.window])
+    mine = np.flatnonzero(table.device == device.device)
+    mine = mine[np.argsort(table.gpu_start[mine], kind="stable")]
+    if not len(rows) or not len(mine):
+        return 0
+    first = np.zeros(len(mine), np.bool_)
+    first[np.unique(table.long_name[mine], return_index=True)[1]] = True
+    blocked = table.api_stop[mine] - table.api_start[mine] >= BLOCK_NS
+    place = np.minimum(np.searchsorted(table.gpu_start[mine], pieces.stop_ns[rows]), len(mine) - 1)
+    loads = first[place] & blocked[place] & (table.gpu_start[mine[place]] == pieces.stop_ns[rows])
+    return int(pieces.length_ns[rows[loads]].sum()) // max(int(chosen.sum()), 1)
 
 
 def _always_late_ns(device: DeviceDiagnosis) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import msgspec
+
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import source_line
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -42,10 +44,27 @@ def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
 
 
 def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
-    """The rows that name somebody, as evidence; times and counts are of all iterations together."""
-    return tuple(_evidence(signals, row, device) for row in rows if row.cause.path or row.cause.call)[
-        : thresholds.EVIDENCE_ROWS
-    ]
+    """The rows that name somebody, as evidence; times and counts are of all iterations together.
+
+    Rows of one path and call are one, whatever else tells their causes apart.
+    """
+    found: dict[tuple[str, str], Evidence] = {}
+    for row in rows:
+        if not (row.cause.path or row.cause.call):
+            continue
+        each = _evidence(signals, row, device)
+        first = found.get((each.path, each.call))
+        found[each.path, each.call] = each if first is None else _together(first, each)
+    return tuple(sorted(found.values(), key=lambda each: -(each.time_ns or 0))[: thresholds.EVIDENCE_ROWS])
+
+
+def _together(first: Evidence, other: Evidence) -> Evidence:
+    """Two rows as one, which opens what the first opens."""
+    return msgspec.structs.replace(
+        first,
+        time_ns=(first.time_ns or 0) + (other.time_ns or 0),
+        count=(first.count or 0) + (other.count or 0),
+    )
 
 
 def _evidence(signals: Signals, row: Row, device: int) -> Evidence:
@@ -79,6 +98,9 @@ def is_compiling(cause: Cause) -> bool:
     return bool(_COMPILING.search(cause.path))
 
 
+_MOST_LETTERS = 1_000
+"""Of a path that is looked at."""
+
 _TRANSFERS = re.compile(
     r"/?(?:BufferSequencingEvent::|(?:batched_)?device_put\b|cpp_pjit_shard_arg|shard_args?\b|"
     r"\w*::\w*(?:BufferFromHost|CopyTo|CopyRaw|TransferTo|TransferFrom|ToLiteral))"
@@ -96,18 +118,19 @@ def runtime_advice(cause: Cause) -> str:
     """What to do about time in a range of JAX's or TensorFlow's runtime, ``{where}`` of a text; empty for others."""
     if cause.kind == "frame":
         return ""
-    if _TRANSFERS.match(cause.path):
+    path = cause.path[:_MOST_LETTERS]
+    if _TRANSFERS.match(path):
         return (
             "{where} is JAX's runtime, which moves arrays to a GPU. Put them there "
             "before the loop, or a batch ahead: jax.device_put with the sharding that the function wants; no NumPy "
             "arrays, Python numbers or arrays of another GPU as arguments."
         )
-    if _DISPATCH.match(cause.path):
+    if _DISPATCH.match(path):
         return (
             "{where} is JAX on its way to a launch. Call fewer and larger functions: one jax.jit around the whole "
             "step, jax.lax.scan over several; give them arrays that are on the GPU, and keep shapes and types the same."
         )
-    if _EXECUTOR.match(cause.path):
+    if _EXECUTOR.match(path):
         return (
             "{where} is TensorFlow's executor, which starts op by op. Give it fewer and larger ones: "
             "tf.function(jit_compile=True) around the whole step, several steps in one call (steps_per_execution), or "

@@ -65,7 +65,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
             'Use automatic mixed precision: torch.autocast("cuda", dtype=torch.{type}){scaler}, or a model in {type}.',
             tensorflow='Use mixed precision: tf.keras.mixed_precision.set_global_policy("mixed_{type}"), with a '
             "LossScaleOptimizer around an optimizer of your own for float16.",
-            jax="Compute in jnp.bfloat16: dtype of the layers (Flax, Haiku, Equinox), or arrays cast before products; "
+            jax="Compute in jnp.bfloat16: dtype of the layers (Flax, Haiku, Equinox), or arrays cast before; "
             "keep parameters and sums in float32.",
             tensorrt="Build the engine for 16 bits: --fp16 or --bf16 of trtexec, or types in the network where it is "
             "strongly typed.",
@@ -197,7 +197,8 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         Severity.INFO,
         Confidence.LOW,
         "fp8",
-        "{ops} large {ops:product in 16 bits takes|products in 16 bits take} {products_ns} of each iteration "
+        "{ops} large matrix {ops:multiplication in 16 bits takes|multiplications in 16 bits take} "
+        "{products_ns} of each iteration "
         "({share_fraction}), on a GPU that multiplies FP8 twice as fast.",
         signals.advice(
             "Try FP8 for the linear layers (Transformer Engine, torchao.float8), and watch the loss: it needs scaling, "
@@ -205,7 +206,7 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
             tensorflow="",
             jax="Try FP8 for the linear layers (Transformer Engine for JAX, qwix), and watch the loss.",
             tensorrt="Try FP8: quantise the model with its scales, build the engine with --fp8, and compare answers.",
-            cuda="Try FP8 for large products (cuBLASLt), and compare answers: it needs scaling.",
+            cuda="Try FP8 for large multiplications (cuBLASLt), and compare answers: it needs scaling.",
         ),
         {
             "ops": len(rows),

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.windows import said
-from tensorboard_plugin_dlprof.units import percentage
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 
 def iterations(signals: Signals) -> Finding | Lacks | None:
@@ -156,6 +156,23 @@ def graphs_as_a_whole(signals: Signals) -> Finding | Lacks | None:
         time_ns=signals.per_gpu(launches.graph_ns),
         link="https://docs.nvidia.com/nsight-systems/UserGuide/index.html#cuda-graph-trace",
     )  # fmt: skip
+
+
+def clocks_apart(signals: Signals) -> Lacks | None:
+    """Work that begins before the call that asks for it: the clocks of host and GPU are apart, or drift."""
+    profile = signals.profile
+    tables = (profile.kernels, profile.memcpys, profile.memsets)
+    ahead = np.concatenate([table.api_start - table.gpu_start for table in tables])
+    early = ahead[ahead > thresholds.EARLY_WORK_NS]
+    # Work without a recorded call has that of its own begin.
+    asked = sum(int(np.count_nonzero(table.api_stop != table.gpu_start)) for table in tables)
+    if not len(early) or len(early) <= thresholds.EARLY_WORK_FRACTION * asked:
+        return None
+    return Lacks(
+        f"why the GPU waits in gaps of up to {short_duration(int(early.max()))}: {percentage(len(early) / asked)} of "
+        "the work begins before its call, so the clocks of host and GPU are apart",
+        "Record again, without other profilers at the same time; a shorter recording drifts less.",
+    )
 
 
 def recorded_ops(signals: Signals) -> Finding | Lacks | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import msgspec
@@ -156,16 +156,22 @@ def _warm_up(signals: Signals) -> Finding | None:
     )
 
 
-def _grown(signals: Signals, one: Sequence[int], other: Sequence[int]) -> tuple[list[Row], int, int] | None:
+def _grown(
+    signals: Signals,
+    one: Sequence[int],
+    other: Sequence[int],
+    place_of_cause: Callable[[Cause], tuple[object, ...]] | None = None,
+) -> tuple[list[Row], int, int] | None:
     """What takes longer in some iterations than in others: the rows of the place that grew most, their GPU, and by how
     much."""
+    tell = place_of_cause or _place
     best: tuple[list[Row], int, int] | None = None
     for device in signals.diagnosis.devices:
         more: dict[tuple[object, ...], int] = {}
         found: dict[tuple[object, ...], list[Row]] = {}
         for sign, windows in ((1, one), (-1, other)):
             for row in rows_of(signals.diagnosis, device, windows, busy=True):
-                place = _place(row.cause)
+                place = tell(row.cause)
                 more[place] = more.get(place, 0) + sign * row.time_ns
                 if sign > 0:
                     found.setdefault(place, []).append(row)
@@ -181,6 +187,15 @@ def _place(cause: Cause) -> tuple[object, ...]:
         return _OF_THE_HOST, cause.path or cause.call
     return cause.part, cause.detail, cause.call, cause.path
 
+
+def _call(cause: Cause) -> tuple[object, ...]:
+    """What tells a call that blocks, wherever it is made; the rest is one."""
+    return (cause.detail, cause.call) if cause.part == Part.BLOCKED else ()
+
+
+_MEMORY: Final = (
+    "Allocate before the loop and keep what is freed; look at {call} in a slow iteration and in a fast one."
+)
 
 _OF_THE_HOST: Final = (Part.LAUNCHING, Part.HOST_OP, Part.HOST_CODE)
 
@@ -269,7 +284,15 @@ def slow_iterations(signals: Signals) -> Finding | None:
         evidence, more = (work[0],), work[1]
         where = work[0].key.replace("{", "(").replace("}", ")")
     of_part = _part_grown(signals, Part(row.cause.part), device, slow, fast)
-    is_one_place = 2 * more >= of_slow - of_fast or 2 * more >= of_part
+    of_call = _grown(signals, slow, fast, _call)
+    half = (of_slow - of_fast) / 2
+    is_one_call = (
+        more < half and of_call is not None and of_call[0][0].cause.part == Part.BLOCKED and of_call[2] >= half
+    )
+    is_one_place = not is_one_call and (more >= half or 2 * more >= of_part)
+    if of_call is not None and is_one_call:
+        (row, *_), device, more = of_call
+        evidence = evidence_of(signals, of_call[0], device)
     words = {
         "became_slower": "Iterations {first} to {last} take {slow_ns}, those before {fast_ns}",
         "two_kinds": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
@@ -285,12 +308,25 @@ def slow_iterations(signals: Signals) -> Finding | None:
         + (
             ": {where} takes {more_ns} more."
             if is_one_place
+            else ": {call} takes {more_ns} more, most in {path}."
+            if is_one_call
             else ": {part} takes {part_ns} more, {more_ns} of it {where}."
         ),
         "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?"
         if is_one_place
         else "Look at how many kernels run in a slow iteration and in a fast one, and how long: what is larger there?"
         if row.cause.part < Part.QUEUED
+        else signals.advice(
+            "Is something emptying the allocator's cache (torch.cuda.empty_cache(), memory that is nearly full, "
+            "PYTORCH_NO_CUDA_MEMORY_CACHING)? Look at {call} in a slow iteration and in a fast one.",
+            tensorflow=_MEMORY,
+            tensorrt=_MEMORY,
+            jax=_MEMORY,
+            cuda=_MEMORY,
+        )
+        if is_one_call and row.cause.detail == "allocation"
+        else "Look at {call} in a slow iteration and in a fast one: why does it block for longer wherever it is called?"
+        if is_one_call
         else "No one place explains it: look for what slows the whole host down then (other processes and threads, "
         "garbage collection), with a slow iteration beside a fast one on the timeline.",
         {
@@ -302,6 +338,8 @@ def slow_iterations(signals: Signals) -> Finding | None:
             "fast_ns": of_fast,
             "where": where,
             "more_ns": more,
+            "call": row.cause.call,
+            "path": row.cause.path.replace("{", "(").replace("}", ")"),
             "part": "what the host does between launches"
             if row.cause.part in _OF_THE_HOST
             else "computing"

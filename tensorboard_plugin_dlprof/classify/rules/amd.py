@@ -110,7 +110,7 @@ RULES: Final = (
     Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck::|\bck_tile::", "@ck", words="ck:: ck_tile::"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
     Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
-         r"^igemm_(?:fwd|bwd|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
+         r"^igemm_(?:fwd|bwd|bwd_data|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
          "@words", words="gridwise_ igemm_"),
     Rule("miopen-igemm", NO, "convolution", "miopen",
          r"^igemm_(?:fwd|bwd|wrw)_gtcm?_|^igemm_(?:v4|dynamic)|gridwise_convolution\w*(?:_g?nkd?hw|double_buffer)",

@@ -88,7 +88,7 @@ RULES: Final = (
     _by_words("word-collective", NO, "collective",
          "allreduce allgather all_reduce all_gather reduce_scatter broadcast_nvl p2p sendrecv"),
     _by_words("word-optimizer", NO, "optimizer",
-         "adam adamw sgd optimizer muon lion momentum unscale", "@types"),
+         "adam adamw adagrad adadelta nesterov rmsprop sgd optimizer muon lion momentum unscale", "@types"),
     _by_words("word-embedding", NO, "embedding",
          "embedding gather scatter index lookup embed onehot", "@types"),
     _by_words("word-sort", NO, "sort",

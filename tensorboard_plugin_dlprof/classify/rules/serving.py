@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorboard_plugin_dlprof.classify.rules.rule import NO, Rule
+from tensorboard_plugin_dlprof.classify.rules.rule import NO, YES, Rule
 
 RULES: Final = (
     Rule("moe-align", NO, "sort", "@namespace",
@@ -46,6 +46,8 @@ RULES: Final = (
     Rule("activation", NO, "elementwise", "@namespace",
          r"(?i:act_and_mul|silu|gelu|swiglu|geglu|relu|activation|sigmoid|tanh)\w*", "@types",
          words="act_and_mul activation geglu gelu relu sigmoid silu swiglu tanh"),
+    Rule("quartet-quantise", YES, "gemm", "custom", r"^quantize_g\d+q?t_cuda_", knows_better=True,
+         note="turns groups by a Hadamard matrix with wmma before it quantises them", words="quantize_g"),
     Rule("quantise", NO, "elementwise", "@namespace",
          r"(?i:quant(?:ize|ise)?|dequant\w*|\bcvt_\w*to_fp[48]|scaled_fp8|scaled_int8|per_token_group)\w*",
          "@words or types", words="per_token_group quant scaled_fp8 scaled_int8 to_fp"),
