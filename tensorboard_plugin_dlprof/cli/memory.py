@@ -23,7 +23,9 @@ _LISTS = {"category": ("category", "at_peak"), "module": ("module", "by_module")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, snapshot or database")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
+    parser.add_argument(
+        "--format", choices=("text", "json", "html"), default="text", help="for people, for scripts, or as a page"
+    )
     parser.add_argument("--device", metavar="N", help="only this GPU")
     parser.add_argument(
         "--at",
@@ -32,7 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the moment to list, in ns of the recording, or the number of an event without times (default: peak)",
     )
     parser.add_argument("--by", choices=tuple(_LISTS), default="category", help="what the text lists")
-    parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of the text (default: 10)")
+    parser.add_argument(
+        "--top", metavar="N", type=int, default=10, help="rows of the lists of the text and the page (default: 10)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,17 +57,22 @@ def run(arguments: argparse.Namespace) -> int:
         found["devices"] = {arguments.device: found["devices"][arguments.device]}
     if arguments.format == "json":
         tell_json(found)
+    elif arguments.format == "html":
+        from tensorboard_plugin_dlprof.reports.memory import memory_page
+
+        sys.stdout.writelines(memory_page(found, arguments.top))
     else:
         sys.stdout.write(_text(found, arguments.by, arguments.top))
     return exit_codes.SUCCESS
 
 
 def _text(found: dict[str, Any], by: str, top: int) -> str:
+    from tensorboard_plugin_dlprof.reports.memory import when
+
     lines = [found["headline"]]
     for device, each in found["devices"].items():
         whole = each["in_use_bytes"]
-        when = "the peak of" if whole == each["peak_bytes"] else "that moment, of"
-        lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when} {size(whole)}:"]
+        lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when(each)}:"]
         key, rows = _LISTS[by]
         for row in each[rows][:top]:
             count = row["blocks"]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.naming import is_candidate_name, is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError
+from tensorboard_plugin_dlprof.metadata import JOB_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote, remote_refusal
 
 
@@ -28,7 +29,7 @@ def find_sources(arguments: Sequence[str]) -> tuple[list[Path], list[ProfileErro
 
 
 def meant_by(argument: str, databases: bool = False) -> list[Path]:
-    """The sources that one argument names, in the order of their paths; with ``databases``, databases too.
+    """The sources that one argument names, in the order of their paths; with ``databases``, also those and jobs'.
 
     Raises:
         NotFound: there is no such file, or no file matches the pattern.
@@ -67,9 +68,13 @@ def _below(folder: Path, databases: bool) -> Iterator[Path]:
 
     for parent, folders, names in os.walk(folder):
         folders.sort()
-        for name in sorted(filter(is_candidate_name, names)):
+        for name in sorted(names):
             path = Path(parent, name)
-            if is_database_name(name):
+            if name.endswith(JOB_SUFFIX):
+                is_meant = databases
+            elif not is_candidate_name(name):
+                continue
+            elif is_database_name(name):
                 is_meant = databases
             else:
                 # A file named like a trace is not skipped even if it cannot be read: the user wants to know why.

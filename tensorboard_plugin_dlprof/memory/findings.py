@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.columns.group import are_among
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
 from tensorboard_plugin_dlprof.memory.leak import Leak
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, open_blocks, peak_of, repeated
@@ -45,7 +46,7 @@ def findings_of(
         *_activations(profile, history),
         *_wide_activations(profile, history),
         *_fragmentation(history),
-        *_churn(history, iterations),
+        *_churn(profile, history, iterations),
         *(_cached(history) if profile.info.source_format != "xplane" else []),
         *_room(history),
     ]
@@ -240,7 +241,7 @@ def _cached(history: History) -> list[dict[str, Any]]:
     return [_finding("cached_memory_detector", "info", "high", title, action)]
 
 
-def _churn(history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Memory taken from the driver in most iterations, not only in the first."""
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
         return []
@@ -251,7 +252,13 @@ def _churn(history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[
     after = int(np.count_nonzero(times > peaks[0]))
     if after < len(iterations) - 1:
         return []
-    title = f"The allocator took memory from the driver {after:,} times after the first iteration"
+    calls = profile.calls
+    names = distinct_values(calls.name).tolist()
+    allocates = [name for name in names if blocking_class(profile.strings[name]) == "allocation"]
+    rows = are_among(calls.name, allocates) & (calls.api_start > peaks[0])
+    cost_ns = int((calls.api_stop[rows] - calls.api_start[rows]).sum())
+    cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
+    title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"
     action = "Give the inputs of all iterations the same shapes, and do not call empty_cache in the loop."
     return [_finding("allocator_churn_detector", "advice", "medium", title, action)]
 

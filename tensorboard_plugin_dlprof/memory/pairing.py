@@ -56,6 +56,17 @@ def _by_address(rows: Int64s, address: Int64s) -> Int64s:
     return found
 
 
+def continued(phase: Int8s) -> Int8s:
+    """Phases of events in order, each unknown one that of the event before."""
+    known = np.maximum.accumulate(np.where(phase > Phase.UNKNOWN, np.arange(len(phase)), 0))
+    return phase[known] if len(phase) else phase
+
+
+def are_several(phase: Int8s) -> bool:
+    """Whether a recording has more than one phase, so that it has a backward pass or an optimizer."""
+    return int(np.count_nonzero(np.bincount(phase, minlength=1)[1:])) > 1
+
+
 def category_of(allocated: Int8s, freed: Int8s, stays: npt.NDArray[np.bool_], backward_follows: bool) -> Int8s:
     """The category of blocks, by the phases in which they were allocated and freed.
 

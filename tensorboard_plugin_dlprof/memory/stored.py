@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.packing import unpack
+from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Segment
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
@@ -240,7 +240,7 @@ def _read_parts(
         more += f" AND part BETWEEN {int(parts[0])} AND {int(parts[-1])}"
     found = []
     for (packed,) in con.execute(f"SELECT packed FROM {table} WHERE device_id = ? {more} ORDER BY part", (device,)):
-        rows = unpack(packed, columns)
+        rows = unpack_from(con, packed, columns)
         summed = columns if table == "memory_states" else 1
         found.append([np.cumsum(column) for column in rows[:summed]] + rows[summed:])
     if not found:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History, Phase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
 from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked
@@ -27,16 +27,18 @@ from tensorboard_plugin_dlprof.memory.stored import (
     segments_of,
     state_of,
 )
-from tensorboard_plugin_dlprof.queries.extension import info
+from tensorboard_plugin_dlprof.queries.extension import info, shown_name
 from tensorboard_plugin_dlprof.queries.memory_answers import (
     CategoryCurve,
     MemoryCurve,
     MemoryPeak,
+    MemoryPhase,
     MemorySegment,
     MemorySegments,
 )
 
 MOST_BINS = 2_000
+_MOST_PHASES = 500
 _MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 50_000
 
@@ -116,7 +118,24 @@ def memory_curve(
         "reserved_max_bytes": _reduced(np.maximum, steps.reserved_bytes, begin, end) if facts.reserved else None,
         "categories": _stack(connection, facts, steps, np.array(highest)),
         "capacity_bytes": facts.capacity_bytes or None,
+        "phases": _phases(connection, device, first, last),
     }
+
+
+def _phases(connection: sqlite3.Connection, device: int, first: int, last: int) -> list[MemoryPhase]:
+    """The phases of training steps in a window; none of too many, which nobody could tell apart."""
+    rows = connection.execute(
+        "SELECT start, stop, phase FROM memory_phases WHERE device_id = ? AND start <= ? AND stop >= ? "
+        "AND phase <> 0 ORDER BY start LIMIT ?",
+        (device, last, first, _MOST_PHASES + 1),
+    ).fetchall()
+    if len(rows) > _MOST_PHASES:
+        return []
+    with _damage(connection):
+        return [
+            {"phase": Phase(phase).name.lower(), "from": max(int(start), first), "to": min(int(stop), last)}
+            for start, stop, phase in rows
+        ]
 
 
 def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s) -> list[CategoryCurve] | None:
@@ -211,8 +230,7 @@ def _damage(connection: sqlite3.Connection) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, KeyError, IndexError, OverflowError):
-        shown = getattr(connection, "shown_name", "The database")
-        raise UnfitDatabase(f"The memory in {shown} is damaged; import its source again.") from None
+        raise UnfitDatabase(f"The memory in {shown_name(connection)} is damaged; import its source again.") from None
 
 
 def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> list[int]:

@@ -27,6 +27,10 @@ class CategoryCurve(TypedDict):
     bytes: list[int]
 
 
+MemoryPhase = TypedDict("MemoryPhase", {"phase": str, "from": int, "to": int})
+"""A part of training steps: forward, backward, zero_grad or optimizer."""
+
+
 MemoryCurve = TypedDict(
     "MemoryCurve",
     {
@@ -39,10 +43,12 @@ MemoryCurve = TypedDict(
         "reserved_max_bytes": "list[int] | None",
         "categories": "list[CategoryCurve] | None",
         "capacity_bytes": "int | None",
+        "phases": "list[MemoryPhase]",
     },
 )
 """Memory over time in bins; ``unit`` is ``ns`` or ``events``. ``categories`` say what ``in_use_max_bytes`` consists of,
-from below; None of too many events."""
+from below; None of too many events. ``phases`` last
+from their first to their last event; there are none where they are unknown, or too many."""
 
 
 class MemorySegment(TypedDict):

@@ -36,14 +36,7 @@ def write_html(
     found: Diagnosis | None = None,
 ) -> None:
     """Write the page; ``found`` is the diagnosis, with which it begins."""
-    title = escape(_title(connection))
-    stream.write(
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-        f"<p class=source>{escape(_origin(connection))}</p>\n"
-    )
+    stream.write(document_head(_title(connection), _origin(connection)))
     for section in dashboard(connection, scope, found):
         stream.write(section + "\n")
     if reports:
@@ -51,7 +44,22 @@ def write_html(
     for report in reports:
         for block in report.blocks(connection, scope):
             _write_block(block, stream)
-    stream.write("</main>\n</body>\n</html>\n")
+    stream.write(DOCUMENT_END)
+
+
+DOCUMENT_END = "</main>\n</body>\n</html>\n"
+
+
+def document_head(title: str, about: str) -> str:
+    """The beginning of a page, up to its heading and where it comes from."""
+    title = escape(title)
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{style()}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+        f"<p class=source>{escape(about)}</p>\n"
+    )
 
 
 def _title(connection: sqlite3.Connection) -> str:

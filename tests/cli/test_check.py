@@ -217,8 +217,9 @@ def test_the_database_of_a_job_is_checked_too(tmp_path: Path, capsys: Captured) 
     assert main(["import", "--job", "-o", str(tmp_path / "job"), *map(str, tmp_path.glob("*.json"))]) == 0
     capsys.readouterr()
     (path,) = (tmp_path / "job").glob("*.dlprof_job.sqlite")
-    code, (report,) = checked(capsys, path)
-    assert (code, report["kind"], failed(report), report["holds"]["ranks"]) == (0, "job", [], 2)
+    code, reports = checked(capsys, path.parent)  # with those of its ranks
+    assert (code, [report["kind"] for report in reports]) == (0, ["job", "database", "database"])
+    assert (failed(reports[0]), reports[0]["holds"]["ranks"]) == ([], 2)
     with closing(sqlite3.connect(path)) as con:
         con.execute("UPDATE job_info SET value = '[' WHERE key = 'answer'")
         con.commit()

@@ -71,6 +71,14 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     assert {row["category"]: row["bytes"] for row in peak["at_peak"]} == {"activation": 8 * MB, "gradient": 4 * MB}
     curve = asked(server, database, "/memory_curve?device=0&bins=4&")
     assert (max(curve["in_use_max_bytes"]), curve["in_use_min_bytes"][0]) == (12 * MB, 0)
+    forward, backward = (
+        {"phase": "forward", "from": 0, "to": 10_000},
+        {"phase": "backward", "from": 20_000, "to": 40_000},
+    )
+    assert curve["phases"] == [forward, backward]
+    assert asked(server, database, "/memory_curve?device=0&from=30000&to=35000&")["phases"] == [
+        {**backward, "from": 30_000, "to": 35_000}
+    ]
     moment = asked(server, database, "/memory_at?device=0&time=30000&")
     assert moment["in_use_bytes"] == 4 * MB == sum(row["bytes"] for row in moment["at_peak"])
     table = asked(server, database, "/table?table=memory_blocks&device=0&")
@@ -95,6 +103,8 @@ DAMAGE = (
     "UPDATE memory_answers SET answer = '[]'",
     "UPDATE memory_answers SET answer = x'ff'",
     "UPDATE memory_owners SET path = x'ff'",
+    "UPDATE memory_phases SET phase = 77",
+    "UPDATE memory_phases SET stop = 'x'",
     "DELETE FROM memory_states",
     "DELETE FROM memory_owners",
     "UPDATE throughput_batches SET time_ns = 'x'",

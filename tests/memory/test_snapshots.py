@@ -261,3 +261,21 @@ def test_a_snapshot_is_a_profile_of_its_own(tmp_path: Path, capsys: pytest.Captu
     assert answers[0] == answers[1]
     device = answers[0]["devices"]["0"]
     assert device["peak_bytes"] == stated(path)["peak requested"] == sum(row["bytes"] for row in device["at_peak"])
+
+
+def test_the_page_shows_all_that_is_held_and_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its bar is as wide as the sum of its rows, and names of files are text."""
+    frames = [{"name": "<script>", "filename": "/a/<b>&.py", "line": 1}]
+    events = [{"action": "alloc", "addr": number, "size": 1 << 20, "frames": frames} for number in range(3)]
+    blocks = [{"size": 1 << 20, "state": "active_allocated"}] * 4
+    segment = {"device": 0, "total_size": 8 << 20, "blocks": blocks}
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": [segment], "device_traces": [events]}))
+    assert main(["memory", str(path), "--format", "html", "--top", "1"]) == 0
+    page = capsys.readouterr().out
+    bar = page[page.index("<svg role") : page.index("</svg>")]
+    assert sum(float(width) for width in re.findall(r' width="([\d.]+)"', bar)) == 720
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page
+    assert "The largest 1 of 2." in page
+    assert page.endswith("</html>\n")

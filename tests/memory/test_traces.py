@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.events.build import build_profile
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History
+from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History, Phase
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.memory.from_events import histories
@@ -59,6 +59,15 @@ def test_gradients_are_what_zero_grad_frees() -> None:
     history = only("torch/t4_fp32/fp32.pt.trace.json")
     held = {row.name: row.num_bytes for row in by_category(history, peak_of(history).state)}
     assert held["gradient"] == 14_864_896
+
+
+def test_phases_follow_one_another_as_in_the_program() -> None:
+    """The data, zero_grad (frees the gradients of the step before), forward, backward and optimizer, three times."""
+    history = only("torch/t4_fp32/fp32.pt.trace.json")
+    runs = history.phase[np.flatnonzero(np.diff(history.phase, prepend=-1))]
+    step = [Phase.FORWARD, Phase.ZERO_GRAD, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER]
+    assert runs.tolist() == [Phase.UNKNOWN, *step, *step, *step]
+    assert not len(only("torch/h100_bert_small/gaunernst_bert-small-uncased__1016001.json.gz").phase)
 
 
 def test_a_trace_without_totals_is_relative() -> None:
