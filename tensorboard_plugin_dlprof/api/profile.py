@@ -268,17 +268,19 @@ class Profile:
         """One row per place behind a finding, those of the first finding first: ``detector``, ``path``, ``call``,
         ``kind``, ``op_id``, ``device_id``, ``count`` and ``time_ns`` of a typical iteration, ``iteration``, ``from_ns``
         and ``to_ns`` of its longest stretch, ``detail``."""
-        rows = [
-            {
-                **{key: value or "" if key in ("call", "detail") else value for key, value in row.items()},
-                "detector": finding["rule"],
-                "op_id": row["op"] or "",
-                "device_id": row["device"] or "",
-            }
-            for finding in self.diagnosis()["findings"]
-            for row in finding["evidence"]
-        ]
-        return plain_frame(rows, EVIDENCE)
+        diagnosis = self.diagnosis()
+        with reading(self._database.name, UnfitDatabase):  # what an import stored may be damaged
+            rows = [
+                {
+                    **{key: value or "" if key in ("call", "detail") else value for key, value in row.items()},
+                    "detector": finding["rule"],
+                    "op_id": row["op"] or "",
+                    "device_id": row["device"] or "",
+                }
+                for finding in diagnosis["findings"]
+                for row in finding["evidence"]
+            ]
+            return plain_frame(rows, EVIDENCE)
 
     def diagnosis(self) -> dict[str, Any]:
         """Where the time of a typical iteration goes, and why: what ``dlprof diagnose --format json`` prints.
@@ -441,6 +443,6 @@ class Profile:
     def _asking(self) -> Iterator[UntrustedConnection]:
         """The connection for the queries of the block. Errors of a damaged file become an ``UnfitDatabase``."""
         self._require_open()
-        self._connection.authorizer_calls = 0
+        self._connection.authorizer_calls = self._connection.packed = 0
         with reading(self._connection.shown_name, UnfitDatabase):
             yield self._connection

@@ -9,9 +9,10 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.packing import unpack
+from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
 from tensorboard_plugin_dlprof.errors import BadRequest, UnfitDatabase
+from tensorboard_plugin_dlprof.queries.extension import shown_name
 
 Int64s = npt.NDArray[np.int64]
 
@@ -44,18 +45,19 @@ def pieces_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int,
         UnfitDatabase: the tables contradict each other.
     """
     rows = con.execute(
-        "SELECT start_ns, data FROM activity_segments WHERE device_id = ? AND stop_ns > ? AND start_ns < ? "
+        "SELECT id, start_ns FROM activity_segments WHERE device_id = ? AND stop_ns > ? AND start_ns < ? "
         "ORDER BY start_ns LIMIT ?",
         (device, start_ns, stop_ns, most // _ROW + 3),
     ).fetchall()
     if len(rows) > most // _ROW + 2:
         return None
     starts, stops, causes = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for first, data in rows:
+    for number, first in rows:
+        (data,) = con.execute("SELECT data FROM activity_segments WHERE id = ?", (number,)).fetchone()
         try:
-            length, cause = unpack(data, 2)
+            length, cause = unpack_from(con, data, 2)
         except ValueError:
-            raise _damaged() from None
+            raise _damaged(con) from None
         stop = np.cumsum(length) + int(first)
         starts.append(stop - length)
         stops.append(stop)
@@ -65,7 +67,7 @@ def pieces_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int,
     start, stop, cause = start[inside], stop[inside], cause[inside]
     parts = _parts(con)
     if len(cause) and not 0 < int(cause.min()) <= int(cause.max()) < len(parts):
-        raise _damaged()
+        raise _damaged(con)
     return Pieces(np.maximum(start, start_ns), np.minimum(stop, stop_ns), cause, parts[cause])
 
 
@@ -89,7 +91,7 @@ def _parts(con: sqlite3.Connection) -> Int64s:
         parts = np.zeros(max((int(row[0]) for row in rows), default=0) + 1, np.int64)
         for number, part in rows:
             if not (0 < number < len(parts) and 0 <= part < len(Part)):
-                raise _damaged()
+                raise _damaged(con)
             parts[number] = part
         kept[_KEPT] = parts
     found: Int64s = kept[_KEPT]
@@ -111,5 +113,5 @@ def causes_named(con: sqlite3.Connection, numbers: list[int]) -> dict[int, dict[
     return found
 
 
-def _damaged() -> UnfitDatabase:
-    return UnfitDatabase("The activity of the GPUs in this database is damaged; import its source again.")
+def _damaged(con: sqlite3.Connection) -> UnfitDatabase:
+    return UnfitDatabase(f"{shown_name(con)} has damaged activity of the GPUs; import its source again.")

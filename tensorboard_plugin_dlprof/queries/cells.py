@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES, ColumnType
+from tensorboard_plugin_dlprof.queries.numbers import number
 
 Cell: TypeAlias = str | int | float | bool | None
 
@@ -28,7 +28,7 @@ def cells(column: ColumnType, values: Sequence[Any]) -> Sequence[Cell]:
             return values
         return [_text(value, letters) for value in values]
     if column in _NUMBERS:
-        return values if types <= _WHOLE_NUMBERS else [_number(value) for value in values]
+        return values if types <= _WHOLE_NUMBERS else [number(value) for value in values]
     shown = _OTHERS[column]
     return [shown(value) for value in values]
 
@@ -40,18 +40,14 @@ def _text(value: object, letters: int) -> Cell:
     return text if len(text) <= letters else text[:letters] + "…"
 
 
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, (int, float)) and math.isfinite(value) else None
-
-
 def _boolean(value: object) -> Cell:
-    number = _number(value)
-    return None if number is None else bool(number)
+    known = number(value)
+    return None if known is None else bool(known)
 
 
 def _fraction(value: object) -> Cell:
-    number = _number(value)
-    return None if number is None else float(number)
+    known = number(value)
+    return None if known is None else float(known)
 
 
 _NUMBERS: frozenset[ColumnType] = frozenset({"integer", "number", "duration_ns", "bytes"})

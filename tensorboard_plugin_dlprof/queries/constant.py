@@ -34,7 +34,7 @@ def constant_columns(
     values = TableQuery(table, scope, request).scope_values
     found = []
     for column in alike:
-        distinct = f"SELECT DISTINCT {column.sql} FROM {table.source(column.joins)} WHERE {table.where} LIMIT 2"
+        distinct = f"SELECT DISTINCT ({column.sql}) FROM {table.source([column.sql])} WHERE {table.where} LIMIT 2"
         if len(connection.execute(distinct, values).fetchall()) == 1:
             found.append(column.key)
     return found

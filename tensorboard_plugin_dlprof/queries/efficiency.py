@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Literal, TypeAlias, TypedDict, cast
+from typing import Literal, TypeAlias, TypedDict
 
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, plus, whole
+from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unmeasured import IS_PRODUCT, Missing, missing, shapes_hint
 
@@ -142,13 +143,6 @@ _UNITS: dict[object, OnMatrixUnit] = {0: "no", 1: "yes", 2: "unknown"}
 
 def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummary:
     """The totals of the aggregation; all unknown if another version of this package made the database."""
-    if is_of_another_version(connection):
-        return EfficiencySummary(
-            product_flops=None, masked_flops=None, flops_per_second=None, mfu_fraction=None, measured_fraction=None,
-            hint="Another version of this plugin made this database: import its source again.",
-            network=_network(None), peaks=[], precisions=[], causes=[], limits=[], dots=[], left_out_dots=0,
-            iterations=[], missing=[],
-        )  # fmt: skip
     flops, masked, ideal, known, total = connection.execute(
         "SELECT sum(product_flops), sum(masked_flops), sum(ideal_ns), sum(ideal_ns IS NOT NULL), count(*) "
         "FROM ext_iteration_efficiency WHERE aggr_id = ?",
@@ -160,11 +154,9 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         f"FROM ext_op_efficiency WHERE aggr_id = ? AND {IS_PRODUCT}",
         (scope.aggregation,),
     ).fetchone()[0]
-    means = connection.execute(
-        f"SELECT {', '.join(map(_mean, _NETWORK))}, {_ACHIEVED_KNOWN} FROM ext_op_efficiency AS rate "
-        "WHERE rate.aggr_id = ?",
-        (scope.aggregation,),
-    ).fetchone()
+    hint = "" if whole(flops) else shapes_hint(connection)
+    if is_of_another_version(connection):
+        hint = "Another version of this plugin made this database: import its source again."
     product_flops = whole(flops) or None
     mfu = fraction(number(ideal), (wall_ns or 0) * max(gpus, 1)) if known == total else None
     dots, left_out = _dots(connection, scope)
@@ -174,8 +166,8 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
         mfu_fraction=None if mfu is None or mfu > 1 else mfu,
         measured_fraction=number(measured),
-        hint="" if product_flops else shapes_hint(connection),
-        network=_network(means),
+        hint=hint,
+        network=_network(connection, scope),
         peaks=_peaks(connection, scope),
         precisions=_precisions(connection, scope),
         causes=_causes(connection, scope),
@@ -188,54 +180,38 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
 
 
 def _peaks(connection: sqlite3.Connection, scope: Scope) -> list[Peak]:
-    rates = connection.execute(
-        f"SELECT DISTINCT CASE WHEN matrix_unit = 1 AND {IS_PRODUCT} THEN 'matrix' "
-        "ELSE 'vector' END, peak_flops_per_second FROM ext_op_efficiency WHERE aggr_id = ?",
+    return records(
+        connection,
+        Peak,
+        "SELECT device_id, product, unit, precision, per_second, source, (unit, per_second) IN ("
+        f"SELECT CASE WHEN matrix_unit = 1 AND {IS_PRODUCT} THEN 'matrix' ELSE 'vector' END, peak_flops_per_second "
+        "FROM ext_op_efficiency WHERE aggr_id = ?) AS used FROM ext_device_peaks ORDER BY device_id, unit, precision",
         (scope.aggregation,),
     )
-    used = set(rates.fetchmany(1_000))
-    cursor = connection.execute(
-        "SELECT device_id, product, unit, precision, per_second, source FROM ext_device_peaks "
-        "ORDER BY device_id, unit, precision"
-    )
-    return [
-        Peak(
-            device_id=whole(row[0]), product=str(row[1]), unit=cast("PeakUnit", str(row[2])), precision=str(row[3]),
-            per_second=number(row[4]), source=str(row[5]), used=(row[2], row[4]) in used,
-        )
-        for row in cursor.fetchmany(1_000)
-    ]  # fmt: skip
 
 
 def _precisions(connection: sqlite3.Connection, scope: Scope) -> list[PrecisionTime]:
     """Those with the most time first."""
-    cursor = connection.execute(
+    return records(
+        connection,
+        PrecisionTime,
         "SELECT precision, matrix_unit, kernel_ns, kernels FROM ext_precision_times "
-        "WHERE aggr_id = ? AND kernel_ns > 0 ORDER BY kernel_ns DESC, precision, matrix_unit",
+        "WHERE aggr_id = ? AND kernel_ns > 0 ORDER BY kernel_ns DESC, precision, ext_precision_times.matrix_unit",
         (scope.aggregation,),
+        matrix_unit=lambda unit: _UNITS.get(unit, "unknown"),
     )
-    return [
-        PrecisionTime(
-            precision=str(row[0]),
-            matrix_unit=_UNITS.get(row[1], "unknown"),
-            kernel_ns=whole(row[2]),
-            kernels=whole(row[3]),
-        )
-        for row in cursor.fetchmany(100)
-    ]
 
 
 def _causes(connection: sqlite3.Connection, scope: Scope) -> list[CauseTime]:
     """Those with the most time first."""
-    cursor = connection.execute(
-        "SELECT cause, count(*), sum(kernel_ns) FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> '' "
-        "GROUP BY cause ORDER BY sum(kernel_ns) DESC",
+    return records(
+        connection,
+        CauseTime,
+        "SELECT cause, cause AS label, count(*) AS ops, sum(kernel_ns) AS kernel_ns FROM ext_op_efficiency "
+        "WHERE aggr_id = ? AND cause <> '' GROUP BY cause ORDER BY sum(ext_op_efficiency.kernel_ns) DESC",
         (scope.aggregation,),
+        label=lambda cause: CAUSES.get(cause, str(cause)),
     )
-    return [
-        CauseTime(cause=str(row[0]), label=CAUSES.get(row[0], str(row[0])), ops=whole(row[1]), kernel_ns=whole(row[2]))
-        for row in cursor.fetchmany(100)
-    ]
 
 
 def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
@@ -265,20 +241,14 @@ def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
 
 def _iterations(connection: sqlite3.Connection, scope: Scope) -> list[IterationRate]:
     """The first iterations, in order, up to as many as the page draws."""
-    cursor = connection.execute(
-        "SELECT iter_value, product_flops, mfu_fraction, measured_fraction FROM ext_iteration_efficiency "
+    return records(
+        connection,
+        IterationRate,
+        "SELECT iter_value AS iteration, product_flops, mfu_fraction, measured_fraction FROM ext_iteration_efficiency "
         "WHERE aggr_id = ? ORDER BY iter_value",
         (scope.aggregation,),
+        MAX_ITERATIONS,
     )
-    return [
-        IterationRate(
-            iteration=whole(row[0]),
-            product_flops=whole(row[1]),
-            mfu_fraction=number(row[2]),
-            measured_fraction=number(row[3]),
-        )
-        for row in cursor.fetchmany(MAX_ITERATIONS)
-    ]
 
 
 def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None, int]:
@@ -290,15 +260,21 @@ def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int
     return (whole(row[0]), whole(row[1]) or 0) if row is not None else (None, 0)
 
 
-_NETWORK = (
-    ("min(rate.flops * 1e9 / rate.peak_flops_per_second, rate.measured_ns)", "rate.measured_ns"),
-    ("rate.flops * 1e9", "rate.measured_ns"),
-    ("min(rate.min_bytes * 1e9 / rate.peak_bytes_per_second, rate.measured_ns)", "rate.measured_ns"),
-    ("rate.min_bytes * 1e9", "rate.measured_ns"),
-    ("rate.occupancy_fraction * rate.kernel_ns", "rate.kernel_ns"),
-    ("rate.achieved_fraction * rate.kernel_ns", "rate.kernel_ns"),
-)
-"""Numerator and denominator of each mean, as expressions summed over the ops; in the order of ``Network``."""
+_NETWORK = {
+    "peak_fraction": (
+        "min(rate.flops * 1e9 / rate.peak_flops_per_second, rate.measured_ns)",
+        "rate.measured_ns",
+    ),
+    "flops_per_second": ("rate.flops * 1e9", "rate.measured_ns"),
+    "memory_fraction": (
+        "min(rate.min_bytes * 1e9 / rate.peak_bytes_per_second, rate.measured_ns)",
+        "rate.measured_ns",
+    ),
+    "bytes_per_second": ("rate.min_bytes * 1e9", "rate.measured_ns"),
+    "occupancy_fraction": ("rate.occupancy_fraction * rate.kernel_ns", "rate.kernel_ns"),
+    "achieved_fraction": ("rate.achieved_fraction * rate.kernel_ns", "rate.kernel_ns"),
+}
+"""Numerator and denominator of each mean, as expressions summed over the ops."""
 
 
 _ACHIEVED_KNOWN = (
@@ -306,37 +282,37 @@ _ACHIEVED_KNOWN = (
 )
 
 
-def _mean(term: tuple[str, str]) -> str:
-    value, time = f"CASE WHEN {term[1]} > 0 THEN {term[0]} END", term[1]
+def _mean(value: str, time: str) -> str:
+    value = f"CASE WHEN {time} > 0 THEN {value} END"
     return f"sum({value}) * 1.0 / nullif(sum(CASE WHEN ({value}) IS NOT NULL THEN {time} END), 0)"
 
 
-def _network(row: Sequence[object] | None) -> Network:
-    found = [number(value) for value in row] if row is not None else [None] * (len(_NETWORK) + 1)
-    return Network(
-        peak_fraction=found[0], flops_per_second=found[1], memory_fraction=found[2], bytes_per_second=found[3],
-        occupancy_fraction=found[4], achieved_fraction=found[5], achieved_known_fraction=found[6],
-    )  # fmt: skip
+def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
+    means = ", ".join(f"{_mean(*term)} AS {name}" for name, term in _NETWORK.items())
+    (found,) = records(
+        connection,
+        Network,
+        f"SELECT {means}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM ext_op_efficiency AS rate "
+        "WHERE rate.aggr_id = ?",
+        (scope.aggregation,),
+    )
+    return found
 
 
 def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:
     """The ops with the most kernel time among those whose FLOPs and bytes are known, and the number left out."""
     where = "rate.aggr_id = ? AND rate.measured_ns > 0 AND rate.flops > 0 AND rate.min_bytes > 0"
     count = connection.execute(f"SELECT count(*) FROM ext_op_efficiency AS rate WHERE {where}", (scope.aggregation,))
-    rows = connection.execute(
-        "SELECT op.op_id, op.op_name, rate.family, rate.precision, rate.bound, rate.kernel_ns, "
-        "rate.flops * 1.0 / rate.min_bytes, rate.flops * 1e9 / rate.measured_ns, "
-        "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) "
+    dots = records(
+        connection,
+        Dot,
+        "SELECT op.op_id AS op_id, op.op_name AS name, rate.family AS family, rate.precision AS precision, "
+        "rate.bound AS bound, rate.kernel_ns AS kernel_ns, rate.flops * 1.0 / rate.min_bytes AS intensity, "
+        "rate.flops * 1e9 / rate.measured_ns AS flops_per_second, "
+        "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) AS peak_fraction "
         f"FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE {where} "
-        "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id LIMIT ?",
-        (scope.aggregation, MAX_DOTS),
-    ).fetchmany(MAX_DOTS)
-    dots = [
-        Dot(
-            op_id=str(row[0]), name=str(row[1]), family=str(row[2]), precision=str(row[3]), bound=str(row[4]),
-            kernel_ns=whole(row[5]), intensity=number(row[6]), flops_per_second=number(row[7]),
-            peak_fraction=number(row[8]),
-        )
-        for row in rows
-    ]  # fmt: skip
+        "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id",
+        (scope.aggregation,),
+        MAX_DOTS,
+    )
     return dots, max((plus(whole(count.fetchone()[0])) or 0) - len(dots), 0)

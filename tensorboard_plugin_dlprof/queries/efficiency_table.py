@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
@@ -12,7 +10,6 @@ from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION, ELIGIBIL
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _OP = {column.key: column for column in OPS.columns}
-_RATE = ("rate",)
 
 
 def _of_peak(rate: str, peak: str) -> str:
@@ -32,63 +29,51 @@ EFFICIENCY = Table(
     "WHERE known.aggr_id = node.aggr_id AND known.read_only_ops_id = op.id AND known.kernel_ns > 0)",
     default_sort="-gain_ns",
     default_then="kernel_ns",
-    joins=MappingProxyType(
-        {
-            **OPS.joins,
-            "rate": "JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id",
-        }
-    ),
+    joins=OPS.joins,
     columns=(
-        Column(
-            "gain_ns", "Could Gain", "duration_ns",
-            "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and TF32 "
-            "matrix multiplications, at the 16-bit rates.",
-            "rate.measured_ns - rate.best_ns", _RATE, nullable=True,
-        ),
-        Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.", "rate.kernel_ns",
-               _RATE),
+        Column("gain_ns", "Could Gain", "duration_ns",
+               "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
+               "TF32 matrix multiplications, at the 16-bit rates.", "rate.measured_ns - rate.best_ns", nullable=True),
+        Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
+               "rate.kernel_ns"),
         _OP["name"],
         _OP["op_id"],
         msgspec.structs.replace(_OP["direction"], tier=1),
         _OP["op_type"],
         Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
-               "nullif(rate.family, '')", _RATE, nullable=True, tier=1),
+               "nullif(rate.family, '')", nullable=True, tier=1),
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
-               "nullif(rate.precision, '')", _RATE, nullable=True),
+               "nullif(rate.precision, '')", nullable=True),
         Column("bound", "Bound", "text",
                "What limits it: compute, memory, caches (data come faster than from memory), or latency (kernels are "
-               "too short).",
-               "nullif(rate.bound, '')", _RATE, nullable=True, tier=1),
+               "too short).", "nullif(rate.bound, '')", nullable=True, tier=1),
         Column("eligibility", "Eligibility", "text",
                "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells.",
-               ELIGIBILITY, _RATE, tier=1),
+               ELIGIBILITY, tier=1),
         Column("matrix_unit", "Mostly on TC", "boolean",
                "Whether most time of its kernels that multiply matrices is on Tensor Cores.",
-               "CASE rate.matrix_unit WHEN 1 THEN 1 WHEN 0 THEN 0 END", _RATE, nullable=True),
+               "CASE rate.matrix_unit WHEN 1 THEN 1 WHEN 0 THEN 0 END", nullable=True),
         CAUSE,
         msgspec.structs.replace(DIMENSION, tier=1),
         Column("size", "Size", "text",
                "Lengths of its largest matrix multiplication: M, N and K; channels, filter and pictures; heads and "
-               "sequences.",
-               "nullif(rate.size, '')", _RATE, nullable=True, tier=1),
-        Column("flops", "FLOPs", "number", "Floating-point operations of all its calls; approximate unless it "
-               "multiplies matrices.", "rate.flops", _RATE, nullable=True),
+               "sequences.", "nullif(rate.size, '')", nullable=True, tier=1),
+        Column("flops", "FLOPs", "number",
+               "Floating-point operations of all its calls; approximate unless it multiplies matrices.", "rate.flops",
+               nullable=True),
         Column("min_bytes", "Minimum Bytes", "bytes",
-               "Bytes moved if every input is read once and every output is written once.", "rate.min_bytes", _RATE,
+               "Bytes moved if every input is read once and every output is written once.", "rate.min_bytes",
                nullable=True),
-        Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, _RATE,
-               nullable=True),
-        Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, _RATE,
-               nullable=True),
+        Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, nullable=True),
+        Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, nullable=True),
         Column("peak_fraction", "Of Peak FLOP/s", "fraction",
                "Share of the GPU's published rate: that of matrix units for its precision if the op uses them, else "
-               "that of plain units for the type of its sums, which is FP32 for 16-bit tensors too, except in kernels "
-               "such as hgemm.",
-               _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), _RATE, nullable=True),
+               "that of plain units for the type of its sums, which is FP32 for 16-bit tensors too, except in "
+               "kernels such as hgemm.", _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), nullable=True),
         Column("memory_fraction", "Of Memory Rate", "fraction", "Share of the published rate of the GPU's memory.",
-               _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), _RATE, nullable=True),
+               _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), nullable=True),
         Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
-               "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", _RATE, nullable=True, tier=1),
+               "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", nullable=True, tier=1),
         *(msgspec.structs.replace(column, tier=1) for column in (OCCUPANCY, ACHIEVED_OCCUPANCY, WAVES, TAIL)),
         _OP["calls"],
         _OP["kernel_calls"],

@@ -8,6 +8,11 @@ from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 
 
+def shown_name(connection: sqlite3.Connection) -> str:
+    """How messages name the database."""
+    return str(getattr(connection, "shown_name", "The database"))
+
+
 def is_ours(connection: sqlite3.Connection) -> bool:
     """Whether any version of this package made the database. Facts in ``info`` are the same in all versions."""
     (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
@@ -27,8 +32,8 @@ def require_kernels(connection: sqlite3.Connection) -> None:
     """
     if is_of_another_version(connection):
         raise UnfitDatabase(
-            "Another version of this package made this database, so its kernels cannot be listed; import its source "
-            "again (dlprof import SOURCE), or choose other reports than iteration."
+            f"Another version of this package made {shown_name(connection)}, so its kernels cannot be listed; import "
+            "its source again (dlprof import SOURCE), or choose other reports than iteration."
         )
 
 

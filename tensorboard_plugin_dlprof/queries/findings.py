@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import defaultdict
 from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
+from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_FINDINGS = 1_000
@@ -118,23 +118,6 @@ def aggregated(connection: sqlite3.Connection, scope: Scope) -> tuple[int | None
 
 
 def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | None) -> list[Finding]:
-    evidence: dict[object, list[Evidence]] = defaultdict(list)
-    cursor = connection.execute(
-        "SELECT position, kind, key, time_ns, fraction, count, detail FROM ext_finding_evidence "
-        "WHERE aggr_id = ? AND row < ? ORDER BY position, row",
-        (scope.aggregation, MAX_EVIDENCE),
-    )
-    for position, kind, key, time_ns, share, count, detail in cursor.fetchmany(MAX_FINDINGS * MAX_EVIDENCE):
-        evidence[position].append(
-            Evidence(
-                kind=str(kind),
-                key=str(key),
-                time_ns=whole(time_ns),
-                fraction=number(share),
-                count=whole(count),
-                detail=str(detail),
-            )
-        )
     cursor = connection.execute(
         "SELECT position, detector, severity, confidence, area, problem, recommendation, numbers, gain_low_ns, "
         "gain_high_ns, reasoning, link FROM ext_findings WHERE aggr_id = ? ORDER BY position",
@@ -151,10 +134,16 @@ def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | No
             numbers=_numbers(row[7]),
             gain=_gain(whole(row[8]), whole(row[9]), str(row[10]), iteration_ns),
             link=_address(row[11]),
-            evidence=evidence[row[0]],
+            evidence=records(connection, Evidence, _EVIDENCE, (scope.aggregation, row[0]), MAX_EVIDENCE),
         )
         for row in cursor.fetchmany(MAX_FINDINGS)
     ]
+
+
+_EVIDENCE = (
+    "SELECT kind, key, time_ns, fraction, count, detail FROM ext_finding_evidence "
+    "WHERE aggr_id = ? AND position = ? ORDER BY row"
+)
 
 
 def _gain(low_ns: int | None, high_ns: int | None, reasoning: str, iteration_ns: int | None) -> Gain | None:
@@ -170,35 +159,23 @@ def _gain(low_ns: int | None, high_ns: int | None, reasoning: str, iteration_ns:
 
 
 def _sentences(connection: sqlite3.Connection, scope: Scope) -> list[Finding]:
-    cursor = connection.execute(
-        "SELECT exp_sys_id, problem, recommendation FROM expert_systems_feedback WHERE aggr_id = ? ORDER BY id",
+    return records(
+        connection,
+        Finding,
+        "SELECT exp_sys_id AS detector, 'advice' AS severity, 'low' AS confidence, '' AS area, problem, "
+        "recommendation, '' AS numbers, NULL AS gain, '' AS link, '' AS evidence FROM expert_systems_feedback "
+        "WHERE aggr_id = ? ORDER BY id",
         (scope.aggregation,),
+        MAX_FINDINGS,
+        numbers=lambda _: {},
+        gain=lambda _: None,
+        evidence=lambda _: [],
     )
-    return [
-        Finding(
-            detector=str(row[0]),
-            severity="advice",
-            confidence="low",
-            area="",
-            problem=str(row[1]),
-            recommendation=str(row[2]),
-            numbers={},
-            gain=None,
-            link="",
-            evidence=[],
-        )
-        for row in cursor.fetchmany(MAX_FINDINGS)
-    ]
 
 
 def _undecided(connection: sqlite3.Connection, scope: Scope) -> list[Undecided]:
-    cursor = connection.execute(
-        "SELECT detector, missing, hint FROM ext_undecided_rules WHERE aggr_id = ? ORDER BY position",
-        (scope.aggregation,),
-    )
-    return [
-        Undecided(detector=str(row[0]), missing=str(row[1]), hint=str(row[2])) for row in cursor.fetchmany(MAX_FINDINGS)
-    ]
+    select = "SELECT detector, missing, hint FROM ext_undecided_rules WHERE aggr_id = ? ORDER BY position"
+    return records(connection, Undecided, select, (scope.aggregation,), MAX_FINDINGS)
 
 
 def _numbers(text: object) -> dict[str, str | int | float | None]:

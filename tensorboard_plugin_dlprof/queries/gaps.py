@@ -168,18 +168,12 @@ def _ending_ops(con: sqlite3.Connection, device: int, found: Gap, stop_ns: int) 
 
 
 _CAUSE = Column("cause", "Cause", "text", "Why the GPU was idle, as the diagnosis says.", "gap.cause", searchable=True)
-_REASON = Column(
-    "reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked.", "gap.reason",
-    searchable=True, tier=2,
-)  # fmt: skip
-_OP = Column(
-    "op", "Ending Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
-    searchable=True,
-)  # fmt: skip
-_HOST = Column(
-    "host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host", searchable=True,
-    tier=1,
-)  # fmt: skip
+_REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked.",
+                 "gap.reason", searchable=True, tier=2)  # fmt: skip
+_OP = Column("op", "Ending Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
+             searchable=True)  # fmt: skip
+_HOST = Column("host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host",
+               searchable=True, tier=1)  # fmt: skip
 _DEVICE = Column("device", "GPU", "integer", "Number of the GPU.", "gap.device", tier=2)
 _LINKS = ("from", "to")
 
@@ -190,7 +184,6 @@ GAPS = Table(
     row_id="gap.id",
     where="1",
     default_sort="-duration_ns",
-    joins=MappingProxyType({}),
     links=_LINKS,
     columns=(
         Column("at", "Place", "text", "The GPU and the moment that it begins.", "gap.at", hidden=True),
@@ -214,7 +207,6 @@ GAP_GROUPS = Table(
     row_id="gap.id",
     where="1",
     default_sort="-total_ns",
-    joins=MappingProxyType({}),
     links=_LINKS,
     columns=(
         Column("at", "Place", "text", "The GPU and the moment that the longest begins.", "gap.at", hidden=True),
@@ -227,11 +219,10 @@ GAP_GROUPS = Table(
         _HOST,
         _REASON,
         _DEVICE,
-        Column(
-            "longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns", tier=2
-        ),
+        Column("longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns",
+               tier=2),
         Column("op_id", "Op ID", "text", "Id of the ending op.", "gap.op_id", hidden=True),
     ),
-)
+)  # fmt: skip
 
 TABLES = MappingProxyType({"gaps": GAPS, "gap_groups": GAP_GROUPS})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
@@ -12,8 +10,6 @@ _WALL = (
     "WHERE summary.aggr_id = used.aggr_id AND summary.domain_id = used.domain_id)"
 )
 
-_TIME = ("time",)
-
 GPUS = Table(
     name="gpus",
     key="device_id",
@@ -21,106 +17,41 @@ GPUS = Table(
     row_id="used.id",
     where="used.aggr_id = :aggregation AND used.domain_id = :domain",
     default_sort="device_id",
-    joins=MappingProxyType(
-        {
-            "device": "LEFT JOIN ext_devices AS device ON device.device_id = gpu.device_id",
-            "time": (
-                "LEFT JOIN ext_device_times AS time ON time.aggr_id = used.aggr_id "
-                "AND time.domain_id = used.domain_id AND time.device_id = gpu.device_id"
-            ),
-        }
+    joins=(
+        "LEFT JOIN ext_devices AS device ON device.device_id = gpu.device_id",
+        "LEFT JOIN ext_device_times AS time ON time.aggr_id = used.aggr_id "
+        "AND time.domain_id = used.domain_id AND time.device_id = gpu.device_id",
     ),
     columns=(
         Column("device_id", "GPU", "integer", "Number of the GPU.", "gpu.device_id"),
-        Column(
-            "name",
-            "Name",
-            "text",
-            "Name of the GPU.",
-            "nullif(gpu.gpu_name, '')",
-            nullable=True,
-            searchable=True,
-            tier=1,
-        ),
-        Column(
-            "compute_capability",
-            "Compute Capability",
-            "text",
-            "Version of the architecture.",
-            "CASE WHEN gpu.compute_capability_major > 0 "
-            "THEN gpu.compute_capability_major || '.' || gpu.compute_capability_minor END",
-            nullable=True,
-            tier=2,
-        ),
-        Column(
-            "sm_count",
-            "SMs",
-            "integer",
-            "Multiprocessors of the GPU.",
-            "nullif(gpu.sm_count, 0)",
-            nullable=True,
-            tier=2,
-        ),
-        Column(
-            "memory_bytes",
-            "Memory",
-            "bytes",
-            "Memory of the GPU.",
-            "nullif(device.memory_bytes, 0)",
-            ("device",),
-            nullable=True,
-            tier=2,
-        ),
-        Column(
-            "in_use",
-            "In Use",
-            "boolean",
-            "The recording holds work of this GPU: kernels, copies or sets. Means are over the GPUs in use.",
-            "time.in_use",
-            _TIME,
-            nullable=True,
-            tier=2,
-        ),
-        Column(
-            "utilization_fraction",
-            "GPU Utilization",
-            "fraction",
-            "Time with a kernel running on this GPU, over the wall time of the aggregated iterations.",
-            f"time.busy_ns * 1.0 / nullif({_WALL}, 0)",
-            _TIME,
-            nullable=True,
-        ),
-        Column(
-            "busy_ns",
-            "Busy Time",
-            "duration_ns",
-            "Time with a kernel running on this GPU, overlap counted once.",
-            "time.busy_ns",
-            _TIME,
-            nullable=True,
-        ),
-        Column("kernels", "Kernels", "integer", "Kernels that ran on this GPU.", "time.kernels", _TIME, nullable=True),
-        Column(
-            "tensor_core_fraction",
-            "TC Share of Busy Time",
-            "fraction",
-            "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A lower "
-            "bound if the Tensor Core use of some kernels is unknown; empty if none is known to use them but some may.",
-            f"{at_least_sql('time.tensor_core_ns', 'time.unknown_part_ns > 0')} * 1.0 / nullif(time.busy_ns, 0)",
-            _TIME,
-            nullable=True,
-        ),
-        Column(
-            "unknown_fraction",
-            "Unknown Share of Busy Time",
-            "fraction",
-            "Share of the time with a kernel running on this GPU in which no kernel known to use Tensor Cores was "
-            "running, but kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole, were.",
-            "time.unknown_part_ns * 1.0 / nullif(time.busy_ns, 0)",
-            _TIME,
-            nullable=True,
-            tier=2,
-        ),
+        Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
+               tier=1),
+        Column("compute_capability", "Compute Capability", "text", "Version of the architecture.",
+               "CASE WHEN gpu.compute_capability_major > 0 THEN gpu.compute_capability_major || '.' || "
+               "gpu.compute_capability_minor END", nullable=True, tier=2),
+        Column("sm_count", "SMs", "integer", "Multiprocessors of the GPU.", "nullif(gpu.sm_count, 0)", nullable=True,
+               tier=2),
+        Column("memory_bytes", "Memory", "bytes", "Memory of the GPU.", "nullif(device.memory_bytes, 0)", nullable=True,
+               tier=2),
+        Column("in_use", "In Use", "boolean",
+               "The recording holds work of this GPU: kernels, copies or sets. Means are over the GPUs in use.",
+               "time.in_use", nullable=True, tier=2),
+        Column("utilization_fraction", "GPU Utilization", "fraction",
+               "Time with a kernel running on this GPU, over the wall time of the aggregated iterations.",
+               f"time.busy_ns * 1.0 / nullif({_WALL}, 0)", nullable=True),
+        Column("busy_ns", "Busy Time", "duration_ns", "Time with a kernel running on this GPU, overlap counted once.",
+               "time.busy_ns", nullable=True),
+        Column("kernels", "Kernels", "integer", "Kernels that ran on this GPU.", "time.kernels", nullable=True),
+        Column("tensor_core_fraction", "TC Share of Busy Time", "fraction",
+               "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A "
+               "lower bound if the Tensor Core use of some kernels is unknown; empty if none is known to use them "
+               "but some may.",
+               f"{at_least_sql('time.tensor_core_ns', 'time.unknown_part_ns > 0')} * 1.0 / nullif(time.busy_ns, 0)",
+               nullable=True),
+        Column("unknown_fraction", "Unknown Share of Busy Time", "fraction",
+               "Share of the time with a kernel running on this GPU in which no kernel known to use Tensor Cores was "
+               "running, but kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole, were.",
+               "time.unknown_part_ns * 1.0 / nullif(time.busy_ns, 0)", nullable=True, tier=2),
     ),
-)
+)  # fmt: skip
 """One row for each GPU of the machine, used or not. The times of each GPU are exact, DLProf's percentages rounded."""

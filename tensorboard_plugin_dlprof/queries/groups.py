@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
-from types import MappingProxyType
 
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
-from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host
+from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host, time_joins
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -34,9 +33,7 @@ _TIMES = (
 
 def _time_column(described: tuple[str, str, str]) -> Column:
     time, label, meaning = described
-    column = Column(
-        f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum", ("times", time)
-    )
+    column = Column(f"{time}_ns", label, "duration_ns", f"{meaning} Sum over all ops below.", f"{time}.sum")
     return on_host(column) if time.startswith("cpu") else column
 
 
@@ -72,28 +69,12 @@ def using_ops(path: str) -> str:
 _USING = using_ops("path.string")
 
 _REASONS = (
-    Column(
-        "limited_ns",
-        "Limited Kernel Time",
-        "duration_ns",
-        "Kernel time of eligible ops below that do not use Tensor Cores, or not well.",
-        "NULL",
-        sortable=False,
-        filterable=False,
-        hidden=True,
-    ),
-    Column(
-        "cause",
-        "Main Cause",
-        "text",
-        "The cause of most of that time.",
-        "NULL",
-        nullable=True,
-        sortable=False,
-        filterable=False,
-        hidden=True,
-    ),
-)
+    Column("limited_ns", "Limited Kernel Time", "duration_ns",
+           "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", "NULL", sortable=False,
+           filterable=False, hidden=True),
+    Column("cause", "Main Cause", "text", "The cause of most of that time.", "NULL", nullable=True, sortable=False,
+           filterable=False, hidden=True),
+)  # fmt: skip
 """Filled in by ``_fill_reasons``. In SQL, every group would read every limited op: minutes for a large tree."""
 
 
@@ -116,58 +97,29 @@ GROUPS = Table(
     row_id="node.id",
     where="node.aggr_id = :aggregation AND node.domain_id = :domain AND node.row_type = 1",
     default_sort="path",
-    joins=MappingProxyType(
-        {
-            "times": "JOIN node_time_metrics AS times ON times.id = node.group_op_time_metrics_id",
-            **{
-                time: f"JOIN metric AS {time} ON {time}.id = times."
-                f"{time if time.endswith('_time') else time + '_time'}_metric_id"
-                for time, _, _ in _TIMES
-            },
-        }
-    ),
+    joins=time_joins("node.group_op_time_metrics_id"),
     columns=(
         Column("path", "Path", "path", "Path of the group.", "path.string", searchable=True),
-        Column(
-            "name",
-            "Name",
-            "text",
-            "Last part of the path.",
-            f"CASE path.string WHEN '/' THEN '/' ELSE substr({_OPEN}, 1 + length({_PARENT})) END",
-        ),
+        Column("name", "Name", "text", "Last part of the path.",
+               f"CASE path.string WHEN '/' THEN '/' ELSE substr({_OPEN}, 1 + length({_PARENT})) END"),
         Column("level", "Level", "integer", "Depth in the tree; 1 is the root.", "node.level"),
         Column("parent", "Parent", "path", "Path of the group around it.", f"nullif({_PARENT}, '')", nullable=True),
         Column("calls", "Calls", "integer", "Calls of the ops below.", "node.num_op_instances"),
-        Column(
-            "eligible_ops",
-            "TC Eligible Ops",
-            "integer",
-            "Eligible ops below. Empty if none is known to be eligible but some may be.",
-            eligible_ops("path.string"),
-            nullable=True,
-        ),
-        Column(
-            "using_ops",
-            "Ops Using TC",
-            "integer",
-            "Ops below that use Tensor Cores. Empty if none is known to use them but some may.",
-            _USING,
-            nullable=True,
-        ),
-        Column(
-            "using_fraction",
-            "Share Using TC",
-            "fraction",
-            "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible. Empty if none is known to "
-            "use them but some may.",
-            f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)",
-            nullable=True,
-        ),
+        Column("eligible_ops", "TC Eligible Ops", "integer",
+               "Eligible ops below. Empty if none is known to be eligible but some may be.",
+               eligible_ops("path.string"), nullable=True),
+        Column("using_ops", "Ops Using TC", "integer",
+               "Ops below that use Tensor Cores. Empty if none is known to use them but some may.", _USING,
+               nullable=True),
+        Column("using_fraction", "Share Using TC", "fraction",
+               "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible. Empty if none is "
+               "known to use them but some may.",
+               f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)", nullable=True),
         *map(_time_column, _TIMES),
         *_REASONS,
     ),
     filler=_fill_reasons,
-)
+)  # fmt: skip
 
 
 OPS_OF_GROUP = msgspec.structs.replace(
@@ -178,6 +130,13 @@ OPS_OF_GROUP = msgspec.structs.replace(
 )
 """The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
 
+_KERNELS = (
+    "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
+    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
+    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
+    "AND substr(op.op_name, 1, length(:group)) = :group"
+)
+
 _SUMMED = (
     "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, "
     # The subquery skips the names of ops without unknown kernels.
@@ -185,18 +144,10 @@ _SUMMED = (
     "WHERE told.aggr_id = summary.aggr_id AND told.read_only_ops_id = summary.read_only_ops_id "
     f"AND told.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END AS uses_tc, "
     "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
-    "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
-    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
-    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
-    "AND substr(op.op_name, 1, length(:group)) = :group GROUP BY summary.kernel_name_id"
+    f"{_KERNELS} GROUP BY summary.kernel_name_id"
 )
 
-_TOTAL = (
-    "SELECT sum(gpu.sum) FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
-    "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
-    "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
-    "AND substr(op.op_name, 1, length(:group)) = :group"
-)
+_TOTAL = f"SELECT sum(gpu.sum) {_KERNELS}"
 
 KERNELS_OF_GROUP = Table(
     name="kernels_of_group",
@@ -206,38 +157,22 @@ KERNELS_OF_GROUP = Table(
     where="1",
     links=("group",),
     default_sort="-gpu_time_ns",
-    joins=MappingProxyType({"name": "JOIN dictionary AS name ON name.id = kernel.kernel_name_id"}),
+    joins=("JOIN dictionary AS name ON name.id = kernel.kernel_name_id",),
     columns=(
         KERNEL_NAME,
-        Column(
-            "using_tensor_cores",
-            "Using TC",
-            "boolean",
-            "Some kernel of this name uses Tensor Cores; empty if that is unknown.",
-            "kernel.uses_tc",
-            nullable=True,
-        ),
+        Column("using_tensor_cores", "Using TC", "boolean",
+               "Some kernel of this name uses Tensor Cores; empty if that is unknown.", "kernel.uses_tc",
+               nullable=True),
         Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
         Column("calls", "Calls", "integer", "How often the kernel ran.", "kernel.calls"),
         Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
-        Column(
-            "average_ns",
-            "Average",
-            "duration_ns",
-            "Mean duration of a call.",
-            "kernel.total * 1.0 / nullif(kernel.calls, 0)",
-            nullable=True,
-        ),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.",
+               "kernel.total * 1.0 / nullif(kernel.calls, 0)", nullable=True),
         Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
         Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
-        Column(
-            "gpu_time_fraction",
-            "Share of Group",
-            "fraction",
-            "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
-            f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)",
-            nullable=True,
-        ),
+        Column("gpu_time_fraction", "Share of Group", "fraction",
+               "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
+               f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)", nullable=True),
     ),
-)
+)  # fmt: skip
 """The kernels of the ops below the group of the link ``group``, by name."""

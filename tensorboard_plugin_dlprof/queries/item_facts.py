@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow
 from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
 
@@ -62,9 +63,10 @@ def _facts(values: list[Any]) -> dict[str, Any]:
     op, op_id, *rest = values
     facts: dict[str, Any] = {"op": op, "op_id": op_id}
     if len(rest) == 1:
-        facts["bytes"] = rest[0]
+        facts["bytes"] = whole(rest[0])
     elif len(rest) > 1:
-        long_name, *numbers = rest
+        long_name, *values = rest
+        numbers = [whole(value) for value in values]
         facts |= {"long_name": long_name, "grid": numbers[:3], "block": numbers[3:6]}
         facts |= {"registers per thread": numbers[6], "shared memory": numbers[7]}
     return {key: value for key, value in facts.items() if value not in (None, "", _NOT_RECORDED)}

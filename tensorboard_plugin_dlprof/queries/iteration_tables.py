@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.ops import OPS
-from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table
+from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table, from_clause
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, at_least_sql
 
 ITERATION_LINK = "iteration"
@@ -21,19 +19,20 @@ def _lengths(of: str) -> str:
 
 _SCOPE = "node.aggr_id = :aggregation AND node.iteration = :iteration"
 
-_JOINS = MappingProxyType(
-    {
-        # Cross joins keep SQLite reading the rows of the iteration first.
-        "op": "CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
-        "launch": "CROSS JOIN launches AS launch ON launch.id = node.launch_id",
-        "kernel": "CROSS JOIN kernels AS kernel ON kernel.id = node.kernel_id",
-        "name": "LEFT JOIN dictionary AS name ON name.id = launch.name_id",
-        "long_name": "LEFT JOIN dictionary AS long_name ON long_name.id = launch.long_name_id",
-        "grid": "LEFT JOIN read_only_grid_block AS grid ON grid.id = launch.grid_id",
-        "block": "LEFT JOIN read_only_grid_block AS block ON block.id = launch.block_id",
-        "class": "LEFT JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id",
-        "counted": "LEFT JOIN ext_kernel_counters AS counted ON counted.kernel_id = node.kernel_id",
-    }
+_OF_LAUNCH = (
+    "LEFT JOIN dictionary AS name ON name.id = launch.name_id",
+    "LEFT JOIN dictionary AS long_name ON long_name.id = launch.long_name_id",
+    "LEFT JOIN read_only_grid_block AS grid ON grid.id = launch.grid_id",
+    "LEFT JOIN read_only_grid_block AS block ON block.id = launch.block_id",
+    "LEFT JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id",
+)
+_JOINS = (
+    # Cross joins keep SQLite reading the rows of the iteration first.
+    "CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
+    "CROSS JOIN launches AS launch ON launch.id = node.launch_id",
+    "CROSS JOIN kernels AS kernel ON kernel.id = node.kernel_id",
+    *_OF_LAUNCH,
+    "LEFT JOIN ext_kernel_counters AS counted ON counted.kernel_id = node.kernel_id",
 )
 
 _BY_OP = Lookup("node.read_only_ops_id", "op.id", "read_only_ops AS op")
@@ -44,128 +43,44 @@ _BY_NAME = Lookup(
 )
 
 
-def _of_launch(column: Column, *joins: str) -> Column:
-    """A column that is the same for all kernels of a launch, with the joins that it needs besides ``launch``."""
-    source = " ".join(["launches AS launch", *(_JOINS[join] for join in joins)])
-    lookup = Lookup("node.launch_id", "launch.id", source)
-    return msgspec.structs.replace(column, joins=("launch", *joins), lookup=lookup)
+def _of_launch(column: Column) -> Column:
+    """A column that is the same for all kernels of a launch."""
+    source = from_clause("launches AS launch", _OF_LAUNCH, [column.sql])
+    return msgspec.structs.replace(column, lookup=Lookup("node.launch_id", "launch.id", source))
 
 
 _COLUMNS = (
-    Column(
-        "op",
-        "Op Name",
-        "path",
-        "Path of the op that launched the kernel.",
-        "op.op_name",
-        ("op",),
-        searchable=True,
-        order="node.read_only_ops_id",
-        lookup=_BY_OP,
-    ),
-    Column(
-        "op_id",
-        "Op ID",
-        "text",
-        "Short name of the op.",
-        "op.op_id",
-        ("op",),
-        searchable=True,
-        hidden=True,
-        lookup=_BY_OP,
-    ),
-    msgspec.structs.replace(KERNEL_NAME, joins=("launch", "name"), order="node.name_order", lookup=_BY_NAME),
-    _of_launch(
-        Column(
-            "long_name",
-            "Full Name",
-            "kernel_name",
-            "Name with template arguments and parameters.",
-            "long_name.string",
-            nullable=True,
-            hidden=True,
-        ),
-        "long_name",
-    ),
+    Column("op", "Op Name", "path", "Path of the op that launched the kernel.", "op.op_name", searchable=True,
+           order="node.read_only_ops_id", lookup=_BY_OP),
+    Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, hidden=True, lookup=_BY_OP),
+    msgspec.structs.replace(KERNEL_NAME, order="node.name_order", lookup=_BY_NAME),
+    _of_launch(Column("long_name", "Full Name", "kernel_name", "Name with template arguments and parameters.",
+                      "long_name.string", nullable=True, hidden=True)),
     _of_launch(Column("device_id", "Device ID", "integer", "Number of the GPU.", "launch.device_id", tier=1)),
-    Column(
-        "timestamp_ns",
-        "Kernel Timestamp",
-        "duration_ns",
-        "Start of the call that launched the kernel, on the host.",
-        "kernel.api_start_ns",
-        ("kernel",),
-        order="node.position",
-        ranked=(
-            "SELECT kernel.api_start_ns FROM iteration_kernels AS node JOIN kernels AS kernel "
-            f"ON kernel.id = node.kernel_id WHERE {_SCOPE} AND node.position = :place"
-        ),
-    ),
-    Column(
-        "gpu_start_ns",
-        "GPU Start",
-        "duration_ns",
-        "When the kernel started on the GPU.",
-        "node.start_ns",
-        hidden=True,
-    ),
+    Column("timestamp_ns", "Kernel Timestamp", "duration_ns",
+           "Start of the call that launched the kernel, on the host.", "kernel.api_start_ns", order="node.position",
+           ranked="SELECT kernel.api_start_ns FROM iteration_kernels AS node JOIN kernels AS kernel "
+           f"ON kernel.id = node.kernel_id WHERE {_SCOPE} AND node.position = :place"),
+    Column("gpu_start_ns", "GPU Start", "duration_ns", "When the kernel started on the GPU.", "node.start_ns",
+           hidden=True),
     Column("gpu_time_ns", "GPU Time", "duration_ns", "How long the kernel ran on the GPU.", "node.duration_ns"),
-    _of_launch(
-        Column(
-            "using_tensor_cores",
-            "Uses TC",
-            "boolean",
-            "The kernel uses Tensor Cores; empty if that is unknown.",
-            "CASE WHEN launch.uses_tc OR class.matrix_unit IS NOT 2 THEN launch.uses_tc END",
-            nullable=True,
-        ),
-        "class",
-    ),
-    _of_launch(Column("grid", "Grid", "text", "Blocks of the grid.", _lengths("grid"), nullable=True, tier=1), "grid"),
-    _of_launch(
-        Column("block", "Block", "text", "Threads of a block.", _lengths("block"), nullable=True, tier=1), "block"
-    ),
+    _of_launch(Column("using_tensor_cores", "Uses TC", "boolean",
+                      "The kernel uses Tensor Cores; empty if that is unknown.",
+                      "CASE WHEN launch.uses_tc OR class.matrix_unit IS NOT 2 THEN launch.uses_tc END", nullable=True)),
+    _of_launch(Column("grid", "Grid", "text", "Blocks of the grid.", _lengths("grid"), nullable=True, tier=1)),
+    _of_launch(Column("block", "Block", "text", "Threads of a block.", _lengths("block"), nullable=True, tier=1)),
     Column("kernel_id", "Kernel ID", "integer", "Number of the launch.", "node.kernel_id", hidden=True),
-    _of_launch(
-        Column(
-            "stream",
-            "Stream",
-            "integer",
-            "Number of the CUDA stream.",
-            "nullif(launch.stream, -1)",
-            nullable=True,
-            hidden=True,
-        )
-    ),
-    *(
-        _of_launch(msgspec.structs.replace(CLASS_COLUMNS[key], hidden=True), "class")
-        for key in ("accumulator", "architecture", "rule")
-    ),
-    Column(
-        "achieved_occupancy_fraction",
-        "Achieved Occupancy",
-        "fraction",
-        "Warps that were active of those that a multiprocessor can hold, measured by a counter.",
-        "counted.achieved_occupancy_fraction",
-        ("counted",),
-        nullable=True,
-        sortable=False,
-        filterable=False,
-        hidden=True,
-    ),
-    Column(
-        "dram_bytes",
-        "Memory Traffic",
-        "bytes",
-        "Bytes read from and written to device memory, measured by a counter.",
-        "counted.dram_bytes",
-        ("counted",),
-        nullable=True,
-        sortable=False,
-        filterable=False,
-        hidden=True,
-    ),
-)
+    _of_launch(Column("stream", "Stream", "integer", "Number of the CUDA stream.", "nullif(launch.stream, -1)",
+                      nullable=True, hidden=True)),
+    *(_of_launch(msgspec.structs.replace(CLASS_COLUMNS[key], hidden=True))
+      for key in ("accumulator", "architecture", "rule")),
+    Column("achieved_occupancy_fraction", "Achieved Occupancy", "fraction",
+           "Warps that were active of those that a multiprocessor can hold, measured by a counter.",
+           "counted.achieved_occupancy_fraction", nullable=True, sortable=False, filterable=False, hidden=True),
+    Column("dram_bytes", "Memory Traffic", "bytes",
+           "Bytes read from and written to device memory, measured by a counter.", "counted.dram_bytes", nullable=True,
+           sortable=False, filterable=False, hidden=True),
+)  # fmt: skip
 
 KERNELS_OF_ITERATION = Table(
     name="kernels_of_iteration",
@@ -236,23 +151,13 @@ _OP_COLUMNS = (
     _OP["op_type"],
     Column("kernels", "Total Kernels", "integer", "Kernels of the op in this iteration.", "node.kernels"),
     Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that use Tensor Cores.", "node.tc_kernels"),
-    Column(
-        "gpu_time_ns",
-        "Total GPU Time",
-        "duration_ns",
-        "Plain sum of the durations of the op's kernels in this iteration.",
-        "node.kernel_ns",
-    ),
-    Column(
-        "tensor_core_time_ns",
-        "TC GPU Time",
-        "duration_ns",
-        "Plain sum of the durations of its Tensor Core kernels in this iteration.",
-        "node.tc_kernel_ns",
-    ),
+    Column("gpu_time_ns", "Total GPU Time", "duration_ns",
+           "Plain sum of the durations of the op's kernels in this iteration.", "node.kernel_ns"),
+    Column("tensor_core_time_ns", "TC GPU Time", "duration_ns",
+           "Plain sum of the durations of its Tensor Core kernels in this iteration.", "node.tc_kernel_ns"),
     _OP["data_type"],
     _OP["stack_trace"],
-)
+)  # fmt: skip
 
 OPS_OF_ITERATION = Table(
     name="ops_of_iteration",
@@ -263,7 +168,7 @@ OPS_OF_ITERATION = Table(
     rows_where=_SCOPE,
     links=(ITERATION_LINK,),
     default_sort="-gpu_time_ns",
-    joins=MappingProxyType({name: OPS.joins[name] for name in ("direction", "op_type", "data_type")}),
+    joins=OPS.joins,
     columns=tuple(map(_least, _OP_COLUMNS)),
 )
 """The ops that launched kernels in the iteration given by the link ``iteration``."""

@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.queries.iteration_sums import (
     with_unrecorded,
 )
 from tensorboard_plugin_dlprof.queries.numbers import whole
+from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MAX_ROWS = 1_000
@@ -83,13 +84,11 @@ def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationS
     chosen = connection.execute(
         "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
-    cursor = connection.execute("SELECT source, label, iterations FROM ext_iteration_candidates ORDER BY position")
+    select = "SELECT source AS kind, label, iterations AS count FROM ext_iteration_candidates ORDER BY position"
     return IterationSource(
         kind=str(chosen[0]) if chosen else "",
         label=str(chosen[1]) if chosen else "",
-        candidates=[
-            Candidate(kind=str(row[0]), label=str(row[1]), count=whole(row[2])) for row in cursor.fetchmany(100)
-        ],
+        candidates=records(connection, Candidate, select, most=100),
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.packing import unpack
+from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 
 UNKNOWN_CELL = 0xFFFF_FFFF
@@ -53,10 +53,37 @@ _OF_ITERATION = {
 }
 
 
+_TEXTS = frozenset(
+    {
+        *("database", "name", "host", "gpu_name", "coordinates", "description", "kind", "reason", "cause", "rule"),
+        *("group_kind", "bandwidth_reason", "title", "text", "evidence"),
+    }
+)
+_REALS = frozenset({"clock_drift", "bus_bandwidth", "peak_bandwidth", "imbalance", "last_fraction", "bandwidth"})
+_OTHERS: Mapping[str, set[type]] = {"ranks": {int, str}, "packed": {bytes}}
+"""Columns that are no integers. ``ranks`` are a text or how many."""
+
+_WHOLE: set[type] = {int, type(None)}
+_REAL: set[type] = {int, float, type(None)}
+
+
+def _checked(names: Sequence[str], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows of a query, since no column of a file has a type.
+
+    Raises:
+        TypeError: there is a text where a number belongs, or the like.
+    """
+    for name, values in zip(names, zip(*rows, strict=True), strict=False):
+        allowed = _OTHERS.get(name) or ({str} if name in _TEXTS else _REAL if name in _REALS else _WHOLE)
+        if not set(map(type, values)) <= allowed:
+            raise TypeError(f"{name} holds something else")
+    return rows
+
+
 def _rows(con: sqlite3.Connection, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
     cursor = con.execute(sql, values)
     names = [column[0] for column in cursor.description]
-    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+    return [dict(zip(names, row, strict=True)) for row in _checked(names, cursor.fetchall())]
 
 
 def info(con: sqlite3.Connection) -> dict[str, str]:
@@ -95,7 +122,7 @@ def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[st
 
 def rank_columns(con: sqlite3.Connection) -> dict[str, tuple[Any, ...]]:
     """What the page shows of the ranks, over the time from their first to their last GPU work, by column."""
-    rows = con.execute(f"SELECT {', '.join(_SHOWN)} FROM job_ranks ORDER BY rank").fetchall()
+    rows = _checked(_SHOWN, con.execute(f"SELECT {', '.join(_SHOWN)} FROM job_ranks ORDER BY rank").fetchall())
     return dict(zip(_SHOWN, zip(*rows, strict=True), strict=True))
 
 
@@ -228,7 +255,7 @@ def collective(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     found = _rows(con, f"SELECT {', '.join(_COLLECTIVE)}, packed FROM job_collectives WHERE id = ?", (number,))
     if not found:
         raise NotFound(f"The job has no operation {number}.")
-    columns = unpack(found[0].pop("packed"), 3)
+    columns = unpack_from(con, found[0].pop("packed"), 3)
     members = zip(*(column.tolist() for column in columns), strict=True)
     return {
         **found[0],

@@ -15,22 +15,16 @@ _OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_i
 _LONG_NAME_ID = f"(SELECT min(kernel.long_name_id) FROM launches AS kernel WHERE {_OF_NAME})"
 """Taken from the distinct launches, not from the kernels, of which a million may have the same name."""
 
-KERNEL_NAME = Column(
-    "name",
-    "Kernel Name",
-    "kernel_name",
-    "Name of the kernel without template arguments and parameters.",
-    "name.string",
-    ("name",),
-    searchable=True,
-)
+KERNEL_NAME = Column("name", "Kernel Name", "kernel_name",
+                     "Name of the kernel without template arguments and parameters.", "name.string",
+                     searchable=True)  # fmt: skip
 """For tables that join the dictionary as ``name``."""
 
 USING_OR_UNKNOWN = (
     "CASE WHEN summary.uses_tc IS NULL OR summary.uses_tc THEN summary.uses_tc "
-    "WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS class WHERE class.matrix_unit = 2 "
+    "WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS unsure WHERE unsure.matrix_unit = 2 "
     f"AND EXISTS (SELECT 1 FROM launches AS kernel WHERE {_OF_NAME} "
-    "AND kernel.long_name_id = class.name_id)) THEN NULL ELSE 0 END"
+    "AND kernel.long_name_id = unsure.name_id)) THEN NULL ELSE 0 END"
 )
 """Whether a kernel uses Tensor Cores; NULL if that is unknown for some launch of the name."""
 
@@ -45,7 +39,7 @@ _COUNTED = (
 
 CLASS_COLUMNS = MappingProxyType(
     {
-        key: Column(key, label, "text", meaning, f"class.{key}", ("class",), nullable=True)
+        key: Column(key, label, "text", meaning, f"class.{key}", nullable=True)
         for key, label, meaning in (
             ("family", "Kind", "What the kernel computes, by its name."),
             ("library", "Library", "Who wrote the kernel, by its name."),
@@ -60,30 +54,18 @@ CLASS_COLUMNS = MappingProxyType(
 
 _MORE_COLUMNS = (
     OCCUPANCY,
-    Column(
-        "limiter",
-        "Limited by",
-        "text",
-        "What keeps more blocks from a multiprocessor: its warps, its places for blocks, registers or shared memory.",
-        "nullif(replace(rate.limiter, '_', ' '), '')",
-        ("rate",),
-        nullable=True,
-    ),
+    Column("limiter", "Limited by", "text",
+           "What keeps more blocks from a multiprocessor: its warps, its places for blocks, registers or shared "
+           "memory.", "nullif(replace(rate.limiter, '_', ' '), '')", nullable=True),
     msgspec.structs.replace(ACHIEVED_OCCUPANCY, key="achieved_occupancy_fraction"),
     WAVES,
     TAIL,
-    Column(
-        "dram_bytes",
-        "Memory Traffic",
-        "bytes",
-        "Bytes that a call read from and wrote to device memory, measured by a counter; mean over the calls.",
-        f"SELECT CAST(round(avg(counted.dram_bytes)) AS INTEGER) {_COUNTED}",
-        nullable=True,
-        sortable=False,
-        filterable=False,
-    ),
+    Column("dram_bytes", "Memory Traffic", "bytes",
+           "Bytes that a call read from and wrote to device memory, measured by a counter; mean over the calls.",
+           f"SELECT CAST(round(avg(counted.dram_bytes)) AS INTEGER) {_COUNTED}", nullable=True, sortable=False,
+           filterable=False),
     *CLASS_COLUMNS.values(),
-)
+)  # fmt: skip
 
 KERNELS_OF_OP = Table(
     name="kernels_of_op",
@@ -93,52 +75,32 @@ KERNELS_OF_OP = Table(
     where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.op_id = :op",
     links=("op",),
     default_sort="-gpu_time_ns",
-    joins=MappingProxyType(
-        {
-            "gpu": "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
-            "name": "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
-            "class": f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
-            "rate": "LEFT JOIN ext_kernel_efficiency AS rate ON rate.aggr_id = summary.aggr_id "
-            "AND rate.read_only_ops_id = summary.read_only_ops_id AND rate.kernel_name_id = summary.kernel_name_id",
-        }
+    joins=(
+        "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
+        "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
+        f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
+        "LEFT JOIN ext_kernel_efficiency AS rate ON rate.aggr_id = summary.aggr_id "
+        "AND rate.read_only_ops_id = summary.read_only_ops_id AND rate.kernel_name_id = summary.kernel_name_id",
     ),
     columns=(
         KERNEL_NAME,
-        Column(
-            "long_name",
-            "Full Name",
-            "kernel_name",
-            "Name with template arguments and parameters; one of them where several share the short name.",
-            f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}",
-            sortable=False,
-            filterable=False,
-            hidden=True,
-        ),
-        Column(
-            "using_tensor_cores",
-            "Using TC",
-            "boolean",
-            "The kernel uses Tensor Cores; empty if that is unknown.",
-            USING_OR_UNKNOWN,
-            nullable=True,
-        ),
-        Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count", ("gpu",)),
-        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum", ("gpu",)),
-        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg", ("gpu",)),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", ("gpu",), tier=1),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", ("gpu",), tier=1),
-        Column(
-            "gpu_time_fraction",
-            "Share of Op",
-            "fraction",
-            "GPU time of the kernel over the sum of the GPU times of all kernels of the op.",
-            "gpu.sum * 1.0 / nullif((SELECT sum(metric.sum) FROM kernel_summaries AS other "
-            "JOIN metric ON metric.id = other.gpu_time_metric_id WHERE other.aggr_id = summary.aggr_id "
-            "AND other.domain_id = summary.domain_id AND other.read_only_ops_id = summary.read_only_ops_id), 0)",
-            ("gpu",),
-            nullable=True,
-        ),
+        Column("long_name", "Full Name", "kernel_name",
+               "Name with template arguments and parameters; one of them where several share the short name.",
+               f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}", sortable=False,
+               filterable=False, hidden=True),
+        Column("using_tensor_cores", "Using TC", "boolean", "The kernel uses Tensor Cores; empty if that is unknown.",
+               USING_OR_UNKNOWN, nullable=True),
+        Column("calls", "Calls", "integer", "How often the kernel ran.", "gpu.count"),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "gpu.sum"),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.", "gpu.avg"),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "gpu.min", tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "gpu.max", tier=1),
+        Column("gpu_time_fraction", "Share of Op", "fraction",
+               "GPU time of the kernel over the sum of the GPU times of all kernels of the op.",
+               "gpu.sum * 1.0 / nullif((SELECT sum(metric.sum) FROM kernel_summaries AS other JOIN metric ON "
+               "metric.id = other.gpu_time_metric_id WHERE other.aggr_id = summary.aggr_id AND other.domain_id = "
+               "summary.domain_id AND other.read_only_ops_id = summary.read_only_ops_id), 0)", nullable=True),
         *(msgspec.structs.replace(column, hidden=True) for column in _MORE_COLUMNS),
     ),
-)
+)  # fmt: skip
 """The table of kernels of the op given by the link ``op``."""

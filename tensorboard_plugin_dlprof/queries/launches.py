@@ -19,13 +19,12 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
     Items,
     TrackRow,
-    all_tracks,
-    has_tracks,
     items_in,
     items_numbered,
     items_of_part,
     joined,
     parts_in,
+    recorded_tracks,
 )
 from tensorboard_plugin_dlprof.timeline.tables import CALL, COPY, GRAPH, SET, STREAM
 
@@ -114,9 +113,7 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
         NotFound: the database has no tracks, or no such GPU.
         BadRequest: there are too many.
     """
-    if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
-    tracks = all_tracks(con)
+    tracks = recorded_tracks(con)
     streams = [track for track in tracks if track.kind == STREAM and track.device == device]
     if not streams:
         raise NotFound(f"There is no GPU {device} with work in this profile.")

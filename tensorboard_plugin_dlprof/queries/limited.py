@@ -9,7 +9,6 @@ from itertools import accumulate
 from typing import TypedDict
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
-from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
@@ -30,19 +29,9 @@ class CauseColumns(TypedDict):
     ops: list[int]
 
 
-def limited_ops(connection: sqlite3.Connection, scope: Scope) -> dict[int, Limited] | None:
-    """The limited ops by ``read_only_ops.id``; None if the database has no efficiency."""
-    if is_of_another_version(connection):
-        return None
-    cursor = connection.execute(
-        "SELECT read_only_ops_id, cause, kernel_ns FROM ext_op_efficiency WHERE aggr_id = ? AND cause <> ''",
-        (scope.aggregation,),
-    )
-    found: dict[int, Limited] = {}
-    while some := cursor.fetchmany(10_000):
-        # A damaged database may contain any text, even a different one for each op.
-        found.update((op, {cause if cause in CAUSES else UNKNOWN: (whole(time) or 0, 1)}) for op, cause, time in some)
-    return found
+def limited_op(cause: object, kernel_ns: object) -> Limited:
+    """One limited op. A damaged database may contain any text, even a different one for each op."""
+    return {str(cause) if cause in CAUSES else UNKNOWN: (whole(kernel_ns) or 0, 1)}
 
 
 def added(one: Limited | None, other: Limited) -> Limited:
@@ -76,15 +65,14 @@ class LimitedByPath:
     """The limited ops ordered by path, so that the ops below a group are adjacent."""
 
     def __init__(self, connection: sqlite3.Connection, scope: Scope) -> None:
-        found = limited_ops(connection, scope) or {}
         cursor = connection.execute(
-            "SELECT op.op_name, rate.read_only_ops_id FROM ext_op_efficiency AS rate "
+            "SELECT op.op_name, rate.cause, rate.kernel_ns FROM ext_op_efficiency AS rate "
             "JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE rate.aggr_id = ? AND rate.cause <> ''",
             (scope.aggregation,),
         )
         ops: list[tuple[str, Limited]] = []
         while some := cursor.fetchmany(10_000):
-            ops.extend((str(name), found[op]) for name, op in some if op in found)
+            ops.extend((str(name), limited_op(cause, time)) for name, cause, time in some)
         ops.sort(key=lambda op: op[0])
         self._paths = [path for path, _ in ops]
         self._sums = {

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+_TOO_LARGE = 2.0**63
+
 
 def number(value: object) -> int | float | None:
     """The value if it is a finite number, else None."""
@@ -11,11 +13,11 @@ def number(value: object) -> int | float | None:
 
 
 def whole(value: object) -> int | None:
-    """The value rounded to an integer if it is a finite number, else None."""
+    """The value rounded to an integer of 64 bits if it is a number that has one, else None."""
     if type(value) is int:
         return value
     found = number(value)
-    return None if found is None else round(found)
+    return None if found is None or abs(found) >= _TOO_LARGE else round(found)
 
 
 def plus(*values: int | None) -> int | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN, cause_in_words
@@ -41,14 +39,15 @@ _ALL_OPS = (
 )
 
 _NAME = {
-    0: Column("name", "Op Name", "path", "Path of the ops, with # for numbers that only count repetitions, and without "
-              "indices.", "ops.pattern", searchable=True),
+    0: Column("name", "Op Name", "path",
+              "Path of the ops, with # for numbers that only count repetitions, and without indices.", "ops.pattern",
+              searchable=True),
     1: Column("name", "Op", "text", "Name of the ops without their path.", "ops.pattern", searchable=True),
 }  # fmt: skip
 
 _COLUMNS = (
     Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
-           "direction.string", ("direction",), nullable=True, tier=1),
+           "direction.string", nullable=True),
     Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
     Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls", tier=1),
     Column("gpu_time_ns", "GPU Time", "duration_ns",
@@ -60,9 +59,8 @@ _COLUMNS = (
            "CASE WHEN ops.unknown_ns = 0 OR ops.tc_ns > 0 THEN ops.tc_ns * 1.0 / nullif(ops.kernel_ns, 0) END",
            nullable=True),
     Column("bound", "Bound by", "text",
-           "What limits the op that takes the most time: compute, memory, caches (data come faster than from memory), "
-           "or latency (kernels are too short).",
-           "nullif(ops.bound, '')", nullable=True),
+           "What limits the op that takes the most time: compute, memory, caches (data come faster than from "
+           "memory), or latency (kernels are too short).", "nullif(ops.bound, '')", nullable=True),
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
@@ -70,13 +68,12 @@ _COLUMNS = (
     Column("family", "Family", "text", "What the op that takes the most time mostly is: gemm, collective, ...",
            "nullif(ops.family, '')", nullable=True, hidden=True, tier=2),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
-           ("op_type",), searchable=True, hidden=True, tier=1),
-    Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True,
-           tier=1),
+           searchable=True, hidden=True, tier=1),
+    Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True, tier=1),
     Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls",
            hidden=True, tier=1),
-    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",
-           "ops.eligible", hidden=True, tier=2),
+    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.", "ops.eligible",
+           hidden=True, tier=2),
     Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "ops.op_id", hidden=True,
            tier=2),
 )  # fmt: skip
@@ -91,17 +88,15 @@ def _table(name: str, own_name: int) -> Table:
         where="1",
         default_sort="-gpu_time_ns",
         default_then="cpu_time_ns",
-        joins=MappingProxyType(
-            {
-                "direction": "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",
-                "op_type": "LEFT JOIN dictionary AS op_type ON op_type.id = ops.op_type_id",
-            }
+        joins=(
+            "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",
+            "LEFT JOIN dictionary AS op_type ON op_type.id = ops.op_type_id",
         ),
         columns=(
             _NAME[own_name],
             *_COLUMNS,
-            Column("key", "Row", "text", "Identifies the row.",
-                   "ops.pattern || ' ' || ifnull(direction.string, '')", ("direction",), hidden=True, tier=2),
+            Column("key", "Row", "text", "Identifies the row.", "ops.pattern || ' ' || ifnull(direction.string, '')",
+                   hidden=True, tier=2),
         ),
     )  # fmt: skip
 

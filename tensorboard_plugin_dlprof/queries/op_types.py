@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
-from tensorboard_plugin_dlprof.queries.ops import on_host
+from tensorboard_plugin_dlprof.queries.ops import on_host, time_joins
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 _TIMES = (
@@ -31,7 +29,6 @@ def _time_columns() -> tuple[Column, ...]:
             "duration_ns",
             f"{meaning}: {explanation}.",
             f"{time}.{field}",
-            ("times", time),
             tier=1 if suffix else 0,
         )
         for time, label, explanation in _TIMES
@@ -47,41 +44,17 @@ OP_TYPES = Table(
     row_id="type.id",
     where="type.aggr_id = :aggregation AND type.domain_id = :domain",
     default_sort="-gpu_time_ns",
-    joins=MappingProxyType(
-        {
-            "name": "JOIN dictionary AS name ON name.id = type.op_node_type_id",
-            "times": "JOIN node_time_metrics AS times ON times.id = type.op_type_metrics_id",
-            **{
-                time: f"JOIN metric AS {time} ON {time}.id = times."
-                f"{time if time.endswith('_time') else time + '_time'}_metric_id"
-                for time, _, _ in _TIMES
-            },
-        }
-    ),
+    joins=("JOIN dictionary AS name ON name.id = type.op_node_type_id", *time_joins("type.op_type_metrics_id")),
     columns=(
-        Column(
-            "op_type",
-            "Op Type",
-            "text",
-            "What the ops do.",
-            "name.string",
-            ("name",),
-            "type.op_node_type_id",
-            searchable=True,
-        ),
-        Column(
-            "gpu_time_fraction",
-            "Share",
-            "fraction",
-            "GPU time of the type over the sum of the GPU times of all ops.",
-            "gpu_time.sum * 1.0 / nullif((SELECT all_ops.gpu_time FROM model_summary AS summary "
-            "JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id "
-            "WHERE summary.aggr_id = type.aggr_id AND summary.domain_id = type.domain_id), 0)",
-            ("times", "gpu_time"),
-            nullable=True,
-        ),
+        Column("op_type", "Op Type", "text", "What the ops do.", "name.string", text_id="type.op_node_type_id",
+               searchable=True),
+        Column("gpu_time_fraction", "Share", "fraction",
+               "GPU time of the type over the sum of the GPU times of all ops.",
+               "gpu_time.sum * 1.0 / nullif((SELECT all_ops.gpu_time FROM model_summary AS summary JOIN "
+               "category_summary AS all_ops ON all_ops.id = summary.nodes_total_id WHERE summary.aggr_id = "
+               "type.aggr_id AND summary.domain_id = type.domain_id), 0)", nullable=True),
         Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
         Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
         *_time_columns(),
     ),
-)
+)  # fmt: skip

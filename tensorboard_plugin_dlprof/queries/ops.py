@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from types import MappingProxyType
 from typing import TypedDict, cast
 
 import msgspec
@@ -15,14 +14,16 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE
 
-_SHAPES_OF_FIRST_CALL = (
+SHAPES_OF_FIRST_CALL = (
     "SELECT text.string FROM ext_op_ranges AS calls JOIN read_only_op_instances AS instance "
     "ON instance.id = calls.first_instance_id AND instance.read_only_ops_id = calls.read_only_ops_id "
     "JOIN dictionary AS text ON text.id = instance.input_shapes_id WHERE calls.read_only_ops_id = op.id"
 )
+"""Query for the shapes of the inputs of ``read_only_ops AS op``."""
 
 
-def _shown_shapes(sql: str) -> str:
+def shown_shapes(sql: str) -> str:
+    """An expression that makes unknown shapes NULL."""
     return f"nullif(rtrim(({sql}), '\n'), 'null')"
 
 
@@ -31,20 +32,24 @@ def has_host_time(on_host_ns: int | None, on_gpu_ns: int | None) -> bool:
     return bool(on_host_ns) or on_gpu_ns == 0
 
 
-def on_host(column: Column, *, cpu: str = "cpu_time", gpu: str = "gpu_time") -> Column:
+def time_joins(metrics_id: str) -> tuple[str, ...]:
+    """The joins of four times, given the expression of the ``node_time_metrics.id`` of a row."""
+    times = {"cpu_time": "cpu", "gpu_time": "gpu", "cpu_overhead": "cpu_overhead", "gpu_idle": "gpu_idle"}
+    return (
+        f"JOIN node_time_metrics AS times ON times.id = {metrics_id}",
+        *(f"JOIN metric AS {alias} ON {alias}.id = times.{time}_time_metric_id" for alias, time in times.items()),
+    )
+
+
+def on_host(column: Column) -> Column:
     """The column of a time on the host, with NULL for ops that have GPU time but no CPU time.
 
     Launching the work must have taken CPU time, but no call was recorded, as for work that began before the recording.
-
-    Args:
-        column: expression of the time.
-        cpu: join of the metric of the CPU time.
-        gpu: join of the metric of the GPU time.
+    Its table needs ``time_joins``.
     """
     return msgspec.structs.replace(
         column,
-        sql=f"CASE WHEN {cpu}.sum <> 0 OR {gpu}.sum = 0 THEN {column.sql} END",
-        joins=tuple(dict.fromkeys((*column.joins, cpu, gpu))),
+        sql=f"CASE WHEN cpu_time.sum <> 0 OR gpu_time.sum = 0 THEN {column.sql} END",
         description=f"{column.description} Empty for GPU work whose launch was not recorded.",
         nullable=True,
     )
@@ -66,8 +71,8 @@ known to use them but some may, if it launches CUDA graphs recorded as a whole, 
 ELIGIBLE_OR_UNKNOWN = (
     "CASE WHEN node.tc_eligible <> 0 OR node.using_tc <> 0 THEN 1 "
     "WHEN node.read_only_ops_id IN (SELECT read_only_ops_id FROM ext_graph_launches) "
-    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS rate WHERE rate.aggr_id = node.aggr_id "
-    "AND rate.read_only_ops_id = node.read_only_ops_id AND rate.eligibility = 'unknown') THEN NULL ELSE 0 END"
+    "OR EXISTS (SELECT 1 FROM ext_op_efficiency AS unsure WHERE unsure.aggr_id = node.aggr_id "
+    "AND unsure.read_only_ops_id = node.read_only_ops_id AND unsure.eligibility = 'unknown') THEN NULL ELSE 0 END"
 )
 """Whether an op is eligible, likewise. NULL (unknown) if it launches CUDA graphs recorded as a whole, whatever is in
 them, and for kernels that no op is known to have launched."""
@@ -80,133 +85,50 @@ OPS = Table(
     where="node.aggr_id = :aggregation AND op.domain_id = :domain",
     default_sort="-gpu_time_ns",
     default_then="cpu_time_ns",
-    joins=MappingProxyType(
-        {
-            "times": "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id",
-            "gpu": "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id",
-            "cpu": "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id",
-            "direction": "JOIN dictionary AS direction ON direction.id = op.direction_id",
-            "op_type": "JOIN dictionary AS op_type ON op_type.id = op.op_type_id",
-            "data_type": "JOIN dictionary AS data_type ON data_type.id = op.data_type_id",
-            "summary": (
-                "LEFT JOIN model_summary AS summary "
-                "ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id"
-            ),
-            "all_ops": "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
-            "rate": REASONS_JOIN,
-        }
+    joins=(
+        *time_joins("node.node_time_metrics_id"),
+        "JOIN dictionary AS direction ON direction.id = op.direction_id",
+        "JOIN dictionary AS op_type ON op_type.id = op.op_type_id",
+        "JOIN dictionary AS data_type ON data_type.id = op.data_type_id",
+        "LEFT JOIN model_summary AS summary ON summary.aggr_id = node.aggr_id AND summary.domain_id = op.domain_id",
+        "LEFT JOIN category_summary AS all_ops ON all_ops.id = summary.nodes_total_id",
+        REASONS_JOIN,
     ),
     columns=(
-        Column(
-            "gpu_time_ns",
-            "GPU Time",
-            "duration_ns",
-            "Time during which at least one kernel, copy or set of the op ran on a GPU, over all its calls.",
-            "gpu.sum",
-            ("times", "gpu"),
-        ),
-        Column(
-            "gpu_time_fraction",
-            "GPU Time Share",
-            "fraction",
-            "GPU time of the op over the sum of the GPU times of all ops.",
-            "gpu.sum * 1.0 / nullif(all_ops.gpu_time, 0)",
-            ("times", "gpu", "summary", "all_ops"),
-            nullable=True,
-            tier=2,
-        ),
-        on_host(
-            Column(
-                "cpu_time_ns",
-                "CPU Time",
-                "duration_ns",
-                "Time from the start to the end of the op on the host, over all its calls.",
-                "cpu.sum",
-                ("times", "cpu"),
-                tier=1,
-            ),
-            cpu="cpu",
-            gpu="gpu",
-        ),
+        Column("gpu_time_ns", "GPU Time", "duration_ns",
+               "Time during which at least one kernel, copy or set of the op ran on a GPU, over all its calls.",
+               "gpu_time.sum"),
+        Column("gpu_time_fraction", "GPU Time Share", "fraction",
+               "GPU time of the op over the sum of the GPU times of all ops.",
+               "gpu_time.sum * 1.0 / nullif(all_ops.gpu_time, 0)", nullable=True, tier=2),
+        on_host(Column("cpu_time_ns", "CPU Time", "duration_ns",
+                       "Time from the start to the end of the op on the host, over all its calls.", "cpu_time.sum",
+                       tier=1)),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
         Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
-        Column(
-            "direction",
-            "Direction",
-            "text",
-            "fprop in the forward pass, bprop in the backward pass.",
-            "direction.string",
-            ("direction",),
-            text_id="op.direction_id",
-            tier=1,
-        ),
-        Column(
-            "op_type",
-            "Op Type",
-            "text",
-            "What the op does.",
-            "op_type.string",
-            ("op_type",),
-            "op.op_type_id",
-            searchable=True,
-            tier=1,
-        ),
+        Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
+               "direction.string", text_id="op.direction_id", tier=1),
+        Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
+               searchable=True, tier=1),
         Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),
-        Column(
-            "eligible",
-            "TC Eligible",
-            "boolean",
-            "The op can use Tensor Cores: its type and data types allow it, or its kernels use them. Empty if that is "
-            "unknown.",
-            ELIGIBLE_OR_UNKNOWN,
-            nullable=True,
-        ),
-        Column(
-            "using_tensor_cores",
-            "Using TC",
-            "boolean",
-            "At least one kernel of the op uses Tensor Cores; empty if that is unknown.",
-            USING_OR_UNKNOWN,
-            nullable=True,
-        ),
+        Column("eligible", "TC Eligible", "boolean",
+               "The op can use Tensor Cores: its type and data types allow it, or its kernels use them. Empty if "
+               "that is unknown.", ELIGIBLE_OR_UNKNOWN, nullable=True),
+        Column("using_tensor_cores", "Using TC", "boolean",
+               "At least one kernel of the op uses Tensor Cores; empty if that is unknown.", USING_OR_UNKNOWN,
+               nullable=True),
         *REASONS,
-        Column(
-            "kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls", tier=1
-        ),
-        Column(
-            "data_type",
-            "Data Type",
-            "text",
-            "Data type of the op's tensors.",
-            "data_type.string",
-            ("data_type",),
-            "op.data_type_id",
-            searchable=True,
-            tier=1,
-        ),
-        Column(
-            "input_shapes",
-            "Input Shapes",
-            "text",
-            "Shapes of the inputs of the first call, as JSON.",
-            _shown_shapes(_SHAPES_OF_FIRST_CALL),
-            nullable=True,
-            sortable=False,
-            filterable=False,
-            tier=1,
-        ),
-        Column(
-            "stack_trace",
-            "Stack Trace",
-            "long_text",
-            "Frames of the Python code that called the op, outermost first.",
-            "op.stack_trace",
-            sortable=False,
-            searchable=True,
-            tier=2,
-        ),
+        Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls",
+               tier=1),
+        Column("data_type", "Data Type", "text", "Data type of the op's tensors.", "data_type.string",
+               text_id="op.data_type_id", searchable=True, tier=1),
+        Column("input_shapes", "Input Shapes", "text", "Shapes of the inputs of the first call, as JSON.",
+               shown_shapes(SHAPES_OF_FIRST_CALL), nullable=True, sortable=False, filterable=False, tier=1),
+        Column("stack_trace", "Stack Trace", "long_text",
+               "Frames of the Python code that called the op, outermost first.", "op.stack_trace", sortable=False,
+               searchable=True, tier=2),
     ),
-)
+)  # fmt: skip
 
 
 class TopOp(TypedDict):

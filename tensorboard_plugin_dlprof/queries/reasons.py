@@ -7,7 +7,6 @@ import msgspec
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.table import Column
 
-_RATE = ("rate",)
 _WORDS = " ".join(f"WHEN '{key}' THEN '{words.replace(chr(39), chr(39) * 2)}'" for key, words in CAUSES.items())
 
 
@@ -16,53 +15,27 @@ def cause_in_words(cause: str) -> str:
     return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
 
 
-CAUSE = Column(
-    "cause",
-    "Cause",
-    "text",
-    f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
-    cause_in_words("rate.cause"),
-    _RATE,
-    nullable=True,
-)
+CAUSE = Column("cause", "Cause", "text",
+               f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
+               cause_in_words("rate.cause"), nullable=True)  # fmt: skip
 
-DIMENSION = Column(
-    "dimension",
-    "Dimension",
-    "text",
-    "Length that does not fit the data type, and the next that would.",
-    "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || rate.padded_length END",
-    _RATE,
-    nullable=True,
-)
+DIMENSION = Column("dimension", "Dimension", "text", "Length that does not fit the data type, and the next that would.",
+                   "CASE WHEN rate.length IS NOT NULL THEN rate.dimension || ' ' || rate.length || ' -> ' || "
+                   "rate.padded_length END", nullable=True)  # fmt: skip
 
 ELIGIBILITY = "CASE WHEN node.using_tc <> 0 THEN 'eligible' ELSE replace(rate.eligibility, '_', ' ') END"
 """Eligibility in words, consistent with the tables of ops: an op that uses matrix units is eligible, even if it stands
 for work that no op is known to have launched."""
 
 REASONS = (
-    Column(
-        "eligibility",
-        "Eligibility",
-        "text",
-        "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells what it does.",
-        ELIGIBILITY,
-        _RATE,
-        nullable=True,
-        hidden=True,
-    ),
+    Column("eligibility", "Eligibility", "text",
+           "Whether the op could use Tensor Cores: eligible, not eligible, or unknown where nothing tells what it "
+           "does.", ELIGIBILITY, nullable=True, hidden=True),
     CAUSE,
     msgspec.structs.replace(DIMENSION, hidden=True),
-    Column(
-        "padded_shape",
-        "Padded Shape",
-        "text",
-        "Lengths of the op's largest matrix multiplication, each padded to what the data type needs.",
-        "rate.padded_shape",
-        _RATE,
-        nullable=True,
-        hidden=True,
-    ),
-)
+    Column("padded_shape", "Padded Shape", "text",
+           "Lengths of the op's largest matrix multiplication, each padded to what the data type needs.",
+           "rate.padded_shape", nullable=True, hidden=True),
+)  # fmt: skip
 
 REASONS_JOIN = "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = node.aggr_id AND rate.read_only_ops_id = op.id"

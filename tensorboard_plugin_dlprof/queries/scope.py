@@ -8,6 +8,7 @@ from typing import TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound
+from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.numbers import whole
 
 MAX_SCOPES = 1_000
@@ -86,8 +87,7 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
     """
     scopes = _scopes(connection)
     if not scopes:
-        name = getattr(connection, "shown_name", "The database")
-        raise NotADatabase(f"{name} holds no aggregated results; import its source again.")
+        raise NotADatabase(f"{shown_name(connection)} holds no aggregated results; import its source again.")
     for scope in scopes:
         if aggregation in (None, scope.aggregation) and (not domain or domain == scope.domain_name):
             return scope

@@ -9,8 +9,10 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias, TypedDict, cast, get_args
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, plus, whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK
+from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
 from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
@@ -171,23 +173,17 @@ def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilizat
 
 
 def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) -> list[DeviceUtilization]:
-    cursor = connection.execute(
-        "SELECT gpu.device_id, gpu.gpu_name, time.in_use, time.busy_ns FROM view_gpu_devices AS gpu "
+    return records(
+        connection,
+        DeviceUtilization,
+        "SELECT gpu.device_id AS device_id, gpu.gpu_name AS name, time.in_use AS in_use, "
+        "time.busy_ns * 1.0 / nullif(:wall, 0) AS fraction, time.busy_ns AS busy_ns FROM view_gpu_devices AS gpu "
         "LEFT JOIN ext_device_times AS time ON time.aggr_id = gpu.aggr_id AND time.domain_id = :domain "
         "AND time.device_id = gpu.device_id WHERE gpu.aggr_id = :aggregation AND gpu.domain_name = :name "
         "ORDER BY gpu.device_id",
-        {"aggregation": scope.aggregation, "domain": scope.domain, "name": scope.domain_name},
+        {"aggregation": scope.aggregation, "domain": scope.domain, "name": scope.domain_name, "wall": wall_ns},
+        10_000,
     )
-    return [
-        DeviceUtilization(
-            device_id=whole(device),
-            name=str(name),
-            in_use=bool(whole(in_use)),
-            fraction=fraction(whole(busy_ns), wall_ns),
-            busy_ns=whole(busy_ns),
-        )
-        for device, name, in_use, busy_ns in cursor.fetchmany(10_000)
-    ]
 
 
 def resource_breakdown(connection: sqlite3.Connection, scope: Scope) -> list[ResourceShare]:
@@ -274,56 +270,39 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
 
 def performance(connection: sqlite3.Connection, scope: Scope) -> Performance:
     """Wall clock and iterations."""
-    row = connection.execute(
-        "SELECT wall_time, iter_total, iter_aggregated, iter_start, iter_stop, avg_iteration_time, "
-        "iteration_time_std_dev "
-        "FROM model_summary WHERE aggr_id = ? AND domain_id = ?",
+    found = records(
+        connection,
+        Performance,
+        "SELECT wall_time AS wall_clock_ns, iter_total AS total_iterations, iter_aggregated AS profiled_iterations, "
+        "iter_start, iter_stop, avg_iteration_time AS average_iteration_ns, "
+        "iteration_time_std_dev AS iteration_std_dev_ns FROM model_summary WHERE aggr_id = ? AND domain_id = ?",
         (scope.aggregation, scope.domain),
-    ).fetchone()
-    if row is None:
-        raise UnfitDatabase("The database has no summary of this aggregation; import its source again.")
-    numbers = [whole(value) for value in row]
-    return Performance(
-        wall_clock_ns=numbers[0],
-        total_iterations=numbers[1],
-        profiled_iterations=numbers[2],
-        iter_start=numbers[3],
-        iter_stop=numbers[4],
-        average_iteration_ns=numbers[5],
-        iteration_std_dev_ns=numbers[6],
     )
+    if not found:
+        raise UnfitDatabase(f"{shown_name(connection)} has no summary of this aggregation; import its source again.")
+    return found[0]
 
 
 def recommendations(connection: sqlite3.Connection, scope: Scope) -> list[Recommendation]:
     """The recommendations of DLProf's expert system, in its order."""
-    cursor = connection.execute(
-        "SELECT problem, recommendation FROM view_expert_systems WHERE aggr_id = ?", (scope.aggregation,)
-    )
-    return [Recommendation(problem=str(row[0]), recommendation=str(row[1])) for row in cursor.fetchmany(1_000)]
+    select = "SELECT problem, recommendation FROM view_expert_systems WHERE aggr_id = ?"
+    return records(connection, Recommendation, select, (scope.aggregation,))
 
 
 def _stored(connection: sqlite3.Connection, scope: Scope) -> Mapping[str, int | None]:
     """The integers in the row of ``ext_aggregations``; all None if there is none."""
-    row = _numbers(
-        connection.execute(
-            "SELECT * FROM ext_aggregations WHERE aggr_id = ? AND domain_id = ?", (scope.aggregation, scope.domain)
-        )
-    )
-    return defaultdict(lambda: None) if row is None else row
+    select = "SELECT * FROM ext_aggregations WHERE aggr_id = ? AND domain_id = ?"
+    return _integers(connection.execute(select, (scope.aggregation, scope.domain)))
 
 
 def _row(connection: sqlite3.Connection, scope: Scope, view: str) -> Mapping[str, int | None]:
     """The integers in the only row of a view in the scope; all None if a foreign database has no such row."""
-    row = _numbers(
-        connection.execute(
-            f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?", (scope.aggregation, scope.domain_name)
-        )
-    )
-    return defaultdict(lambda: None) if row is None else row
+    select = f"SELECT * FROM {view} WHERE aggr_id = ? AND domain_name = ?"
+    return _integers(connection.execute(select, (scope.aggregation, scope.domain_name)))
 
 
-def _numbers(cursor: sqlite3.Cursor) -> dict[str, int | None] | None:
+def _integers(cursor: sqlite3.Cursor) -> Mapping[str, int | None]:
     row = cursor.fetchone()
     if row is None:
-        return None
+        return defaultdict(lambda: None)
     return {column[0]: whole(value) for column, value in zip(cursor.description, row, strict=True)}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import msgspec
 
@@ -34,11 +35,9 @@ class Column(msgspec.Struct, frozen=True):
     type: ColumnType
     description: str
     sql: str
-    joins: tuple[str, ...] = ()
-    """Names of the table's joins that the expression needs."""
+    """Expression on the table's base and joins."""
     text_id: str = ""
-    """Expression of the ``dictionary.id`` of a text, so that a filter reads each distinct text once. It needs all
-    joins but the last, which is that of the dictionary."""
+    """Expression of the ``dictionary.id`` of a text, so that a filter reads each distinct text once."""
     nullable: bool = False
     """Whether values may be unknown (NULL), which are sorted last."""
     sortable: bool = True
@@ -73,8 +72,9 @@ class Table(msgspec.Struct, frozen=True):
     default_sort: str
     default_then: str = ""
     """Column that sorts rows, in descending order, whose values of ``default_sort`` are equal or unknown."""
-    joins: Mapping[str, str] = msgspec.field(default_factory=lambda: MappingProxyType({}))
-    """Name -> JOIN clause, in the order in which they are joined. None may add or drop rows."""
+    joins: tuple[str, ...] = ()
+    """JOIN clauses, each of one table under an alias, in the order in which they are joined: only those that columns
+    need. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give."""
     rows_base: str = ""
@@ -110,16 +110,35 @@ class Table(msgspec.Struct, frozen=True):
                 raise BadRequest(f"The table {self.name} needs the parameter {link}.")
         return {link: given[link] for link in self.links}
 
-    def source(self, joins: Collection[str], base: str = "") -> str:
-        """FROM clause with some joins, of the table's base or another one."""
-        return " ".join([base or self.base, *(text for name, text in self.joins.items() if name in joins)])
+    def source(self, expressions: Iterable[str], base: str = "") -> str:
+        """FROM clause with the joins that some expressions need, of the table's base or another one."""
+        return from_clause(base or self.base, self.joins, expressions)
 
     def select(self) -> str:
         """A SELECT of the id and all columns, which ends with the id expression of its condition."""
         values = ", ".join([self.row_id, *(f"({column.sql})" for column in self.columns)])
-        joins = frozenset(join for column in self.columns for join in column.joins)
+        source = self.source((column.sql for column in self.columns), self.rows_base)
         scope = f"({self.rows_where}) AND " if self.rows_where else ""
-        return f"SELECT {values} FROM {self.source(joins, self.rows_base)} WHERE {scope}{self.row_id}"
+        return f"SELECT {values} FROM {source} WHERE {scope}{self.row_id}"
+
+
+def from_clause(base: str, joins: Sequence[str], expressions: Iterable[str]) -> str:
+    """The base with those joins whose alias stands before a dot in an expression, or in a join that is needed."""
+    needed = set().union(*map(_aliases, expressions))
+    for join in reversed(joins):
+        if _alias_of(join) in needed:
+            needed |= _aliases(join)
+    return " ".join([base, *(join for join in joins if _alias_of(join) in needed)])
+
+
+def _alias_of(join: str) -> str:
+    """The alias of the table that a JOIN clause joins."""
+    return join.partition(" ON ")[0].rpartition(" ")[2]
+
+
+@cache
+def _aliases(sql: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\b([a-z_]+)\.", sql))
 
 
 class Page(msgspec.Struct, frozen=True):

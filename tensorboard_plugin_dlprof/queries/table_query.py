@@ -76,7 +76,8 @@ class TableQuery:
         self._conditions: list[list[_Alternative]] = []
         self.ranks: list[Rank] = []
         """Parameters whose values are found before the statements are executed."""
-        self._filter_joins: set[str] = set()
+        self._filtered: list[str] = []
+        """The expressions in the conditions."""
         self._add_search(request.search.strip())
         for key, text in request.where.items():
             self._add_filter(table.column(key), text)
@@ -91,16 +92,16 @@ class TableQuery:
         if self.table.total and not filtered:
             sql = self.table.total
         else:
-            joined = self.table.source(self._filter_joins if filtered else ())
+            joined = self.table.source(self._filtered if filtered else ())
             sql = f"SELECT count(*) FROM {joined} WHERE {self._where(filtered, True)}"
         values = self.values if filtered else self.scope_values
         return sql, (sql, tuple(sorted(values.items())))
 
     def sums(self, columns: Sequence[Column]) -> str:
         """The SELECT of the sums of ``columns`` over all rows that pass."""
-        joins = self._filter_joins.union(*(column.joins for column in columns))
+        source = self.table.source([*self._filtered, *(column.sql for column in columns)])
         values = ", ".join(f"sum({column.sql})" for column in columns)
-        return f"SELECT {values} FROM {self.table.source(joins)} WHERE {self._where(True, True)}"
+        return f"SELECT {values} FROM {source} WHERE {self._where(True, True)}"
 
     def ids(self, few: bool = True, backwards: bool = False, columns: Sequence[Column] = ()) -> str:
         """A SELECT of the ids of the rows that pass, or of some columns, in order.
@@ -113,11 +114,11 @@ class TableQuery:
         column, table = self.sorted_by, self.table
         ascending, descending = ("DESC", "ASC") if backwards else ("ASC", "DESC")
         direction = descending if self.is_descending else ascending
-        joins, ranked = column.joins, ""
+        needed, ranked = [*self._filtered, column.sql], ""
         if column.order:
-            order, joins = f"({column.order}) {direction}", ()
+            order, needed = f"({column.order}) {direction}", [*self._filtered, column.order]
         elif column.lookup is not None:
-            ranked, joins = _ranked(column, column.lookup, self.is_descending), ()
+            ranked, needed = _ranked(column, column.lookup, self.is_descending), [*self._filtered]
             order = f"ranked.rank {ascending}"
         elif not column.nullable or self.is_descending:
             # SQLite sorts NULL before all other values, but unknown values come last in both directions.
@@ -132,16 +133,13 @@ class TableQuery:
         if table.default_then and column.key == table.default_sort.removeprefix("-"):
             then = table.column(table.default_then)
             order += f", ({then.sql}) {descending}"
-            joins = (*joins, *then.joins)
+            needed.append(then.sql)
         order += f", {table.row_id} {direction}"
         select = table.row_id
         if columns:
             select = ", ".join(f"({column.sql})" for column in columns)
-            joins = (*joins, *(join for column in columns for join in column.joins))
-        return (
-            f"SELECT {select} FROM {table.source(self._filter_joins.union(joins))} {ranked}"
-            f"WHERE {self._where(True, few)} ORDER BY {order}"
-        )
+            needed += [column.sql for column in columns]
+        return f"SELECT {select} FROM {table.source(needed)} {ranked}WHERE {self._where(True, few)} ORDER BY {order}"
 
     def rows(self) -> str:
         """A SELECT of all columns of the rows that pass, in order."""
@@ -169,9 +167,9 @@ class TableQuery:
         if lookup is not None:
             return f"{lookup.key} IN (SELECT {lookup.id} FROM {lookup.source} WHERE {holds.format(f'({column.sql})')})"
         if column.text_id and column.type in TEXT_TYPES:
-            self._filter_joins.update(column.joins[:-1])
+            self._filtered.append(column.text_id)
             return f"{column.text_id} IN (SELECT id FROM dictionary WHERE {holds.format('string')})"
-        self._filter_joins.update(column.joins)
+        self._filtered.append(column.sql)
         return holds.format(f"({column.sql})")
 
     def _between_ranks(self, column: Column, wanted: Condition) -> str:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization
 from tensorboard_plugin_dlprof.units import NS_PER_S
@@ -92,8 +93,7 @@ def throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None
     try:
         return _throughput(connection, scope, given or Given())
     except (ValueError, TypeError, OverflowError):
-        shown = getattr(connection, "shown_name", "The database")
-        raise UnfitDatabase(f"The batches in {shown} are damaged; import its source again.") from None
+        raise UnfitDatabase(f"The batches in {shown_name(connection)} are damaged; import its source again.") from None
 
 
 def rates(connection: sqlite3.Connection, scope: Scope) -> Throughput:
@@ -168,8 +168,6 @@ def _windows(connection: sqlite3.Connection, scope: Scope) -> list[tuple[int, in
 
 def _source(connection: sqlite3.Connection) -> tuple[str, int | None, int | None]:
     """The layer that told batches, and what was given at the import."""
-    if not _has(connection, "throughput_source"):
-        return "", None, None
     row = connection.execute(
         "SELECT layer, samples_per_iteration, tokens_per_iteration FROM throughput_source"
     ).fetchone()
@@ -193,7 +191,7 @@ def _counted(connection: sqlite3.Connection, windows: list[tuple[int, int, int]]
 
 def _of_shapes(connection: sqlite3.Connection, name: str, windows: list[tuple[int, int, int]]) -> list[int | None]:
     """The sum of the batches that begin in each window; None if there are none, or one of them is unknown."""
-    if not _has(connection, "throughput_batches") or not windows:
+    if not windows:
         return [None] * len(windows)
     rows = connection.execute(f"SELECT time_ns, coalesce({name}, -1) FROM throughput_batches ORDER BY time_ns")
     times, counts = np.array(rows.fetchall(), np.int64).reshape(-1, 2).T
@@ -203,10 +201,3 @@ def _of_shapes(connection: sqlite3.Connection, name: str, windows: list[tuple[in
     last = np.searchsorted(times, [stop for _, _, stop in windows])
     known = (last > first) & (unknown[last] == unknown[first])
     return [int(n) if is_known else None for n, is_known in zip(sums[last] - sums[first], known, strict=True)]
-
-
-def _has(connection: sqlite3.Connection, table: str) -> bool:
-    return (
-        connection.execute("SELECT 1 FROM main.sqlite_master WHERE name = ? AND type = 'table'", (table,)).fetchone()
-        is not None
-    )

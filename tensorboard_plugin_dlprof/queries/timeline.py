@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.packing import unpack
+from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.diagnosis.parts import BUSY, Part
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
+from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.memory.stored import Facts
 from tensorboard_plugin_dlprof.queries import memory_track
 from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
@@ -30,9 +30,9 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Names,
     TrackRow,
     all_tracks,
-    has_tracks,
     items_in,
     parts_in,
+    recorded_tracks,
 )
 from tensorboard_plugin_dlprof.timeline import bins
 from tensorboard_plugin_dlprof.timeline.tables import CLASSES, DEVICE, QUEUE, STREAM
@@ -67,9 +67,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     Raises:
         NotFound: the database has no tracks.
     """
-    if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
-    stored = all_tracks(con)
+    stored = recorded_tracks(con)
     tracks = [track for track in stored if track.items]
     memory = memory_track.memory_tracks(con, len(stored)) if tracks else {}
     windows = iteration_windows(con)
@@ -139,9 +137,7 @@ def window(
         NotFound: the database has no tracks.
         BadRequest: too many tracks are wanted, or one that is not there.
     """
-    if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
-    known = {track.id: track for track in all_tracks(con)}
+    known = {track.id: track for track in recorded_tracks(con)}
     wanted = list(known)[:MAX_TRACKS] if wanted is None else wanted
     memory = memory_track.memory_tracks(con, len(known)) if set(wanted) - set(known) else {}
     if len(wanted) > MAX_TRACKS or any(number not in known and number not in memory for number in wanted):
@@ -302,7 +298,7 @@ class _Window:
             (track.id, level, first - bins.PART, last),
         )
         for begin, data in rows:
-            part = np.stack(unpack(data, classes))
+            part = np.stack(unpack_from(self._con, data, classes))
             low, high = max(first, begin), min(last, begin + part.shape[1])
             if low < high:
                 found[:, low - first : high - first] = part[:, low - begin : high - begin]

@@ -17,13 +17,12 @@ from tensorboard_plugin_dlprof.queries.tracks import (
     Items,
     Names,
     TrackRow,
-    all_tracks,
-    has_tracks,
     items_by_part,
     items_in,
     items_numbered,
     items_of_part,
     parts_in,
+    recorded_tracks,
 )
 from tensorboard_plugin_dlprof.timeline.tables import CALL, CLASSES, COPY, DEVICE, OP, RANGE, STREAM
 
@@ -43,7 +42,7 @@ def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     Raises:
         NotFound: there is no such item.
     """
-    tracks = _tracks(con)
+    tracks = recorded_tracks(con)
     track = next(
         (one for one in tracks if one.first_item <= number < one.first_item + one.items and _has_items(one)), None
     )
@@ -67,7 +66,7 @@ def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
 
 def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any] | None:
     """The item of a track around a moment, else the last one before it; None if there is none."""
-    for track in _tracks(con):
+    for track in recorded_tracks(con):
         if track.id == track_id and _has_items(track):
             found = items_in(con, track, at_ns, at_ns + 1)
             if not len(found.number):
@@ -80,12 +79,6 @@ def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any
 
 def _has_items(track: TrackRow) -> bool:
     return track.kind not in (DEVICE, "queue")
-
-
-def _tracks(con: sqlite3.Connection) -> list[TrackRow]:
-    if not has_tracks(con):
-        raise NotFound("This database was made before the timeline existed; import its source again.")
-    return all_tracks(con)
 
 
 def _about(con: sqlite3.Connection, track: TrackRow, found: Items) -> dict[str, Any]:
@@ -144,7 +137,7 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
     Raises:
         NotFound: the GPU was not idle then.
     """
-    tracks = _tracks(con)
+    tracks = recorded_tracks(con)
     if not any(track.kind == DEVICE and track.device == device for track in tracks):
         raise NotFound(f"There is no GPU {device} in this profile.")
     reach = 1_000_000
@@ -201,7 +194,7 @@ def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any]
 def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | None:
     """The next kernel, op or range after a moment whose name contains a text, from the beginning if there is none."""
     names = Names(con)
-    tracks = [track for track in _tracks(con) if track.kind in (STREAM, OP, RANGE) and track.items]
+    tracks = [track for track in recorded_tracks(con) if track.kind in (STREAM, OP, RANGE) and track.items]
     wanted = {track.id: names.holding(track, text) for track in tracks}
     for start, stop in ((at_ns, FARTHEST_NS), (-FARTHEST_NS, at_ns)):
         found = [
@@ -230,7 +223,7 @@ def next_gap(
 ) -> dict[str, Any] | None:
     """The next gap of a GPU after a moment, or the one before it, of at least some length; None if there is none."""
     reach = 1 << 24
-    track = next((one for one in _tracks(con) if one.kind == DEVICE and one.device == device), None)
+    track = next((one for one in recorded_tracks(con) if one.kind == DEVICE and one.device == device), None)
     if track is None:
         raise NotFound(f"There is no GPU {device} in this profile.")
     while True:

@@ -11,44 +11,17 @@ from tensorboard_plugin_dlprof.queries.table_query import TableQuery
 
 _SUMMED = frozenset(
     {
-        "op_paths",
-        "op_names",
-        "op_types",
-        "ops",
-        "ops_of_group",
-        "ops_of_path",
-        "ops_of_name",
-        "ops_of_type",
-        "kernels_of_group",
-        "kernels_of_op",
-        "efficiency",
-        "compare",
-        "compare_types",
-        "gaps",
-        "gap_groups",
+        *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
+        *("kernels_of_group", "kernels_of_op", "efficiency", "compare", "compare_types", "gaps", "gap_groups"),
     }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
 
 _ADDITIVE = frozenset(
     {
-        "a_ns",
-        "b_ns",
-        "calls",
-        "change_ns",
-        "duration_ns",
-        "gaps",
-        "total_ns",
-        "window_fraction",
-        "cpu_overhead_ns",
-        "cpu_time_ns",
-        "eligible_ops",
-        "gain_ns",
-        "gpu_idle_ns",
-        "gpu_time_fraction",
-        "gpu_time_ns",
-        "kernel_calls",
-        "kernel_ns",
+        *("a_ns", "b_ns", "calls", "change_ns", "duration_ns", "gaps", "total_ns", "window_fraction"),
+        *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
+        *("gpu_time_ns", "kernel_calls", "kernel_ns"),
     }
 )
 """Columns whose sum means something."""

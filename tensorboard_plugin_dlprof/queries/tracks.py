@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.columns.packing import unpack
-from tensorboard_plugin_dlprof.errors import UnfitDatabase
-from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours
+from tensorboard_plugin_dlprof.columns.packing import unpack_from
+from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, shown_name
 from tensorboard_plugin_dlprof.queries.filters import containing
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
@@ -95,16 +95,28 @@ def all_tracks(con: sqlite3.Connection) -> list[TrackRow]:
     """
     rows = con.execute(f"SELECT {_COLUMNS} FROM ext_tracks ORDER BY id").fetchmany(MAX_TRACKS + 1)
     if len(rows) > MAX_TRACKS:
-        raise UnfitDatabase("The database holds too many tracks; import its source again.")
+        raise UnfitDatabase(f"{shown_name(con)} holds too many tracks; import its source again.")
     try:
         return [TrackRow(row[0], str(row[1]), *map(int, row[2:])) for row in rows]
     except (TypeError, ValueError):
         raise UnfitDatabase(damaged(con)) from None
 
 
+def recorded_tracks(con: sqlite3.Connection) -> list[TrackRow]:
+    """As ``all_tracks``, for what needs a timeline.
+
+    Raises:
+        NotFound: the database has no tracks.
+        UnfitDatabase: as for ``all_tracks``.
+    """
+    if not has_tracks(con):
+        raise NotFound("This database was made before the timeline existed; import its source again.")
+    return all_tracks(con)
+
+
 def damaged(con: sqlite3.Connection) -> str:
     """What is said of a database whose tracks hold impossible values."""
-    return f"{getattr(con, 'shown_name', 'The database')} has damaged tracks; import its source again."
+    return f"{shown_name(con)} has damaged tracks; import its source again."
 
 
 def parts_in(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_ns: int) -> list[tuple[int, int]]:
@@ -127,7 +139,7 @@ def items_of_part(con: sqlite3.Connection, track: TrackRow, part: int) -> Items:
     ).fetchone()
     try:
         first, start_ns, first_call, data = row
-        columns = unpack(data, 5 if track.kind == STREAM else 4)
+        columns = unpack_from(con, data, 5 if track.kind == STREAM else 4)
     except (TypeError, ValueError):
         raise UnfitDatabase(damaged(con)) from None
     start = np.cumsum(columns[0]) + int(start_ns)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from sqlite3 import Connection
@@ -29,6 +30,7 @@ from tensorboard_plugin_dlprof.routes import (
     timeline,
     views,
 )
+from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
@@ -70,6 +72,11 @@ _LOG = logging.getLogger(__name__)
 
 _LONGEST_CAUSE = 200
 
+_LIST_SECONDS = 0.25
+"""How long a list of profiles is sent to all who ask for it, if nothing changes meanwhile."""
+
+_LIST_BYTES = 4 << 20
+
 PERFETTO = "https://ui.perfetto.dev"
 
 _READS = ("GET", "HEAD")
@@ -102,6 +109,7 @@ class App:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._questions = Questions(services.catalog, services.imports)
+        self._lists = Answers(_LIST_BYTES)
 
     def routes(self) -> dict[str, WSGIApplication]:
         """The application of each path below the plugin's prefix. ``*`` at the end matches anything."""
@@ -174,13 +182,17 @@ class App:
     def _profiles(self, request: Request, _asked: NothingRequest) -> Response:
         services = self._services
         snapshot = services.catalog.snapshot()
+        tag = f"{snapshot.finished_at} {time.monotonic() // _LIST_SECONDS} {services.imports.states()}"
+        known = responses.kept(request, tag, self._lists)
+        if known is not None:
+            return known
         body: ProfilesAndModes = {
             **profile_list(snapshot, services.imports, services.import_mode),
             "reaggregate_mode": "off" if services.reaggregate_mode == "off" else "on",
             "perfetto": services.perfetto,
             "opened": services.opened.shown(snapshot) if services.opened is not None else None,
         }
-        return responses.success(request, body)
+        return responses.keep(request, body, tag, self._lists)
 
     def _dashboard(self, request: Request, asked: ScopeRequest) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextlib import ExitStack
@@ -12,6 +13,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
     from tensorboard_plugin_dlprof.queries.scope import Scope
+
+_LOG = logging.getLogger(__name__)
 
 SECONDS = 600.0
 """Time limit of an export: it may sort ten million rows, and the browser may be slow to receive them."""
@@ -131,7 +135,7 @@ def streamed(found: Export, pieces: Iterator[bytes], resources: ExitStack) -> Re
     # Errors in the request occur with the first piece, before the status of the response is sent.
     first = next(pieces, b"")
     kept = resources.pop_all()
-    response = Response(_until_sent(chain([first], pieces), kept), content_type=_CONTENT_TYPES[found.kind])
+    response = Response(until_sent(chain([first], pieces), kept), content_type=_CONTENT_TYPES[found.kind])
     response.headers["Content-Disposition"] = _disposition(found.file_name)
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
@@ -151,9 +155,14 @@ def _columns(table: Table, keys: Sequence[str]) -> Sequence[Column]:
     return [table.column(key) for key in keys if key] or [column for column in table.columns if not column.hidden]
 
 
-def _until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
-    with resources:
-        yield from pieces
+def until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
+    """The pieces of a file. An error breaks the connection, so that no browser takes what was sent for the whole."""
+    try:
+        with resources:
+            yield from pieces
+    except ProfileError as error:
+        _LOG.warning("A file that was sent is not whole: %s", ascii(str(error)))
+        raise ConnectionAbortedError from error
 
 
 def _subject(table: Table, request: PageRequest) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mimetypes
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tensorboard.backend.http_util import Respond
 from werkzeug.security import safe_join
 
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.routes.answers import compressed
 from tensorboard_plugin_dlprof.routes.revalidation import conditional
 
 if TYPE_CHECKING:
@@ -36,6 +38,12 @@ _LONGEST_NAME = 200
 _YEAR_S = 31_536_000
 
 
+@lru_cache(maxsize=128)
+def _compressed(path: Path, _size_bytes: int, _mtime_ns: int) -> bytes:
+    """The content of this version of a file. Browsers that take no gzip get it expanded."""
+    return compressed(path.read_bytes()).content
+
+
 def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:
     """Respond with a file of the built frontend.
 
@@ -51,7 +59,9 @@ def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:
     content_type = _TYPES.get(path.suffix) or mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     status = path.stat()
     hashed_name = path.parent != folder and _HASHED.fullmatch(path.name) is not None
-    response: Response = Respond(request, path.read_bytes(), content_type, expires=_YEAR_S if hashed_name else 0)
+    content = _compressed(path, status.st_size, status.st_mtime_ns)
+    expires = _YEAR_S if hashed_name else 0
+    response: Response = Respond(request, content, content_type, expires=expires, content_encoding="gzip")
     response.set_etag(f"{status.st_size:x}-{status.st_mtime_ns:x}", weak=True)
     response.headers["Vary"] = "Accept-Encoding"
     return conditional(request, response)

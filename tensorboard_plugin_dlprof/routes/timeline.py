@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, 
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
 from tensorboard_plugin_dlprof.queries.launches import launch_statistics
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
+from tensorboard_plugin_dlprof.routes.export import until_sent
 from tensorboard_plugin_dlprof.routes.parameters import (
     LaunchesRequest,
     TableRequest,
@@ -82,7 +83,8 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     # Errors in the request occur before the status of the response is sent, but for too many slices, which end it.
     first = next(chunks, b"")
     kept = resources.pop_all()
-    response = Response(_packed(chain([first], chunks), borrowed, kept), content_type="application/json")
+    pieces = _packed(chain([first], chunks), borrowed)
+    response = Response(until_sent(pieces, kept), content_type="application/json")
     response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Disposition"] = 'attachment; filename="trace.json"'
     response.headers["X-Content-Type-Options"] = "nosniff"
@@ -91,20 +93,19 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     return response
 
 
-def _packed(chunks: Iterator[bytes], borrowed: Borrowed, resources: ExitStack) -> Iterator[bytes]:
+def _packed(chunks: Iterator[bytes], borrowed: Borrowed) -> Iterator[bytes]:
     from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 
-    with resources:
-        buffer = io.BytesIO()
-        with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=3, mtime=0) as packed:
-            for chunk in chunks:
-                packed.write(chunk)
-                forget_texts(borrowed.connection)
-                if buffer.tell():
-                    yield buffer.getvalue()
-                    buffer.seek(0)
-                    buffer.truncate()
-        yield buffer.getvalue()
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=3, mtime=0) as packed:
+        for chunk in chunks:
+            packed.write(chunk)
+            forget_texts(borrowed.connection)
+            if buffer.tell():
+                yield buffer.getvalue()
+                buffer.seek(0)
+                buffer.truncate()
+    yield buffer.getvalue()
 
 
 def _window(asked: TableRequest | TimelineRequest | WindowRequest) -> tuple[int, int]:

@@ -30,6 +30,9 @@ FIRST_ANSWER_SECONDS = 0.1
 """How long the first ``any_profiles`` waits for the scan."""
 ANSWER_SECONDS = 0.5
 """How long requests for the list wait for a scan."""
+
+QUICK_SECONDS = 0.1
+"""After a scan that took longer, requests do not wait for the next: all clients would, again and again."""
 PUBLISH_SECONDS = 0.5
 """Least time between updates of the list while databases are opened."""
 
@@ -76,6 +79,7 @@ class Catalog:
         self._thread: threading.Thread | None = None
         self._next_scan = 0.0
         self._is_outdated = False
+        self._answer_seconds = ANSWER_SECONDS
         self._snapshot = Snapshot()
         self._by_id: dict[str, FoundProfile] = {}
         self._is_known = threading.Event()
@@ -93,7 +97,7 @@ class Catalog:
     def snapshot(self) -> Snapshot:
         """The list. Waits a moment for a scan that is due, so that the list of a small log directory is up to date."""
         if self._scan_if_due():
-            self._is_listed.wait(ANSWER_SECONDS)
+            self._is_listed.wait(self._answer_seconds)
         return self._snapshot
 
     def find(self, profile_id: str) -> FoundProfile:
@@ -114,6 +118,7 @@ class Catalog:
     def rescan(self) -> None:
         """Make a scan due, because files have changed; also if a scan is running, which may miss the change."""
         self._is_outdated = True
+        self._answer_seconds = ANSWER_SECONDS
         self._next_scan = 0.0
 
     def is_scanning(self) -> bool:
@@ -165,7 +170,9 @@ class Catalog:
 
         publish()
         self._is_listed.set()
-        self._rest(REST_FACTOR * (time.monotonic() - started))
+        took = time.monotonic() - started
+        self._answer_seconds = 0.0 if took > QUICK_SECONDS and not self._is_outdated else ANSWER_SECONDS
+        self._rest(REST_FACTOR * took)
         self._open_databases(publish)
 
     def _rest(self, seconds: float) -> None:

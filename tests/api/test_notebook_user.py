@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import shutil
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -116,6 +118,20 @@ def test_what_cannot_be_worked_out_keeps_no_table_from_being_read(tmp_path: Path
         assert p.groups()["cause"].isna().all()
         assert p.findings()["problem"].tolist()[0].startswith("5 ops were eligible")
         assert p.efficiency().empty
+
+
+def test_a_stored_diagnosis_that_is_something_else_is_refused(trace: Path, tmp_path: Path) -> None:
+    """In a sentence that names the file."""
+    damaged = tmp_path / "a.dlprof_dldb.sqlite"
+    with dlprof.open(trace) as p:
+        shutil.copyfile(p.database, damaged)
+    with closing(sqlite3.connect(damaged)) as connection:
+        (stored,) = connection.execute("SELECT data FROM ext_diagnosis").fetchone()
+        changed = {**json.loads(zlib.decompress(stored)), "findings": [{"evidence": [1]}]}
+        connection.execute("UPDATE ext_diagnosis SET data = ?", (zlib.compress(json.dumps(changed).encode()),))
+        connection.commit()
+    with dlprof.open(damaged) as p, pytest.raises(dlprof.ProfileError, match=f"{damaged.name} holds impossible values"):
+        p.evidence()
 
 
 def test_every_column_says_its_unit_and_meaning(trace: Path) -> None:

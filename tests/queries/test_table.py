@@ -33,10 +33,10 @@ LAUNCHES = Table(
     where="launch.aggr_id = :aggregation AND launch.op = :op",
     links=("op",),
     default_sort="-time_ns",
-    joins={"name": "JOIN dictionary AS name ON name.id = launch.name_id"},
+    joins=("JOIN dictionary AS name ON name.id = launch.name_id",),
     columns=(
         Column("id", "Id", "integer", "", "launch.id"),
-        Column("name", "Name", "text", "", "name.string", ("name",), text_id="launch.name_id", searchable=True),
+        Column("name", "Name", "text", "", "name.string", text_id="launch.name_id", searchable=True),
         Column("time_ns", "Time", "duration_ns", "", "launch.time"),
         Column("stream", "Stream", "integer", "", "launch.stream", nullable=True),
         Column("note", "Note", "text", "", "launch.note", searchable=True, sortable=False),
@@ -208,3 +208,7 @@ def test_columns_in_which_all_rows_are_alike(connection: sqlite3.Connection, lim
     assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == ["note", "secret"]
     connection.execute("UPDATE launches SET note = 'x' WHERE id = 2")
     assert page_of(connection, LAUNCHES, SCOPE, request)["constant"] == []
+    from_a_query = Column("other", "Other", "text", "", "SELECT 'x'", sortable=False, filterable=False)
+    table = msgspec.structs.replace(LAUNCHES, columns=(*LAUNCHES.columns, from_a_query))
+    request = PageRequest(op="A", where={"name": "gemm"})
+    assert "other" in page_of(connection, table, SCOPE, request)["constant"]

@@ -85,3 +85,9 @@ def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs:
         (made,), _ = make_jobs(logs / "run")
         assert made.is_new, change
         assert server.get(f"/job?profile={profile}").status_code == 200
+    with closing(sqlite3.connect(database)) as con, con:
+        con.execute("UPDATE job_ranks SET idle_ns = 'much' WHERE rank = 3")
+    for route in ("job", "job_rank"):
+        assert server.get(f"/{route}?profile={profile}").status_code == 422
+    with pytest.raises(ProfileError, match=database.name):
+        open_job(database).ranks()

@@ -9,11 +9,14 @@ import shutil
 import threading
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from tensorboard_plugin_dlprof.routes import places, responses
+from tensorboard_plugin_dlprof.routes import app, places, responses
+from tensorboard_plugin_dlprof.routes.profiles import profile_list
+from tensorboard_plugin_dlprof.runs import catalog
 from tests.imports.holding import hold_workers
 from tests.imports.traces import write_trace
 from tests.routes.serving import OURS, Server
@@ -314,6 +317,27 @@ def test_many_threads_at_once(server: Server) -> None:
     assert wrong == []
     assert len(given) == 160
     assert 200 in given, "not all were put off"
+
+
+def test_the_list_is_made_once_for_all_who_ask_at_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until something changes, by a scan or by an import: the list of a thousand profiles takes milliseconds."""
+    server.profiles()
+    made: list[int] = []
+
+    def counted(*arguments: Any) -> Any:
+        made.append(1)
+        return profile_list(*arguments)
+
+    monkeypatch.setattr(app, "profile_list", counted)
+    monkeypatch.setattr(app, "_LIST_SECONDS", 1e9)
+    monkeypatch.setattr(catalog, "RESCAN_SECONDS", 1e9)
+    server.rescan()
+    assert len({server.get("/profiles").data for _ in range(9)}) == len(made)
+    before = len(made)
+    assert before <= 2, "once while it scans, and once with what is in the databases"
+    server.change("/import", server.profile(SOURCE)["id"])
+    server.wait_for_state(SOURCE, "ready")
+    assert len(made) > before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")

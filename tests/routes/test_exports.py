@@ -7,12 +7,13 @@ import io
 import json
 import socket
 import zipfile
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.queries.tables import TABLES
 from tensorboard_plugin_dlprof.routes import export, responses
@@ -117,6 +118,24 @@ def test_workbooks_are_removed_when_they_were_sent(server: Server) -> None:
         assert list(cache.glob("work-*"))
     assert server.get(address).data
     assert not list(cache.glob("work-*"))
+
+
+def test_a_file_that_breaks_off_breaks_the_connection(caplog: pytest.LogCaptureFixture) -> None:
+    """Else it would pass for the whole. The log has a sentence, and the server prints no traceback of such errors."""
+
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise UnfitDatabase("a.sqlite is damaged.")
+
+    closed: list[bool] = []
+    resources = ExitStack()
+    resources.callback(closed.append, True)
+    sent = export.until_sent(pieces(), resources)
+    assert next(sent) == b"half"
+    with pytest.raises(ConnectionAbortedError):
+        next(sent)
+    assert closed == [True]
+    assert "a.sqlite is damaged." in caplog.text
 
 
 def test_few_workbooks_are_written_at_once(tmp_path: Path) -> None:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.runs import catalog as catalogs
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import Hint
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
@@ -195,3 +200,27 @@ def test_the_only_profile_among_many_runs(tmp_path: Path) -> None:
     assert profile.run == "run377"
     assert catalog.snapshot().directories == 501
     assert catalog.any_profiles()
+
+
+def test_nobody_waits_for_slow_scans_that_are_only_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only for the first, and for one that a change asked for."""
+    started = []
+
+    def slow(*arguments: Any) -> Any:
+        started.append(time.monotonic())
+        time.sleep(2 * catalogs.QUICK_SECONDS)
+        return scan(*arguments)
+
+    scan = catalogs.scan
+    monkeypatch.setattr(catalogs, "scan", slow)
+    monkeypatch.setattr(catalogs, "RESCAN_SECONDS", 0.0)
+    monkeypatch.setattr(catalogs, "REST_FACTOR", 0)
+    catalog = Catalog([Root(tmp_path)])
+    waited = []
+    for change in (False, False, True):
+        if change:
+            catalog.rescan()
+        catalog.snapshot()
+        waited.append(time.monotonic() - started[-1] > catalogs.QUICK_SECONDS)
+        wait_for(lambda: not catalog.is_scanning())
+    assert waited == [True, False, True]

@@ -16,6 +16,7 @@ import pytest
 from tensorboard_plugin_dlprof.cli.main import main
 from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
+from tests.routes.test_response_types import fits
 from tests.shared_data import shared_data
 
 IDLE = ("queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io", "unrecorded", "launch_unknown")
@@ -119,6 +120,27 @@ def test_items_of_a_window_are_the_work_in_it(profile: Profile) -> None:
             ]
             inside = [one for one in work if one[0] < low + span and (one[1] > low or one[0] >= low)]
             assert sorted(found) == sorted(inside)
+
+
+def test_answers_are_as_declared(profile: Profile) -> None:
+    """Every key is there and no other: of all tracks, items of each kind, a moment of each GPU, and its launches."""
+    about = profile.get("/timeline")
+    fits(about, "TimelineOverview")
+    window = f"from={about['start']}&to={about['stop']}"
+    for width in (4, 4_000):
+        tracks = ",".join(str(track["id"]) for track in about["tracks"][:32])
+        fits(profile.get(f"/timeline?{window}&width={width}&tracks={tracks}"), "TimelineWindow")
+    middle = (about["start"] + about["stop"]) // 2
+    for track in about["tracks"][:32]:
+        if track["kind"] == "device":
+            response = profile.ask(f"/timeline_item?device={track['device']}&at={middle}")
+            if response.status_code == 200:
+                fits(response.json, "TimelineItem" if "id" in response.json else "TimelineGap")
+            response = profile.ask(f"/launches?device={track['device']}&{window}")
+            if response.status_code == 200:
+                fits(response.json, "LaunchStatistics")
+        elif track["kind"] not in ("queue", "memory"):
+            fits(profile.get(f"/timeline_item?track={track['id']}&at={about['stop']}")["item"], "TimelineItem")
 
 
 def test_an_item_names_its_call_and_op(profile: Profile) -> None:
