@@ -13,6 +13,8 @@ from tests.browser.serving import VIEWS, TensorBoard
 SERIOUS = {"serious", "critical"}
 SCHEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 
+ROW = ":is([role=grid], [role=treegrid]) tbody [tabindex='0']"
+
 
 def check(page: Page) -> None:
     """No serious or critical violation of WCAG 2.1 A or AA, light or dark."""
@@ -34,10 +36,12 @@ def _check(page: Page) -> None:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("run", ["amp", "cpu"])
 def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> None:
-    """Every view, with a row or a node selected where one can be."""
+    """Every view, with a row or a node selected where one can be; each has one heading of the first level, and its
+    first row is one press away from the second tab stop."""
     page.goto(tensorboard.page(run=run, view=view))
     expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
+    expect(page.locator("h1")).to_have_count(1)
     selectable = page.locator(".selectable, .tree-row, .graph-node")
     # All is drawn by now: a view without rows has none to select, and a row of gaps moves the timeline instead.
     if view != "timeline" and selectable.count() > 0:
@@ -45,6 +49,10 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> Non
         expect(page.locator("[aria-selected=true], .graph-node.selected").first).to_be_visible()
         expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     check(page)
+    # At the end: rows that come later take the place of these, and of the focus in them.
+    if page.locator(ROW).count() > 0:
+        page.get_by_role("button", name="Skip to the table").press("Enter")
+        expect(page.locator(ROW).first).to_be_focused()
 
 
 def test_what_opens(page: Page, tensorboard: TensorBoard) -> None:

@@ -10,10 +10,15 @@ from tests.browser.serving import TensorBoard
 
 
 def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBoard) -> None:
-    """Every state is in the URL; the baseline stays while other pages are looked at."""
+    """Every state is in the URL; the baseline stays while other pages are looked at. The list does not stand out of the
+    window."""
+    page.set_viewport_size({"width": 900, "height": 700})
     page.goto(tensorboard.page(run="amp", view="compare"))
     expect(page.get_by_role("heading", name="Choose a baseline")).to_be_visible()
-    page.get_by_role("button", name=re.compile("^Baseline")).click()
+    page.get_by_role("main").get_by_role("button", name="Choose a baseline").click()
+    box = page.get_by_role("dialog", name="Select the baseline").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 900
     page.keyboard.type("fp32")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("p.dlprof.base="))

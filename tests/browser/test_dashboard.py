@@ -164,7 +164,7 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(tensorboard.page(run="amp"))
     found = diagnosis(tensorboard, "amp")
-    heading = page.get_by_role("heading", level=1)
+    heading = page.locator(".headline h2")
     expect(heading).to_contain_text("Computing")
     assert plain(heading.inner_text()).startswith(plain(found["headline"]))
     assert " took " in found["typical"]["said"]
@@ -181,9 +181,36 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
     for seen in (heading, bar, first, panel(page, "Iteration Summary").locator("svg").last):
         expect(seen).to_be_in_viewport(ratio=0.9)
     assert "view=recommendations" in str(first.locator(".change-title").get_attribute("href"))
-    # The bar of what it gains leads to its longest moment.
+
+
+def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> None:
+    """Why is the step slow, and what first: said at once, 1 click to the moment that proves it. Which module wastes
+    most, and why no Tensor Cores: 1. What is on the GPU between two kernels: 2."""
+    page.add_init_script("window.clicks = 0; addEventListener('click', () => { clicks += 1; }, true);")
+
+    def clicks() -> int:
+        return int(page.evaluate("() => { const n = clicks; clicks = 0; return n; }"))
+
+    page.goto(tensorboard.page(run="amp"))
+    expect(page.locator(".headline h2")).to_contain_text("costs most of the rest")
+    expect(panel(page, "What to Change First").get_by_role("listitem").first).to_be_visible()
+    assert clicks() == 0
     panel(page, "What to Change First").locator(".whisker-link").first.click()
     expect(page.get_by_label("Details")).to_contain_text(re.compile("Gap of|takes"))
+    assert clicks() == 1
+
+    page.goto(tensorboard.page(run="amp"))
+    page.get_by_role("link", name="Modules", exact=True).click()
+    waste = page.locator(".waste")
+    expect(waste).to_contain_text(re.compile(r"Could gain most: (?!ResNet,)\w+.*Tensor Cores.*Layout: "))
+    assert clicks() == 1
+
+    page.goto(tensorboard.page(run="amp"))
+    page.get_by_role("link", name="Timeline", exact=True).click()
+    page.get_by_role("button", name="Next gap").click()
+    expect(page.get_by_label("Details")).to_contain_text("Gap of")
+    expect(page.get_by_label("Details")).to_contain_text("ended by")
+    assert clicks() == 2
 
 
 def test_a_bar_opens_its_iteration(page: Page, tensorboard: TensorBoard) -> None:
@@ -273,7 +300,7 @@ def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
 def test_cpu_only_says_so(page: Page, tensorboard: TensorBoard) -> None:
     """A profile without GPU work says that, and shows no utilization of nothing."""
     page.goto(tensorboard.page(run="cpu"))
-    expect(page.get_by_role("heading", level=1)).to_contain_text("no GPU work")
+    expect(page.locator(".headline h2")).to_contain_text("no GPU work")
     expect(panel(page, "GPU Utilization")).to_contain_text("no kernel")
 
 

@@ -43,7 +43,7 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
         expect(page.get_by_role("main")).to_contain_text("Nothing is known about the efficiency of ops")
         expect(page.get_by_role("main")).to_contain_text(answer["hint"] or "Record")
         return
-    heading = page.get_by_role("heading", level=1)
+    heading = page.locator(".headline h2")
     # Of products of which shapes are missing, a share too small to name is not named.
     share = answer["mfu_fraction"]
     measured = answer["measured_fraction"]

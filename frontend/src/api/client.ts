@@ -14,6 +14,7 @@ import type {
   JobCells,
   JobCollective,
   JobCollectiveDetail,
+  LaunchStatistics,
   MemoryAt,
   MemoryCurveResponse,
   MemoryResponse,
@@ -26,15 +27,12 @@ import type {
   TableRequest,
   TableResponse,
   Throughput,
-} from "./types";
-import type {
-  LaunchStatistics,
   TimelineGap,
   TimelineItem,
   TimelineOverview,
   TimelineWindow,
-  View,
-} from "../model/timeline";
+} from "./types";
+import type { View } from "../model/timeline";
 
 /** What every question about a profile says: of which aggregation and NVTX domain. */
 export interface ProfileScope {

@@ -34,6 +34,12 @@ export interface AggregationWish {
   aggregation: number | null;
 }
 
+/** The class that takes most of each bin, and how much of it is covered, a letter each. */
+export interface Bins {
+  class: string;
+  share: string;
+}
+
 /** The samples of both sides. */
 export interface BothSamples {
   a: CompareSamples;
@@ -277,6 +283,12 @@ export interface DashboardResponse {
   system: SystemFact[];
   recommendations: Recommendation[];
   coverage: DashboardCoverage;
+}
+
+/** A bar of the histogram of delays. */
+export interface DelayBin {
+  from_ns: number;
+  launches: number;
 }
 
 /** Kernel time of one GPU. */
@@ -560,6 +572,18 @@ export interface Gain {
   reasoning: string;
 }
 
+/** A part of a gap with one cause. */
+export interface GapPart {
+  start: number;
+  duration: number;
+  part?: string;
+  detail?: string;
+  call?: string;
+  path?: string;
+  op_id?: string;
+  thread?: string;
+}
+
 /** Time with at least one kernel running over wall time. */
 export interface GpuUtilization {
   fraction: number | null;
@@ -634,20 +658,7 @@ export interface ImportProgress {
 }
 
 /** With the extremes of its iterations. */
-export interface IterationBar {
-  iteration: number;
-  stop_iteration: number;
-  /** Number of iterations, which does not follow from the numbers if there are gaps between them. */
-  count: number;
-  start_ns: number | null;
-  duration_ns: number;
-  /** Whether the iterations are aggregated. */
-  profiled: boolean;
-  /**
-   * Exclusive times (ns) that add up to the duration; `null` for iterations that are not aggregated. If
-   * `unknown_kernel` is not 0, `tensor_core` is a lower bound, and `null` instead of 0.
-   */
-  parts: Record<"tensor_core" | "unknown_kernel" | "other_kernel" | "memory" | "data_loader" | "io" | "cpu" | "other", number | null> | null;
+export interface IterationBar extends IterationRow {
   shortest_ns: number;
   longest_ns: number;
 }
@@ -695,6 +706,13 @@ export interface IterationSource {
   kind: string;
   label: string;
   candidates: Candidate[];
+}
+
+/** When an iteration begins and ends. */
+export interface IterationWindow {
+  iteration: number;
+  start: number;
+  stop: number;
 }
 
 /** `first` to `last` are the numbers of all iterations, `from` to `to` those that the bars cover. */
@@ -927,10 +945,31 @@ export interface KernelTime {
   launches: number | null;
 }
 
+/** How long kernels wait after their calls. */
+export interface LaunchDelays {
+  median_ns: number | null;
+  p95_ns: number | null;
+  before_call: number;
+  bins: DelayBin[];
+}
+
 /** The grid and the block of a launch, three dimensions each. */
 export interface LaunchSize {
   grid: number[];
   block: number[];
+}
+
+/** How launches reach a GPU: how long they wait, which take longer than their work, and how many wait at a time. */
+export interface LaunchStatistics {
+  device: number;
+  from: number;
+  to: number;
+  launches: number;
+  unrecorded: number;
+  host_ahead_ns: number | null;
+  delay: LaunchDelays;
+  short: ShortLaunches;
+  queue: QueueLengths;
 }
 
 /** A part of the kernel time of the ops, by what limits it; the parts are exclusive, and add up to it. */
@@ -961,7 +1000,8 @@ export interface MemoryAt {
 
 /**
  * Memory over time in bins; `unit` is `ns` or `events`. `categories` say what `in_use_max_bytes` consists of, from
- * below; `null` of too many events.
+ * below; `null` of too many events. `phases` last from their first to their last event; there are none where they are
+ * unknown, or too many.
  */
 export interface MemoryCurveResponse {
   device: number;
@@ -973,6 +1013,7 @@ export interface MemoryCurveResponse {
   reserved_max_bytes: number[] | null;
   categories: CategoryCurve[] | null;
   capacity_bytes: number | null;
+  phases: MemoryPhase[];
 }
 
 /**
@@ -1098,6 +1139,13 @@ export interface MemoryPeak {
   relative: boolean;
   /** The largest categories, in percent. */
   shares: ([string, number])[];
+}
+
+/** A part of training steps: forward, backward, zero_grad or optimizer. */
+export interface MemoryPhase {
+  phase: string;
+  from: number;
+  to: number;
 }
 
 /** What holds the memory of each GPU; no devices where none was recorded. */
@@ -1244,6 +1292,19 @@ export interface ProfilesResponse {
   opened: OpenedFile | null;
 }
 
+/** For how long so many launches wait, or more. */
+export interface QueueBin {
+  from: number;
+  ns: number;
+}
+
+/** How many launches wait at a time. */
+export interface QueueLengths {
+  mean: number;
+  most: number;
+  bins: QueueBin[];
+}
+
 /** What the page shows of the ranks, in columns. */
 export interface RankColumns {
   rank: number[];
@@ -1346,6 +1407,23 @@ export interface SeriesRun {
   op_type_ns: number[];
 }
 
+/** Launches that take longer than their work. */
+export interface ShortLaunches {
+  launches: number;
+  work_ns: number;
+  call_ns: number;
+  ops: ShortOp[];
+}
+
+/** An op with launches that take longer than their work. */
+export interface ShortOp {
+  op: string;
+  op_id: string;
+  launches: number;
+  work_ns: number;
+  call_ns: number;
+}
+
 /** One line of the system configuration. */
 export interface SystemFact {
   key: string;
@@ -1395,6 +1473,68 @@ export interface Throughput {
   told: string;
 }
 
+/** A gap of a GPU: its causes, and what ended it. */
+export interface TimelineGap {
+  device: number;
+  start: number;
+  duration: number;
+  cause: string;
+  label: string;
+  parts: GapPart[];
+  ended_by: TimelineItem | null;
+}
+
+/** One item, with what launched it, or what it launched. */
+export interface TimelineItem {
+  id: number;
+  track: number;
+  kind: "stream" | "op" | "call" | "range" | "device" | "queue" | "memory";
+  class: string;
+  name: string;
+  start: number;
+  duration: number;
+  facts: Record<string, unknown>;
+  device?: number;
+  stream?: number;
+  process?: number;
+  thread?: number;
+  call?: TimelineItem | null;
+  op?: TimelineItem | null;
+  works?: TimelineItem[];
+  delay_ns?: number;
+  starts_before_call?: boolean;
+}
+
+/** The iterations, of many the first ones. */
+export interface TimelineIterations {
+  count: number;
+  typical: IterationWindow | null;
+  longest: IterationWindow | null;
+  list: IterationWindow[];
+}
+
+/** All tracks, the range of the capture, and its iterations. */
+export interface TimelineOverview {
+  /** Another number means other tracks: the database was replaced. */
+  state: number;
+  start: number;
+  stop: number;
+  tracks: TrackInfo[];
+  /** The classes of items, by kind of track. */
+  classes: Record<string, string[]>;
+  iterations: TimelineIterations;
+}
+
+/** Some tracks in a window. */
+export interface TimelineWindow {
+  state: number;
+  from: number;
+  to: number;
+  tracks: TrackData[];
+  /** What each GPU did in the window, by part. */
+  parts: Record<string, Record<string, number>>;
+}
+
 /** One op among those with the most GPU time. */
 export interface TopOp {
   op_id: string;
@@ -1408,6 +1548,47 @@ export interface TopOp {
   eligible: boolean | null;
   /** `null` also if none of its kernels is known to use Tensor Cores but some may. */
   using_tensor_cores: boolean | null;
+}
+
+/** A track in a window. */
+export interface TrackData {
+  id: number;
+  count: number;
+  items?: TrackItems;
+  names?: string[];
+  bins?: Bins;
+  idle_bins?: Bins;
+  bins_from?: number;
+  bins_to?: number;
+  /** Mean number of waiting launches in each bin. */
+  depth?: number[];
+  in_use_bytes?: number[];
+  capacity_bytes?: number | null;
+}
+
+/** A track. */
+export interface TrackInfo {
+  id: number;
+  kind: "stream" | "op" | "call" | "range" | "device" | "queue" | "memory";
+  name: string;
+  items: number;
+  sum_ns: number;
+  launches: number;
+  level: number;
+  device?: number;
+  stream?: number;
+  process?: number;
+  thread?: number;
+}
+
+/** Items of a track, as columns; times count from the start of the window. */
+export interface TrackItems {
+  start: number[];
+  duration: number[];
+  class: number[];
+  id?: number[];
+  /** Index of `names`; -1 for items too narrow for one. */
+  name?: number[];
 }
 
 /** A rule that could not decide because data is missing. */

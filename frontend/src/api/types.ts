@@ -11,9 +11,13 @@ import type {
   ProfileEntry,
   ResourceShare,
   TableResponse,
+  TrackInfo,
 } from "./responses";
 
 export type * from "./responses";
+
+/** Kinds of tracks on the timeline. */
+export type TrackKind = TrackInfo["kind"];
 
 export type ProfileState = ProfileEntry["state"];
 

@@ -53,7 +53,7 @@ export function NarrowTypesLink({ framework }: AdviceProps) {
     case "JAX":
       return (
         <ExternalLink href="https://docs.jax.dev/en/latest/_autosummary/jax.default_matmul_precision.html">
-          Precision of products
+          Precision of matrix multiplications
         </ExternalLink>
       );
     case "TensorRT":

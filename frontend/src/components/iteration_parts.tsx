@@ -10,6 +10,7 @@ import { unknownWork } from "../model/kernel_time";
 import { barParts, classesIn, colourOfClass, rowTitle, type BarClass, type IterationRow } from "../model/iterations";
 import { partKinds } from "../model/parts";
 import { RESOURCES, resourceLabel } from "../model/resources";
+import { useOneStop } from "./walking";
 
 /** What the classes of a profile are called. */
 export const classLabel =
@@ -31,8 +32,9 @@ interface IterationLegendProps {
 
 /** The classes that occur; each hides and shows its part of the bars. */
 export function IterationLegend({ rows, label, hidden, toggle }: IterationLegendProps) {
+  const row = useOneStop<HTMLUListElement>();
   return (
-    <ul class="legend legend-row">
+    <ul class="legend legend-row" {...row}>
       {classesIn(rows).map((key) => (
         <li key={key}>
           <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>

@@ -1,4 +1,5 @@
 /** Legend and table twin of a chart in one: each entry shows its values, and hides or shows its part. */
+import { useOneStop } from "./walking";
 
 export interface LegendEntry {
   key: string;
@@ -19,8 +20,9 @@ interface LegendProps {
 }
 
 export function Legend({ entries, hidden, toggle, active, activate }: LegendProps) {
+  const row = useOneStop<HTMLUListElement>();
   return (
-    <ul class="legend">
+    <ul class="legend" {...row}>
       {entries.map((entry) => (
         <li key={entry.key}>
           <button

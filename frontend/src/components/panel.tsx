@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 
 import { PictureMenu } from "./charts/picture_menu";
 import { Info } from "./tooltip";
+import { useOneStop } from "./walking";
 
 interface PanelProps {
   title: string;
@@ -20,9 +21,10 @@ interface PanelProps {
 /** A titled card. */
 export function Panel({ title, about, tools, picture = false, children, class: place = "" }: PanelProps) {
   const id = useId();
+  const row = useOneStop<HTMLElement>();
   return (
     <section class={`panel ${place}`} aria-labelledby={id}>
-      <header class="panel-head">
+      <header class="panel-head" {...row}>
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
         {((tools !== undefined && tools !== false) || picture) && (

@@ -15,6 +15,9 @@ export interface Menu {
   onKeyDown: (event: KeyboardEvent) => void;
 }
 
+/** What would stand out of the window is moved into it, so far from its edge, px. */
+const EDGE = 8;
+
 const ENTRIES = ".menu :is(a[href], button, input[type=checkbox]):not(:disabled)";
 
 /** At which entry a key arrives; null for keys that do not walk. `at` is -1 before the first. */
@@ -39,6 +42,10 @@ export function useMenu(): Menu {
         .at(opener.current === "ArrowUp" ? -1 : 0)
         ?.focus();
     opener.current = "";
+    const menu = holder.current?.querySelector<HTMLElement>(".menu");
+    const { scrollLeft, clientWidth } = document.documentElement;
+    const over = (menu?.getBoundingClientRect().right ?? 0) + scrollLeft + EDGE - clientWidth;
+    if (menu && over > 0) menu.style.translate = `${-over}px`;
     const onElsewhere = (event: Event): void => {
       if (!(event.target instanceof Node) || holder.current?.contains(event.target) !== true) setOpen(false);
     };

@@ -143,6 +143,7 @@ export function App() {
             />
             <div class="frame-body">
               <main class="frame-main" tabIndex={-1} key={selected?.id ?? ""}>
+                <h1 class="visually-hidden">{label === "" ? NAME : label}</h1>
                 <LostBanner connection={connection} />
                 {ready !== null && (
                   <JobBanners

@@ -49,6 +49,9 @@ export function Header(props: HeaderProps) {
       >
         Skip to the page
       </button>
+      <button type="button" class="button skip" onClick={toTable}>
+        Skip to the table
+      </button>
       <div class="frame-line">
         <ViewLink to={toPage("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
@@ -119,6 +122,12 @@ export function Header(props: HeaderProps) {
       </nav>
     </header>
   );
+}
+
+/** To the first row of the page's first table, past the tools above it. */
+function toTable(): void {
+  const main = document.querySelector<HTMLElement>(".frame-main");
+  (main?.querySelector<HTMLElement>(":is([role=grid], [role=treegrid]) tbody [tabindex='0']") ?? main)?.focus();
 }
 
 /** The slot of the baseline that this profile is compared with; it is kept from page to page. */

@@ -1,7 +1,38 @@
 import { ExternalLink } from "../components/external_link";
+import { partKinds } from "../model/parts";
 import { PAGES } from "./pages";
 
 const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
+
+/** What each page answers, and the views of DLProf's guide that stand there. */
+const ABOUT: Readonly<Record<string, readonly [answer: string, ...views: string[]]>> = {
+  dashboard: ["Why a step takes as long as it does, and what to change first.", "Dashboard"],
+  recommendations: [
+    "What to change, how much shorter an iteration could become, and what shows it.",
+    "Recommendations",
+  ],
+  modules: [
+    "Which module takes the time and could gain most: as icicle, treemap, tree or graph.",
+    "Group Ops",
+    "Graphs",
+  ],
+  ops: [
+    "Where GPU time goes by path, op, type or kernel, or op by op; what the selected op launched.",
+    "Ops and Kernels",
+    "Op Type Summary",
+  ],
+  efficiency: ["How close each op comes to what the GPU can do, what limits it, and what it could gain."],
+  iterations: [
+    "How long each iteration took and why, which are aggregated, and what the selected one launched.",
+    "Iterations View",
+    "Kernels by Iteration",
+    "Kernels by Op",
+  ],
+  timeline: ["What ran when on the GPU and the host, and why the GPU waited, gap by gap."],
+  memory: ["What holds the GPU's memory at its peak or at any moment, by category and op, and whether it leaks."],
+  gpus: ["How each GPU spent its time; in a job of many, which rank costs the others time, and why.", "GPUs"],
+  compare: ["What changed from a baseline to this profile, where, and whether it is more than noise."],
+};
 
 const TERMS: readonly [string, string][] = [
   ["Aggregation", "The iterations whose numbers are added up: from a start to a stop iteration."],
@@ -24,10 +55,15 @@ const TERMS: readonly [string, string][] = [
   ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
   ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
   ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
+  ...partKinds("Tensor Core").map(({ label, about }): [string, string] => [`${label} (bar of a step)`, about]),
 ];
 
 const KEYS: readonly [string, string][] = [
-  ["Arrow keys", "walk over the cells of a table, the bars of a chart, the pages, or the entries of a menu or choice"],
+  [
+    "Tab",
+    "goes to the next row of buttons, field, chart or table; its first two stops skip to the page and to its table",
+  ],
+  ["Arrow keys", "walk over the buttons of a row, the cells of a table, the bars of a chart, or the entries of a menu"],
   ["Enter", "select a row; open the iteration of a bar of the Dashboard"],
   ["Ctrl C", "copy the cell"],
   ["Page Up, Page Down", "turn the pages of a table; move a boundary of the iterations by 10"],
@@ -42,14 +78,17 @@ export function Help({ version }: { version: string }) {
     <div class="help">
       <h3>Guide</h3>
       <dl>
-        {PAGES.map(({ id, label, about, holds }) => (
-          <div key={id}>
-            <dt>{label}</dt>
-            <dd>
-              {about} {holds.length > 0 && <span class="muted">DLProf: {holds.join(", ")}.</span>}
-            </dd>
-          </div>
-        ))}
+        {PAGES.map(({ id, label }) => {
+          const [answer, ...views] = ABOUT[id] ?? [""];
+          return (
+            <div key={id}>
+              <dt>{label}</dt>
+              <dd>
+                {answer} {views.length > 0 && <span class="muted">DLProf: {views.join(", ")}.</span>}
+              </dd>
+            </div>
+          );
+        })}
       </dl>
       <h3>Terms</h3>
       <dl>

@@ -18,19 +18,19 @@ import {
 const NONE = new Set<string>();
 
 describe("rings", () => {
-  it("splits bars by the diagnosis only where it tells all iterations that they add up", () => {
+  it("splits bars by the diagnosis only where its parts add up to all of them", () => {
     const told = new Map([
       [1, { compute_other: 10, launching: 90 }],
       [2, { compute_other: 20, launching: 60 }],
     ]);
-    const two = iterationRow({ iteration: 1, stop_iteration: 2, count: 2, duration_ns: 180 });
-    const three = iterationRow({ iteration: 1, stop_iteration: 3, count: 3 });
-    const [summed, kept] = withParts([two, three], told);
-    expect(barParts(summed ?? two, NONE)).toEqual([
+    const both = iterationRow({ iteration: 1, stop_iteration: 2, count: 2, duration_ns: 180 });
+    const [summed] = withParts([both], told) ?? [];
+    expect(barParts(summed ?? both, NONE)).toEqual([
       { key: "compute_other", ns: 30 },
       { key: "launching", ns: 150 },
     ]);
-    expect(kept).toEqual(three);
+    expect(withParts([both, iterationRow({ iteration: 3, stop_iteration: 3, duration_ns: 90 })], told)).toBeNull();
+    expect(withParts([{ ...both, duration_ns: 200 }], told)).toBeNull();
   });
 
   it("lay the parts end to end around one turn", () => {

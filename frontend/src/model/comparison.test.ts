@@ -9,6 +9,7 @@ import {
   programOrder,
   signedDuration,
   signedShare,
+  unchanged,
   waterfall,
   waterfallAxis,
 } from "./comparison";
@@ -35,6 +36,25 @@ test("the waterfall goes from A to B without a gap", () => {
   expect(steps[2]).toMatchObject({ from: 90, to: 130 });
   expect(waterfallAxis(steps)[0]).toBeGreaterThan(0);
   expect(waterfall({ ...found, parts: [] }).map(({ label }) => label)).toEqual(["A", "y", "x", "B"]);
+});
+
+test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
+  const part = (label: string, a_ns: number, b_ns: number) => ({
+    part: label,
+    label,
+    a_ns,
+    b_ns,
+    change_ns: b_ns - a_ns,
+  });
+  const parts = [part("large", 9e6, 8e6), part("one", 5, 7), part("same", 50, 50), part("other", 9, 4)];
+  const few = { a: { value_ns: 9_000_064 }, b: { value_ns: 8_000_061 }, parts } as unknown as CompareResponse;
+  expect(waterfall(few).map(({ label, to }) => [label, to])).toEqual([
+    ["A", 9_000_064],
+    ["large", 8_000_064],
+    ["2 smaller changes", 8_000_061],
+    ["B", 8_000_061],
+  ]);
+  expect(unchanged(few)).toEqual(["same"]);
 });
 
 test("the sum over the bars in program order ends at the whole change", () => {

@@ -35,20 +35,27 @@ export interface Step {
   from: number;
   to: number;
   kind: "total" | Direction;
-  /** What a click narrows the table to; null for totals. */
+  /** What a click narrows the table to; null for totals and sums of many. */
   part: string | null;
 }
 
 const MOST_STEPS = 8;
 
+/** Of the longer side: changes below it are too small to be seen. */
+const LEAST_SHARE = 1e-3;
+
+type NamedChange = Pick<Step, "label" | "part"> & { change: number };
+
 /** From A to B: the parts of the time, or where it is not divided the rows with the largest changes. */
 export function waterfall(found: CompareResponse): Step[] {
-  const changes =
+  const least = Math.max(found.a.value_ns, found.b.value_ns) * LEAST_SHARE;
+  const changes = withRest(
     found.parts.length > 0
-      ? found.parts
-          .filter(({ a_ns: a, b_ns: b }) => a !== 0 || b !== 0)
-          .map(({ label, part, change_ns: change }) => ({ label, part, change }))
-      : largestRows(found);
+      ? found.parts.map(({ label, part, change_ns: change }) => ({ label, part, change }))
+      : rowsByName(found),
+    found.parts.length > 0 ? Infinity : MOST_STEPS,
+    least,
+  );
   const steps: Step[] = [{ label: "A", from: 0, to: found.a.value_ns, kind: "total", part: null }];
   let running = found.a.value_ns;
   for (const { label, part, change } of changes) {
@@ -59,21 +66,30 @@ export function waterfall(found: CompareResponse): Step[] {
   return steps;
 }
 
+/** The parts whose time is the same on both sides. */
+export const unchanged = ({ parts }: CompareResponse): string[] =>
+  parts.filter(({ a_ns: a, change_ns: change }) => a !== 0 && change === 0).map(({ label }) => label);
+
+/** The first `most` that can be seen, in their order; all others together are one, unless they are one anyway. */
+function withRest(changes: readonly NamedChange[], most: number, least: number): NamedChange[] {
+  const real = changes.filter(({ change }) => change !== 0);
+  const shown = real.filter(({ change }) => Math.abs(change) >= least).slice(0, most);
+  const rest = real.filter((each) => !shown.includes(each));
+  if (rest.length < 2) return real;
+  const change = rest.reduce((sum, each) => sum + each.change, 0);
+  return [...shown, { label: `${rest.length} smaller changes`, part: null, change }];
+}
+
 /** Rows whose paths end alike, such as the same op of every layer, are one. */
-function largestRows({ order, change_ns: whole }: CompareResponse) {
+function rowsByName({ order }: CompareResponse): NamedChange[] {
   const sums = new Map<string, number>();
   for (const [i, name] of order.name.entries()) {
     const label = name.slice(name.lastIndexOf("/") + 1);
     sums.set(label, (sums.get(label) ?? 0) + (order.b_ns[i] ?? 0) - (order.a_ns[i] ?? 0));
   }
-  const rows = [...sums]
+  return [...sums]
     .map(([label, change]) => ({ label, part: "", change }))
     .sort((x, y) => Math.abs(y.change) - Math.abs(x.change));
-  const shown = rows.slice(0, MOST_STEPS);
-  const rest = whole - shown.reduce((sum, { change }) => sum + change, 0);
-  return rows.length > MOST_STEPS
-    ? [...shown, { label: `${rows.length - MOST_STEPS} more`, part: "", change: rest }]
-    : shown;
 }
 
 /** The axis of a waterfall: from 0, unless all that changes is a small part of the whole. */

@@ -42,7 +42,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
       ...(busy !== null && busy > 0 && busy < 0.995 && mfu <= busy
-        ? [{ text: `, ${atLeast}` }, { text: formatShare(mfu / busy), strong: true }, { text: " while kernels ran" }]
+        ? [{ text: ", " }, { text: formatShare(mfu / busy), strong: true }, { text: " while kernels ran" }]
         : []),
       { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
     ];

@@ -77,7 +77,7 @@ describe("its place", () => {
   const small: Pick<Graph, "width" | "height" | "nodes"> = { width: 100, height: 100, nodes: [] };
 
   it("is the middle where all fits", () => {
-    expect(fitted(small, 300, 200)).toEqual({ scale: 1, left: 100, top: 50 });
+    expect(fitted(small, 300, 200)).toEqual({ scale: 1.5, left: 75, top: 25 });
   });
 
   it("stays readable where it does not", () => {

@@ -90,13 +90,14 @@ export interface Place {
 }
 
 const READABLE = 0.72;
+const LARGEST = 1.5;
 
 /**
- * The whole graph in the middle of the view, never larger than life; where that would be too small to read, from its root and its first
+ * The whole graph in the middle of the view, a small one half as large again; where that would be too small to read, from its root and its first
  * nodes, the longest, on, and then as large as its width allows and the root stays in view.
  */
 export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
-  const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), 1);
+  const fits = Math.min((width - 32) / Math.max(graph.width, 1), (height - 32) / Math.max(graph.height, 1), LARGEST);
   if (fits >= READABLE)
     return { scale: fits, left: (width - graph.width * fits) / 2, top: (height - graph.height * fits) / 2 };
   const root = (graph.nodes[0]?.y ?? 0) + NODE.height;

@@ -25,6 +25,9 @@ const classesOf = ({ parts }: IterationRow): readonly (Resource | DiagnosedPart)
 export const colourOfClass = (key: BarClass): string =>
   PARTS.find((part) => part.key === key)?.colour ?? colourOf(key as ColourClass);
 
+/** Whether text on it is white. */
+export const isDark = (key: BarClass): boolean => PARTS.find((part) => part.key === key)?.dark ?? key !== "other";
+
 /** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
 export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: BarClass; ns: number }[] {
   if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];
@@ -100,13 +103,15 @@ export function tallest(rows: readonly IterationRow[], hidden: ReadonlySet<strin
   );
 }
 
-const profiledOrAll = (rows: readonly IterationRow[]): readonly IterationRow[] => {
+type Wall = Pick<IterationRow, "duration_ns" | "profiled">;
+
+const profiledOrAll = (rows: readonly Wall[]): readonly Wall[] => {
   const inside = rows.filter(({ profiled }) => profiled);
   return inside.length > 0 ? inside : rows;
 };
 
 /** The median duration of the aggregated bars, of all where none is; 0 without any. */
-export function medianNs(rows: readonly IterationRow[]): number {
+export function medianNs(rows: readonly Wall[]): number {
   const walls = profiledOrAll(rows)
     .map(({ duration_ns: wall }) => wall)
     .sort((a, b) => a - b);
@@ -114,7 +119,7 @@ export function medianNs(rows: readonly IterationRow[]): number {
 }
 
 /** How long a bar may be before it is cut: a warm-up of seconds must not make lines of the others. */
-export function longestShown(rows: readonly IterationRow[]): number {
+export function longestShown(rows: readonly Wall[]): number {
   const shown = profiledOrAll(rows);
   const inside = Math.max(...shown.map(({ duration_ns: wall }) => wall), 0);
   // One slow iteration among them must not either.
@@ -147,22 +152,21 @@ export function medianIteration(rows: readonly IterationRow[]): string {
   return median === undefined ? "" : String(median.iteration);
 }
 
-/** The bars with the parts of the diagnosis in place of DLProf's classes, where it tells all iterations that they add up. */
+/** The bars with the parts of the diagnosis in place of DLProf's classes; null where these do not add up to each bar. */
 export function withParts<Row extends IterationRow>(
   rows: readonly Row[],
-  told: PartsByIteration | null,
-): SplitRow<Row>[] {
-  return rows.map((row) => {
-    const sum = new Map<DiagnosedPart, number>([["compute_tensor", 0]]);
-    let count = 0;
-    for (let number = row.iteration; number <= row.stop_iteration; number++) {
-      const parts = told?.get(number);
-      if (parts === undefined) continue;
-      count++;
-      for (const { key } of PARTS) sum.set(key, (sum.get(key) ?? 0) + (parts[key] ?? 0));
-    }
-    return count === 0 || count !== row.count ? row : { ...row, parts: Object.fromEntries(sum) };
+  told: PartsByIteration,
+): SplitRow<Row>[] | null {
+  const split = rows.map((row) => {
+    const parts = Object.fromEntries(PARTS.map(({ key }) => [key, 0])) as Record<DiagnosedPart, number>;
+    for (let number = row.iteration; number <= row.stop_iteration; number++)
+      for (const { key } of PARTS) parts[key] += told.get(number)?.[key] ?? 0;
+    return { row, parts };
   });
+  const addUp = split.every(
+    ({ row, parts }) => Object.values(parts).reduce((sum, ns) => sum + ns, 0) === row.duration_ns,
+  );
+  return addUp ? split.map(({ row, parts }) => ({ ...row, parts })) : null;
 }
 
 /** By the number of an iteration, as tables name it. */

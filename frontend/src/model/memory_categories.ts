@@ -17,4 +17,9 @@ const COLOURS: Readonly<Record<string, string>> = {
   "taken from the driver": "var(--c-memory)",
 };
 
+/** The colour of a part of a training step: that of what it leaves in memory. */
+export const phaseColour = (phase: string): string =>
+  COLOURS[{ forward: "activation", backward: "gradient", optimizer: "optimizer state" }[phase] ?? ""] ??
+  "var(--c-outside)";
+
 export const categoryColour = (category: string): string => COLOURS[category] ?? "var(--c-outside)";

@@ -3,7 +3,7 @@ import type { DashboardResponse, PrecisionTime } from "../api/types";
 import { formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
-import { COLOURS, type Colours } from "./resources";
+import { colourOf, COLOURS, type Colours } from "./resources";
 
 /** The palette of the resource classes, which was checked for contrast and colour blindness; several precisions in one have none. */
 export const PRECISION_COLOURS = {
@@ -30,7 +30,8 @@ export const precisionKey = (precision: string): PrecisionKey =>
 export const precisionLabel = (precision: string): string =>
   ({ "": "Unknown precision", mixed: "Mixed", communication: "Communication" })[precision] ?? precision.toUpperCase();
 
-export const precisionColour = (precision: string): string => `var(--p-${precisionKey(precision)})`;
+export const precisionColour = (precision: string): string =>
+  precision === "communication" ? colourOf("communication") : `var(--p-${precisionKey(precision)})`;
 
 /** The custom properties of a theme, for the style sheet. */
 export const precisionProperties = (theme: keyof Colours): string =>

@@ -56,10 +56,11 @@ export function problemOf(code: string, name: string): Problem | null {
     case "unreadable":
       return {
         title: `${name} cannot be read`,
-        meaning: "The file is damaged, cut off, not what its name says, or contains nothing to show.",
+        meaning: "None of it can be shown.",
         steps: [
-          "Copy or export it again; a recording that was cut off while it was written ends in the middle.",
-          "Open the original (the trace or the report) instead of what was made from it.",
+          "If it was cut off while it was written or copied: copy or export it again.",
+          "If it was made from something else: open the original, the trace or the report.",
+          "If it holds nothing of a GPU: record it again where a GPU computes.",
         ],
       };
     case "bad_parameter":

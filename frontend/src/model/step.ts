@@ -110,14 +110,10 @@ function numberOf(diagnosis: Diagnosis, data: DashboardResponse): (index: number
   return (index) => (numbers.length === diagnosis.iterations.length ? (numbers[index] ?? index) : index);
 }
 
-/** The parts of each iteration on the GPU that computes least; null where none did any work, or the diagnosis tells too few. */
-export function partsByIteration(
-  diagnosis: Diagnosis,
-  data: DashboardResponse,
-  total: number | null,
-): PartsByIteration | null {
+/** The parts of each iteration on the GPU that computes least; null where none did any work. */
+export function partsByIteration(diagnosis: Diagnosis, data: DashboardResponse): PartsByIteration | null {
   const main = mainDevice(diagnosis);
-  if (main === null || diagnosis.iterations.length !== total) return null;
+  if (main === null) return null;
   const number = numberOf(diagnosis, data);
   return new Map(diagnosis.iterations.map((each) => [number(each.index), each.devices[main[0]]?.parts ?? {}]));
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import type { TrackInfo } from "../api/types";
 import {
   binClass,
   binShare,
@@ -12,7 +13,6 @@ import {
   timelineLink,
   within,
   zoomed,
-  type TrackInfo,
 } from "./timeline";
 
 const whole = { from: 0, to: 1000 };

@@ -23,6 +23,12 @@ describe("which module wastes most", () => {
     expect(wasteOf(rowsOf(HEAD, SPREAD)).gains?.name).toBe("linear");
   });
 
+  it("is never the whole model while something below it is known", () => {
+    //            /  un Net L0 L1 Head c0 c1 linear
+    const EVEN = [100, 0, 100, 22, 22, 40, 22, 22, 40];
+    expect(wasteOf(rowsOf(EVEN, HEAD)).gains?.name).toBe("conv_0..1");
+  });
+
   it("is told apart from what matrix units do not do", () => {
     const { gains, limited } = wasteOf(rowsOf(NONE, HEAD));
     expect(gains).toBeNull();

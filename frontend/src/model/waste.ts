@@ -8,12 +8,16 @@ const LEAST = 0.01;
 /** A row below is named in place of its parent if it holds this share of what the parent does. */
 const MOST = 0.5;
 
+/** A row with this share of all says no more than that it is the model: the largest below it is named, whatever it holds. */
+const ALL = 0.8;
+
 function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
   const largest = (among: readonly TreeRow[]): TreeRow | null =>
     among.reduce<TreeRow | null>((best, row) => (best === null || value(row) > value(best) ? row : best), null);
   let found: TreeRow | null = null;
+  const whole = rows.roots.reduce((sum, row) => sum + value(row), 0);
   for (let next = largest(rows.roots); next !== null && value(next) > 0;) {
-    if (found !== null && value(next) < MOST * value(found)) break;
+    if (found !== null && value(next) < MOST * value(found) && value(found) < ALL * whole) break;
     found = next;
     next = next.expandable ? largest(rows.below(next)) : null;
   }

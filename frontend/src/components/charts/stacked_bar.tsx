@@ -4,6 +4,7 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import type { Changes } from "../../model/url_state";
 import { useWidth } from "../use_width";
 import { ViewLink } from "../view_link";
+import { useOneStop } from "../walking";
 
 export interface Segment {
   key: string;
@@ -29,6 +30,7 @@ const GAP = 2;
 
 export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: StackedBarProps) {
   const [measure, width] = useWidth(1000);
+  const row = useOneStop<SVGSVGElement>();
   let at = 0;
   const placed = segments.map((segment) => {
     const x = at;
@@ -37,7 +39,7 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
   });
   return (
     <div class="stacked-bar" ref={measure}>
-      <svg width={width} height={height} role="group" aria-label={label}>
+      <svg width={width} height={height} role="group" aria-label={label} {...row}>
         {placed.map(({ segment, x, wide }) => {
           const drawn = <Piece segment={segment} x={x} wide={wide} height={height} />;
           const tip = `${segment.label}: ${formatShare(shareOf(segment.ns, whole))}\n${readableAndExact(segment.ns)} of ${readableAndExact(whole)}\n${segment.about}`;

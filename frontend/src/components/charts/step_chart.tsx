@@ -1,56 +1,63 @@
-/** Iterations as stacked bars of the parts of a step, with the line of their median; what is far above it is cut, and says how long it is. */
+/** Iterations as stacked bars of the parts of a step, as high as there is room, with the line of their median; what is far above it is cut, and says how long it is. */
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration, readableAndExact } from "../../format/time";
 import { labelStep, rectangle, ticks } from "../../model/chart";
-import { barLayout } from "../../model/iterations";
+import { barLayout, longestShown, medianNs } from "../../model/iterations";
 import type { StepIteration } from "../../model/step";
 import type { Changes } from "../../model/url_state";
 import { DurationAxis } from "../iteration_parts";
-import { useWidth } from "../use_width";
+import { useHeight, useWidth } from "../use_width";
 import { ViewLink } from "../view_link";
+import { useOneStop } from "../walking";
 
 interface StepChartProps {
   iterations: readonly StepIteration[];
   /** What a bar opens. */
   to: (iteration: StepIteration) => Changes;
-  height?: number;
 }
 
 const LEFT = 46;
 const RIGHT = 52;
 const TOP = 16;
 const BOTTOM = 22;
-/** Of the longest typical one: what is longer is cut. */
-const MOST_TIMES = 1.5;
+/** The room of the length above a bar that is cut. */
+const LABEL = 56;
 
-export function StepChart({ iterations, to, height = 200 }: StepChartProps) {
+export function StepChart({ iterations, to }: StepChartProps) {
   const [measure, width] = useWidth(560);
+  const [measureHeight, height] = useHeight(260);
+  const row = useOneStop<SVGSVGElement>();
   const plotWidth = Math.max(width - LEFT - RIGHT, 60);
   const plotHeight = height - TOP - BOTTOM;
-  const walls = iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
-  const all = iterations.map(({ wall_ns: wall }) => wall);
-  const shown = walls.length > 0 ? walls : all;
-  const median = [...shown].sort((a, b) => a - b)[Math.floor((shown.length - 1) / 2)] ?? 0;
-  const limit = Math.max(...shown, 1) * MOST_TIMES;
-  const highest = Math.max(...all.map((wall) => Math.min(wall, limit)), 1);
+  const walls = iterations.map(({ wall_ns: wall, typical }) => ({ duration_ns: wall, profiled: typical }));
+  const median = medianNs(walls);
+  const highest = Math.min(Math.max(...iterations.map(({ wall_ns: wall }) => wall), 1), longestShown(walls));
   const unit = axisUnit(highest);
   const marks = ticks(highest / unit.ns, 4);
   const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
   const layout = barLayout(iterations.length, plotWidth);
   const step = labelStep(iterations.length, plotWidth / 44);
+  const told = apart(iterations, top, LABEL / layout.pitch);
   const y = (ns: number): number => plotHeight - (Math.min(ns, top) / top) * plotHeight;
   return (
-    <div class="step-chart" ref={measure}>
+    <div
+      class="step-chart"
+      ref={(element) => {
+        measure(element);
+        measureHeight(element);
+      }}
+    >
       <svg
         class="picture"
         width={width}
         height={height}
         role="group"
+        {...row}
         aria-label={`Duration of ${formatCount(iterations.length)} iterations, median ${formatDuration(median)}`}
       >
         <g transform={`translate(${LEFT} ${TOP})`}>
           <DurationAxis marks={marks} unit={unit} topNs={top} plotWidth={plotWidth} plotHeight={plotHeight} />
-          <text class="axis-text" x={-8} y={-6} text-anchor="end">
+          <text class="axis-text" x={-8} y={-9} text-anchor="end">
             {unit.name}
           </text>
           {iterations.map((each, i) => {
@@ -62,7 +69,7 @@ export function StepChart({ iterations, to, height = 200 }: StepChartProps) {
                 <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
                 <Stack iteration={each} x={x} width={layout.width} y={y} />
                 {cut && <Break x={x} width={layout.width} y={plotHeight * 0.12} />}
-                {cut && (
+                {told.has(i) && (
                   <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
                   </text>
@@ -83,6 +90,15 @@ export function StepChart({ iterations, to, height = 200 }: StepChartProps) {
       </svg>
     </div>
   );
+}
+
+/** The cut bars whose lengths can be written above them: the longest first, none nearer to another than `bars`. */
+function apart(iterations: readonly StepIteration[], top: number, bars: number): ReadonlySet<number> {
+  const told = new Set<number>();
+  const cut = [...iterations.entries()].filter(([, { wall_ns: wall }]) => wall > top);
+  for (const [i] of cut.sort(([, a], [, b]) => b.wall_ns - a.wall_ns))
+    if ([...told].every((other) => Math.abs(other - i) >= bars)) told.add(i);
+  return told;
 }
 
 const tipOf = (each: StepIteration): string =>

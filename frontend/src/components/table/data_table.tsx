@@ -28,6 +28,7 @@ import { ExportMenu } from "./export_menu";
 import { Folded } from "./folded";
 import { Grid } from "./grid";
 import { ColumnMenu, Pager } from "./table_bars";
+import { useOneStop } from "../walking";
 
 interface DataTableProps {
   /** The table of the server, `ops`. */
@@ -109,6 +110,7 @@ export function DataTable(props: DataTableProps) {
   useCauses(props.causes === true && data?.columns.some(({ key }) => key === "cause") === false, reload);
   const [measured, width] = useWidth(WIDTH_AT_FIRST);
   const layout = useColumnLayout(table, meters, data, width);
+  const tools = useOneStop<HTMLDivElement>();
 
   // A filter or another profile can leave the page of the link behind the last one.
   const beyond = data !== null && !loading && data.rows.length === 0 && data.filtered > 0 && state.page > 0;
@@ -147,7 +149,7 @@ export function DataTable(props: DataTableProps) {
   const many = narrowed || data.total > FEW_ROWS;
   return (
     <section class="data-table" aria-label={title}>
-      <div class="table-tools">
+      <div class="table-tools" {...tools}>
         <h2 data-tip={title}>{title}</h2>
         {many && known.some(({ searchable }) => searchable) && (
           <div class="search">

@@ -12,10 +12,13 @@ interface FoldedProps {
 export function Folded({ columns, data, onShow }: FoldedProps) {
   const [row] = data.rows;
   if (row === undefined) return null;
+  const isKnown = ({ key }: Column): boolean => row[key] !== null && row[key] !== undefined && row[key] !== "";
+  const known = columns.filter(isKnown);
+  const unknown = columns.filter((column) => !isKnown(column));
   return (
     <p class="table-folded">
-      <span class="muted">The same in all rows:</span>
-      {columns.map((column) => (
+      {known.length > 0 && <span class="muted">The same in all rows:</span>}
+      {known.map((column) => (
         <span key={column.key} class="folded-column" data-tip={column.description}>
           <span class="muted">{column.label}</span>{" "}
           {column.type === "duration_ns" && typeof row[column.key] === "number" ? (
@@ -25,6 +28,9 @@ export function Folded({ columns, data, onShow }: FoldedProps) {
           )}
         </span>
       ))}
+      {unknown.length > 0 && (
+        <span class="muted">Empty in all rows: {unknown.map(({ label }) => label).join(", ")}</span>
+      )}
       <button type="button" class="link-button" onClick={onShow}>
         Unfold
       </button>

@@ -4,19 +4,8 @@
  */
 import { formatBytes } from "../../format/bytes";
 import { formatDuration } from "../../format/time";
-import {
-  binClass,
-  binShare,
-  classColour,
-  lanesOf,
-  type Bins,
-  type TimelineOverview,
-  type TimelineWindow,
-  type TrackData,
-  type TrackKind,
-  type TrackRow,
-  type View,
-} from "../../model/timeline";
+import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
+import { binClass, binShare, classColour, lanesOf, type TrackRow, type View } from "../../model/timeline";
 
 export interface Palette {
   background: string;

@@ -4,16 +4,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { partKinds } from "../../model/parts";
-import {
-  itemAt,
-  panned,
-  zoomed,
-  type Selected,
-  type TimelineOverview,
-  type TimelineWindow,
-  type TrackRow,
-  type View,
-} from "../../model/timeline";
+import type { TimelineOverview, TimelineWindow } from "../../api/types";
+import { itemAt, panned, zoomed, type Selected, type TrackRow, type View } from "../../model/timeline";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
 import { useColours } from "./use_colours";

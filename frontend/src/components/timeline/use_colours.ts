@@ -4,7 +4,7 @@ import { useContext, useEffect, useMemo, useState } from "preact/hooks";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { partKinds } from "../../model/parts";
-import type { TimelineOverview } from "../../model/timeline";
+import type { TimelineOverview } from "../../api/types";
 import { paletteOf, type Palette } from "./drawing";
 
 export function useColours(overview: TimelineOverview): Palette {

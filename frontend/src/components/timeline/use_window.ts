@@ -4,7 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { ApiError } from "../../api/request";
 import { fetchTimelineWindow } from "../../api/client";
 import { asApiError } from "../../frame/use_query";
-import type { TimelineWindow, View } from "../../model/timeline";
+import type { TimelineWindow } from "../../api/types";
+import type { View } from "../../model/timeline";
 
 const KEPT = 8;
 const PAUSE_MS = 70;

@@ -17,6 +17,7 @@ import { useKept } from "../use_kept";
 import { barOf, NameCell, ValueCell } from "./tree_cells";
 import { columnsFor, fittingColumns, isTime, nextSort, widthOf } from "./tree_columns";
 import type { GroupTree } from "./use_group_tree";
+import { useOneStop } from "../walking";
 
 const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
@@ -31,6 +32,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const { rows, isOpen } = tree;
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
   const baseline = useBaseline();
+  const head = useOneStop<HTMLTableRowElement>();
   const changes = useMemo(() => changesOf(baseline.data?.modules ?? []), [baseline.data]);
   const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.tree.causes.length > 0,
@@ -152,7 +154,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
             ))}
           </colgroup>
           <thead>
-            <tr>
+            <tr {...head}>
               {columns.map(({ key, label, about }) => {
                 if (key === "change")
                   return (

@@ -16,7 +16,7 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
         <DelayedInput
           kind="search"
           label="Filter by path"
-          placeholder="Filter by path: **/layer*/conv*"
+          placeholder="Path: **/conv*"
           tip={FILTER_HELP}
           value={filter}
           onChange={(text) => tree.change({ filter: text, toggled: null })}

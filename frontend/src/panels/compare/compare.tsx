@@ -62,7 +62,7 @@ export function Compare() {
   const aggregation = url.base_aggregation ?? "";
   const baseline = { base, aggregation };
   const unready = useUnready(base);
-  const { importMode, reload } = useContext(ProfilesContext);
+  const { profiles, importMode, reload } = useContext(ProfilesContext);
   const query = useQuery<CompareResponse>(
     base === "" || unready !== null ? null : scopeKey(scope, "compare", base, aggregation),
     (signal) => fetchCompare(scope, baseline, signal),
@@ -72,10 +72,20 @@ export function Compare() {
       <div class="stacked">
         <Message icon="pointer" title="Choose a baseline">
           <p>
-            Compare tells what changed from a baseline A to this profile B: choose A in the list behind “vs” above.
+            Compare tells what changed from a baseline A to this profile B.{" "}
+            {profiles.length > 1
+              ? "Choose A, here or in the list behind “vs” above."
+              : "There is no other profile here yet to be A."}{" "}
             Another recording of the same program before a change, with other options, or on another GPU tells most.
           </p>
-          <p>With four or more marked iterations on both sides, it also tells whether a change is more than noise.</p>
+          {profiles.length > 1 && (
+            <button type="button" class="button button-primary" onClick={chooseBaseline}>
+              Choose a baseline
+            </button>
+          )}
+          <p class="muted">
+            With four or more marked iterations on both sides, it also tells whether a change is more than noise.
+          </p>
         </Message>
         <Series />
       </div>
@@ -130,6 +140,9 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
     </div>
   );
 }
+
+/** Opens the list behind “vs”. */
+const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
 
 /** How many rows chance alone would mark. */
 function Noise({ found }: { found: CompareResponse }) {

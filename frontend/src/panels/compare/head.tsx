@@ -32,7 +32,7 @@ export function Head({ found, baseline, swap }: HeadProps) {
           <BaselineIterations base={baseline.base} shown={a.aggregation} />
         </SideCard>
         <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
-          <Icon name="right" />
+          <Icon name="swap" />
         </button>
         <SideCard letter="B" side={b} per={found.per} />
         <div class={`compare-change ${directionOf(change)}`}>

@@ -2,7 +2,8 @@
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { arrowOf, signedDuration, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { arrowOf, signedDuration, unchanged, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { useOneStop } from "../../components/walking";
 
 const ROW = 26;
 const LEFT = 190;
@@ -15,7 +16,9 @@ interface WaterfallProps {
 
 export function Waterfall({ found, onSelect }: WaterfallProps) {
   const [measure, width] = useWidth(800);
+  const row = useOneStop<HTMLUListElement>();
   const steps = waterfall(found);
+  const same = unchanged(found);
   const [low, high] = waterfallAxis(steps);
   const left = Math.min(LEFT, Math.max(width * 0.25, 120));
   const room = Math.max(width - left - RIGHT, 40);
@@ -23,7 +26,7 @@ export function Waterfall({ found, onSelect }: WaterfallProps) {
   return (
     <div ref={measure}>
       {low > 0 && <p class="muted">The axis begins at {formatDuration(low)}, so that changes can be seen.</p>}
-      <ul class="waterfall" style={{ height: `${steps.length * ROW}px` }}>
+      <ul {...row} class="waterfall" style={{ height: `${steps.length * ROW}px` }}>
         {steps.map((step, i) => {
           const [from, to] = step.kind === "total" ? [low, step.to] : [step.from, step.to];
           const begin = Math.min(x(from), x(to));
@@ -43,6 +46,7 @@ export function Waterfall({ found, onSelect }: WaterfallProps) {
           );
         })}
       </ul>
+      {same.length > 0 && <p class="muted">Unchanged: {same.join(", ")}.</p>}
     </div>
   );
 }
@@ -52,9 +56,9 @@ function StepLabel({ step, width, onSelect }: { step: Step; width: number; onSel
   const { label, part } = step;
   if (part === null)
     return (
-      <strong class="waterfall-label clip" style={style}>
+      <span class={`waterfall-label clip ${step.kind === "total" ? "strong" : "muted"}`} style={style}>
         {label}
-      </strong>
+      </span>
     );
   return (
     <button

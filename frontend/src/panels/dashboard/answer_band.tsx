@@ -37,7 +37,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
   const leftOut = diagnosis !== null && leavesOut(diagnosis);
   return (
     <header class="headline">
-      <h1>
+      <h2>
         {phrases.map(({ text, strong }, i) => {
           const sentence = <Sentence key={i} text={text} />;
           return strong === true ? <strong key={i}>{sentence}</strong> : sentence;
@@ -47,7 +47,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
             Mostly in <code>{answer.culprit}</code>.
           </>
         )}
-      </h1>
+      </h2>
       <p class="model-line">
         {answer === null ? (hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`) : answer.said}
         {leftOut && (

@@ -7,6 +7,7 @@ import { Duration, Share } from "../../components/value";
 import { formatCount, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse, hasKernels, hasOps } from "../../model/headline";
+import { useOneStop } from "../../components/walking";
 
 interface Fact {
   term: string;
@@ -95,9 +96,10 @@ function facts(data: DashboardResponse): Fact[] {
 }
 
 export function PerformanceSummary({ data }: { data: DashboardResponse }) {
+  const row = useOneStop<HTMLDListElement>();
   return (
     <Panel title="Performance Summary" class="span-all">
-      <dl class="facts">
+      <dl class="facts" {...row}>
         {facts(data).map(({ term, about, value, note }) => (
           <div class="fact" key={term}>
             <dt>

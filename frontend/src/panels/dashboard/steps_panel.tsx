@@ -15,9 +15,6 @@ import type { Step } from "../../model/step";
 /** More bars are too thin to be told apart here. */
 const MOST_BARS = 64;
 
-/** About that of the changes beside it. */
-const CHART_HEIGHT = 260;
-
 export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step | null }) {
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
@@ -53,7 +50,6 @@ export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart
-          height={CHART_HEIGHT}
           iterations={[only, ...others]}
           to={({ number }) => ({ view: "iterations", "iters.row": String(number) })}
         />

@@ -13,11 +13,11 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
   const iterations = data.performance.profiled_iterations ?? 0;
   return (
     <header class="headline span-all">
-      <h1>
+      <h2>
         {efficiencySentence(rates, devicesInUse(data).length, data.matrix_unit, data.gpu_utilization.fraction).map(
           ({ text, strong }, i) => (strong === true ? <strong key={i}>{text}</strong> : text),
         )}
-      </h1>
+      </h2>
       <p class="model-line">
         {flops !== null && flops > 0 && (
           <>

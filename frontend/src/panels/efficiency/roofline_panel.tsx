@@ -7,12 +7,14 @@ import { navigate, useUrl, useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { precisionColour, precisionLabel } from "../../model/precisions";
 import { products, roofsOf } from "../../model/roofline";
+import { useOneStop } from "../../components/walking";
 
 /** In the URL a precision without a name needs one. */
 const word = (precision: string): string => (precision === "" ? "none" : precision);
 
 export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
   const { matrixUnit } = useScope();
+  const row = useOneStop<HTMLUListElement>();
   const [words, toggle] = useUrlSet("roofline.hidden");
   const selected = useUrl()["eff.row"] ?? "";
   const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort();
@@ -28,7 +30,7 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
         <p class="nothing">No op can be shown: the shapes of its tensors are needed to count operations and bytes.</p>
       ) : (
         <>
-          <ul class="dot-legend" aria-label="Precisions">
+          <ul class="dot-legend" aria-label="Precisions" {...row}>
             {precisions.map((precision) => (
               <li key={precision}>
                 <button

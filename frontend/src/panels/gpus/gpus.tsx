@@ -1,33 +1,53 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
 import type { DashboardResponse } from "../../api/types";
-import { ErrorBox } from "../../components/message";
+import { StackedBar } from "../../components/charts/stacked_bar";
+import { ErrorBox, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
+import { segmentsOf, type StepSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
+
+const unlinked = (segment: StepSegment): StepSegment => ({ ...segment, to: null });
 
 export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   const query = useRankJob();
   const job = query.data;
+  const { data: diagnosis } = useDiagnosis();
+  // In the order of the GPUs; without kinds that are too short to be seen.
+  const segments = devices.map(({ device_id: id }) => {
+    const found = diagnosis?.mean.devices[String(id)];
+    return diagnosis === null || found === undefined
+      ? undefined
+      : segmentsOf(found.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+  });
+  const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
+  if (all.length === 0 && job === null && !query.loading)
+    return (
+      <Message title="No GPU was recorded">
+        <p>Record what it does: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems).</p>
+      </Message>
+    );
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
-      {devices.length > 1 && (
+      {devices.length > 0 && (
         <Panel
           title="GPU Utilization"
-          about="Share of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU. Higher is better."
+          about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
         >
           <ul class="gpu-bars">
-            {devices.map(({ device_id: id, name, fraction, busy_ns: busy }) => (
+            {devices.map(({ device_id: id, name, fraction, busy_ns: busy }, i) => (
               <li key={id}>
                 <span class="gpu-name">
                   <strong>GPU {id}</strong> <span class="muted">{name}</span>
@@ -36,7 +56,16 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                   class="gpu-track"
                   data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
                 >
-                  <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+                  {segments[i] === undefined ? (
+                    <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+                  ) : (
+                    <StackedBar
+                      segments={segments[i]}
+                      whole_ns={diagnosis?.mean.wall_ns ?? 0}
+                      label={`A typical iteration on GPU ${id}`}
+                      height={18}
+                    />
+                  )}
                 </span>
                 <span class="gpu-share number">{formatShare(fraction)}</span>
               </li>
@@ -50,6 +79,13 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                 ))}
               </span>
             </li>
+          </ul>
+          <ul class="bar-legend">
+            {kinds.map(({ key, label, colour, about }) => (
+              <li key={key} data-tip={about}>
+                <span class="swatch" style={{ background: colour }} /> {label}
+              </li>
+            ))}
           </ul>
           {idle.length > 0 && (
             <p class="muted note-below">

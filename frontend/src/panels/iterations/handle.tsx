@@ -61,7 +61,8 @@ export function Handle(props: HandleProps) {
       aria-valuemax={highest}
       aria-valuenow={value}
       aria-disabled={!movable}
-      tabindex={movable ? 0 : -1}
+      // Tab goes to the fields below instead, which do the same.
+      tabindex={-1}
       data-tip={`${name} ${value}${movable ? ": drag, turn the wheel, or use the arrow keys" : ""}`}
       onKeyDown={(event) => {
         const step = steps[event.key];

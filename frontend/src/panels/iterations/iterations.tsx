@@ -16,7 +16,7 @@ import { useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
 import { leavesOut, saidOf } from "../../model/answer";
-import { withParts } from "../../model/iterations";
+import { barParts, colourOfClass, isDark, withParts, type BarClass, type IterationRow } from "../../model/iterations";
 import { partsByIteration, stepOf, type Step } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
@@ -25,6 +25,7 @@ import { RangeForm } from "./range_form";
 import { SelectedIteration } from "./selected_iteration";
 import { useChoice } from "./use_choice";
 import { askedWindow, useZoom } from "./use_window";
+import { useOneStop } from "../../components/walking";
 
 /** Asks for the visible part and some more on both sides; before anything is known, for all. */
 function useIterations(width: number) {
@@ -92,6 +93,20 @@ function LeftOut({ diagnosis, step }: { diagnosis: Diagnosis | null; step: Step 
   );
 }
 
+/** A single iteration lies as a bar: there is none to compare it with. */
+function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClass) => string }) {
+  const segments = barParts(row, new Set()).map(({ key, ns }) => ({
+    ...{ key, ns, label: label(key), colour: colourOfClass(key), dark: isDark(key) },
+    ...{ about: "", to: null },
+  }));
+  return (
+    <>
+      <StackedBar segments={segments} whole_ns={row.duration_ns} label="The only iteration" height={40} />
+      <BarLegend segments={segments} whole_ns={row.duration_ns} />
+    </>
+  );
+}
+
 interface ChartProps {
   data: DashboardResponse;
   allowed: boolean;
@@ -105,12 +120,14 @@ interface ChartProps {
 
 function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
   const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
-  const rows = useMemo(
-    () => withParts(iterations.rows, diagnosis && partsByIteration(diagnosis, data, iterations.total)),
-    [iterations, diagnosis, data],
-  );
-  const only = iterations.total === 1 && step !== null && step.segments.length > 0 ? step : null;
+  const split = useMemo(() => {
+    const told = diagnosis === null ? null : partsByIteration(diagnosis, data);
+    return told === null ? null : withParts(iterations.rows, told);
+  }, [iterations, diagnosis, data]);
+  const rows = split ?? iterations.rows;
+  const only = iterations.total === 1 ? rows[0] : undefined;
   const zoom = useZoom(whole);
+  const tools = useOneStop<HTMLDivElement>();
   const choice = useChoice(data, iterations);
   const { iter_start: start, iter_stop: stop } = iterations;
   const { settled, window } = zoom;
@@ -123,7 +140,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   return (
     <Panel
       title="Iterations"
-      about="Each bar is one iteration, split like the bar of the Dashboard; where they are more than 1,000, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
+      about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
       tools={
         <ul class="badges">
           <li class="badge">Total {formatCount(iterations.total)}</li>
@@ -133,14 +150,11 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
         </ul>
       }
     >
-      {only !== null ? (
-        <>
-          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" height={40} />
-          <BarLegend segments={only.segments} whole_ns={only.wall_ns} />
-        </>
+      {only !== undefined ? (
+        <OnlyIteration row={only} label={classLabel(data)} />
       ) : (
         <>
-          <div class="iterations-tools">
+          <div class="iterations-tools" {...tools}>
             <div class="button-group" role="group" aria-label="Iterations shown">
               <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
                 All iterations

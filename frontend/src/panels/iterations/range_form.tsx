@@ -6,6 +6,7 @@ import type { DashboardResponse, IterationsResponse } from "../../api/types";
 import { Dialog } from "../../components/dialog";
 import { Icon } from "../../components/icon";
 import { Info } from "../../components/tooltip";
+import { useOneStop } from "../../components/walking";
 import { useMyJobs } from "../../frame/jobs";
 import { asApiError } from "../../frame/use_query";
 import { formatCount, formatCounted } from "../../format/number";
@@ -27,6 +28,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
   const [confirming, setConfirming] = useState(false);
   const [error, setError] = useState("");
   const jobs = useMyJobs();
+  const keyNode = useOneStop<HTMLDivElement>();
   const ways = data.iterations.source.candidates;
   const { proposal } = data.iterations;
   const first = iterations.first ?? 0;
@@ -87,7 +89,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
             </select>
           </label>
         )}
-        <div class="field field-wide">
+        <div class="field field-wide" {...keyNode}>
           <span>
             Select Key Node{" "}
             <Info term="Key node" text="The op that runs once in every iteration: its ends separate the iterations." />
@@ -96,6 +98,7 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
             <input
               class="input"
               readOnly
+              tabIndex={-1}
               aria-label="Key node"
               value={choice.keyOp}
               placeholder="none"

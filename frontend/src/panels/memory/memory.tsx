@@ -1,12 +1,16 @@
 /** What holds the GPU's memory: the peak, what it consists of, the course over time, iterations, advice. */
+import { useContext } from "preact/hooks";
+
 import { fetchMemory, fetchMemoryAt } from "../../api/client";
 import type { MemoryAt, MemoryDevice, MemoryResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
+import { ViewLink } from "../../components/view_link";
 import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
+import { ProfilesContext } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -14,6 +18,7 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
+import { besideOf, isOfMemory } from "../../model/beside";
 import { categoryColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 import { MemoryCurve } from "./memory_curve";
@@ -33,12 +38,14 @@ export function Memory() {
     return (
       <Message title="No memory was recorded">
         <p>{found.headline}</p>
+        <Beside profile={scope.profile} />
       </Message>
     );
   return (
     <div class="stacked">
       <header class="headline">
-        <h1>{found.headline}</h1>
+        <h2>{found.headline}</h2>
+        <Beside profile={scope.profile} />
       </header>
       {devices.length > 1 && (
         <Choice
@@ -50,6 +57,20 @@ export function Memory() {
       )}
       <OfDevice key={chosen} id={chosen} device={device} />
     </div>
+  );
+}
+
+/** The trace beside a snapshot, or the snapshot beside a trace. */
+function Beside({ profile }: { profile: string }) {
+  const { profiles } = useContext(ProfilesContext);
+  const [first] = besideOf(profiles, profile);
+  if (first === undefined) return null;
+  return (
+    <p class="muted">
+      Recorded at the same time:{" "}
+      <ViewLink to={{ profile: first.id, view: isOfMemory(first) ? "memory" : null }}>{first.name}</ViewLink>,{" "}
+      {isOfMemory(first) ? "which tells segments and lines of the program." : "which tells ops and times."}
+    </p>
   );
 }
 

@@ -12,13 +12,16 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { labelStep } from "../../model/chart";
-import { categoryColour } from "../../model/memory_categories";
+import { categoryColour, phaseColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 
 const HEIGHT = 220;
 const LEFT = 74;
 const BOTTOM = 22;
 const TOP = 8;
+/** The strip of phases above the curve. */
+const STRIP = 18;
+const LETTER = 7;
 const MOST_TIMES = 2;
 const MOST_MARKS = 20;
 /** What the labels at both ends, and those of iterations, need. */
@@ -61,8 +64,9 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
   const shownCapacity = capacity !== null && capacity < most * MOST_TIMES ? capacity : null;
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
   const layers = layersOf(curve);
+  const plotTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const inner = width - LEFT;
-  const y = (bytes: number): number => TOP + (1 - bytes / top) * (HEIGHT - TOP - BOTTOM);
+  const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
   const momentAt = (event: MouseEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -106,6 +110,15 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
           event.preventDefault();
         }}
       >
+        {curve.phases.map(({ phase, from: begin, to: end }, number) => (
+          <PhaseSpan
+            key={number}
+            phase={phase}
+            x={x(begin)}
+            width={x(end) - x(begin)}
+            about={unit === "ns" ? `${phase}: ${formatDuration(end - begin)}` : phase}
+          />
+        ))}
         {byteTicks(top).map((bytes) => (
           <g key={bytes}>
             <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
@@ -130,7 +143,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         {unit === "ns" &&
           ticksOf(device.iterations, from, to, inner).map(({ number, start_ns: start }) => (
             <g key={number}>
-              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={TOP} y2={HEIGHT - BOTTOM} />
+              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
               {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
                 <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
                   iteration {number}
@@ -142,11 +155,11 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
           .filter(({ at }) => at >= from && at <= to)
           .map(({ at, name }) => (
             <g key={`${name} ${at}`}>
-              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={TOP} y2={HEIGHT - BOTTOM} />
+              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop} y2={HEIGHT - BOTTOM} />
               <text
                 class="axis"
                 x={x(at) + (x(at) > width - ENDS ? -4 : 4)}
-                y={TOP + (name === "peak" ? 10 : 24)}
+                y={plotTop + (name === "peak" ? 10 : 24)}
                 text-anchor={x(at) > width - ENDS ? "end" : "start"}
               >
                 {name}
@@ -154,15 +167,15 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
             </g>
           ))}
         {time !== null && time >= from && time <= to && (
-          <line class="memory-moment" x1={x(time)} x2={x(time)} y1={TOP} y2={HEIGHT - BOTTOM} />
+          <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
         )}
         {drag !== null && (
           <rect
             class="memory-drag"
             x={Math.min(x(drag[0]), x(drag[1]))}
             width={Math.abs(x(drag[1]) - x(drag[0]))}
-            y={TOP}
-            height={HEIGHT - TOP - BOTTOM}
+            y={plotTop}
+            height={HEIGHT - plotTop - BOTTOM}
           />
         )}
         <text class="axis" x={LEFT} y={HEIGHT - 6}>
@@ -188,6 +201,27 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         {unit === "events" && "The recording has no times: the axis counts events."}
       </p>
     </div>
+  );
+}
+
+/** A part of a training step, with its name where there is room. */
+function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width: number; about: string }) {
+  return (
+    <g data-tip={about}>
+      <rect
+        x={x}
+        y={2}
+        width={Math.max(width - 0.5, 0.5)}
+        height={STRIP - 4}
+        fill={phaseColour(phase)}
+        opacity={0.45}
+      />
+      {width > phase.length * LETTER + 4 && (
+        <text class="memory-phase" x={x + 4} y={STRIP - 6}>
+          {phase}
+        </text>
+      )}
+    </g>
   );
 }
 

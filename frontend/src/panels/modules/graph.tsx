@@ -24,12 +24,14 @@ import { shortUnit } from "../../model/resources";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
+import { useOneStop } from "../../components/walking";
 
 const SCREEN_NODES = 24;
 
 /** With the choice of another view of the tree in its head. */
 export function Graph({ choice }: { choice: ComponentChildren }) {
   const { matrixUnit, onGpu } = useScope();
+  const tools = useOneStop<HTMLElement>();
   const { tree, query } = useGroupTree("groups", SCREEN_NODES);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
@@ -37,7 +39,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   return (
     <div class="graph-view">
       <section class="panel graph-panel" aria-label="Compatibility Graph">
-        <header class="table-tools">
+        <header class="table-tools" {...tools}>
           <h2>Compatibility Graph</h2>
           {choice}
           <TreeTools tree={tree} />

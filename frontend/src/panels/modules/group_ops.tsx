@@ -23,6 +23,7 @@ import { chainOf, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 import { WasteNote } from "./waste_note";
+import { useOneStop } from "../../components/walking";
 
 const SCREEN_ROWS = 16;
 
@@ -39,6 +40,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   const scope = useScope();
   const { matrixUnit } = scope;
   const { tree, query } = useGroupTree("groups", SCREEN_ROWS);
+  const tools = useOneStop<HTMLElement>();
   const asked = useUrl()["groups.colour"];
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
@@ -52,7 +54,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   return (
     <div class="stacked">
       <section class="panel tree-panel" aria-label="Group Ops">
-        <header class="table-tools">
+        <header class="table-tools" {...tools}>
           <h2>Group Ops</h2>
           {choice}
           <TreeTools tree={tree} />

@@ -29,7 +29,7 @@ interface NodeBoxProps {
   onToggle: () => void;
 }
 
-const LETTERS = 22;
+const LETTERS = 21;
 
 /** Cut in the middle: siblings begin alike, and their ends tell them apart. */
 function shortened(text: string, letters: number): string {

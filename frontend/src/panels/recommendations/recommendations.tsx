@@ -114,7 +114,7 @@ function Nothing({ judgeable, undecided }: { judgeable: boolean; undecided: bool
 function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; diagnosis: Diagnosis | null }) {
   return (
     <header class="headline">
-      <h1>
+      <h2>
         <strong>{count === 0 ? "No finding" : formatCounted(count, "finding")}</strong>
         {diagnosis !== null && (
           <>
@@ -123,7 +123,7 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
           </>
         )}
         .
-      </h1>
+      </h2>
       {gains && (
         <p class="model-line">
           Begin at the top. The bar is what a step could become shorter by, on the scale of the whole step: at least its

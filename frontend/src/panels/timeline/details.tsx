@@ -6,7 +6,7 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
-import type { TimelineGap, TimelineItem } from "../../model/timeline";
+import type { TimelineGap, TimelineItem } from "../../api/types";
 import { shortName } from "../../components/timeline/drawing";
 import { ViewLink } from "../../components/view_link";
 

@@ -11,14 +11,14 @@ export function HandOver({ profile, view, title }: { profile: string; view: View
   const [failed, setFailed] = useState("");
   return (
     <>
-      <a class="button" href={traceUrl(profile, view)} download="trace.json">
-        Download this window
+      <a class="button" href={traceUrl(profile, view)} download="trace.json" data-tip="This window as a trace">
+        Download
       </a>
       {perfetto !== null && (
         <button
           type="button"
           class="button"
-          data-tip={`Opens ${new URL(perfetto, window.location.href).host}. The trace is handed over inside your browser and not uploaded.`}
+          data-tip={`This window; opens ${new URL(perfetto, window.location.href).host}. The trace is handed over inside your browser and not uploaded.`}
           onClick={() => {
             setFailed("");
             openInPerfetto(perfetto, profile, view, title).catch((error: unknown) =>
@@ -26,7 +26,7 @@ export function HandOver({ profile, view, title }: { profile: string; view: View
             );
           }}
         >
-          Open this window in Perfetto
+          Open in Perfetto
         </button>
       )}
       {failed !== "" && (

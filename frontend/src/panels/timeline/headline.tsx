@@ -55,7 +55,7 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   return (
     <header>
-      <h1 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
+      <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
         {idle === 0 ? (
           <>
             {who} is never idle in the {formatDuration(wall)} {where}.
@@ -82,7 +82,7 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
             .
           </>
         )}
-      </h1>
+      </h2>
     </header>
   );
 }

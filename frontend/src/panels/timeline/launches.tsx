@@ -10,7 +10,8 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { histogramOf, type Bar } from "../../model/launches";
-import type { LaunchStatistics, View } from "../../model/timeline";
+import type { LaunchStatistics } from "../../api/types";
+import type { View } from "../../model/timeline";
 import { showingOp } from "../../model/url_state";
 
 const ABOUT =

@@ -6,7 +6,8 @@ import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
-import { within, type TimelineOverview, type View } from "../../model/timeline";
+import type { TimelineOverview } from "../../api/types";
+import { within, type View } from "../../model/timeline";
 
 interface MinimapProps {
   overview: TimelineOverview;

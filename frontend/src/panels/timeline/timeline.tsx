@@ -18,6 +18,7 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import type { TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
 import {
   around,
   iterationIn,
@@ -29,9 +30,6 @@ import {
   within,
   zoomed,
   type Selected,
-  type TimelineGap,
-  type TimelineItem,
-  type TimelineOverview,
   type View,
 } from "../../model/timeline";
 import { GapDetails, ItemDetails } from "./details";

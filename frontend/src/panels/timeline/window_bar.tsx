@@ -1,7 +1,9 @@
 /** The buttons that move the window, the search, and what is done with the window. */
 import type { ComponentChildren, RefObject } from "preact";
 
-import { within, type TimelineOverview, type View } from "../../model/timeline";
+import type { TimelineOverview } from "../../api/types";
+import { within, type View } from "../../model/timeline";
+import { useOneStop } from "../../components/walking";
 
 interface WindowBarProps {
   /** What a key does. */
@@ -19,8 +21,9 @@ interface WindowBarProps {
 export function WindowBar(props: WindowBarProps) {
   const { act, step, show, find, searching, iterations, whole, hasGaps, children } = props;
   const { typical, longest, list } = iterations;
+  const row = useOneStop<HTMLDivElement>();
   return (
-    <div class="timeline-bar" role="toolbar" aria-label="Window">
+    <div class="timeline-bar" role="toolbar" aria-label="Window" {...row}>
       <button type="button" class="button" onClick={() => act("w")} aria-label="Closer">
         + W
       </button>
