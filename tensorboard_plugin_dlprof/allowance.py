@@ -114,6 +114,17 @@ def is_over() -> bool:
     return allowance is not None and time.thread_time() > allowance.end
 
 
+def refuse_if_over() -> None:
+    """Say that the time is over, where a statement of SQLite was interrupted for it.
+
+    Raises:
+        UnsafeFile: It is over.
+    """
+    allowance = _current.get()
+    if allowance is not None and is_over():
+        raise allowance.late() from None
+
+
 def spend_rows(con: sqlite3.Connection, count: int) -> None:
     """Account for rows that are going to be written to a database, and for its size.
 
@@ -130,8 +141,7 @@ def spend_rows(con: sqlite3.Connection, count: int) -> None:
     (page_bytes,) = con.execute("PRAGMA page_size").fetchone()
     if pages * page_bytes > allowance.written_bytes:
         raise allowance.too_large()
-    if is_over():
-        raise allowance.late()
+    refuse_if_over()
 
 
 def spend_bytes(count: int) -> None:

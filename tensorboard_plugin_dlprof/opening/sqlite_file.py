@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tensorboard_plugin_dlprof.allowance import is_over
+from tensorboard_plugin_dlprof.allowance import is_over, refuse_if_over
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
 from tensorboard_plugin_dlprof.opening.one_job import end_if_told
@@ -29,6 +29,11 @@ LONGEST_VALUE_BYTES = 16_000_000
 MOST_TEXT_BYTES = 128_000_000
 """Limit of all texts that are read for one page, or one piece of what is streamed. Cells of a B-tree may share what
 they refer to, so that a file of a megabyte holds as many texts as anyone wishes."""
+
+LEAST_PACKED, PACKED_A_BYTE, MOST_PACKED = 4_000_000, 4, 100_000_000
+"""Limit of the rows, or bytes, of all packed columns that are read, by the size of the file, and for one page. Recorded
+profiles have up to 0.04 rows a byte, which a command reads some times. A few bytes may be 65,536 rows, and a file of a
+megabyte holds the same bytes as often as anyone wishes."""
 
 MOST_COLUMNS = 200
 """Limit of columns in one table; real files have up to 41."""
@@ -100,6 +105,10 @@ class UntrustedConnection(sqlite3.Connection):
     text_bytes: int = 0
     """Of the texts read so far, limited within a ``deadline``."""
     most_text_bytes: float = math.inf
+    packed: int = 0
+    """Rows of packed columns read so far, or their bytes where these are more; limited everywhere."""
+    most_packed: float = math.inf
+    size_bytes: int = 0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -108,6 +117,19 @@ class UntrustedConnection(sqlite3.Connection):
         """Cache of results that later queries need again, by name; valid because the file does not change."""
         self.shared: dict[str, Any] = {}
         """The same for all connections to the file, if their owner sets one; must be safe to use from many threads."""
+
+    def spend_packed(self, rows: int, data: bytes) -> None:
+        """Account for packed columns that were read.
+
+        Raises:
+            ProfileError: The ``refusal``: they are too many.
+        """
+        self.packed += max(rows, len(data))
+        if self.packed > min(LEAST_PACKED + PACKED_A_BYTE * self.size_bytes, self.most_packed):
+            raise self.refusal(
+                f"{self.shown_name} holds more packed rows than any profile of its size; copy it again, or make it "
+                "again."
+            )
 
     def _text(self, text: bytes) -> str:
         longest = self.longest_text_bytes
@@ -152,6 +174,7 @@ def _open_checked(path: Path, real: Path, refusal: type[ProfileError]) -> Untrus
         _check_content(file, path, refusal)
         _refuse_unfinished_transaction(path, real, refusal)
         con = _connect(path, real, refusal)
+        con.size_bytes = checked[2]
         is_same = False
         try:
             _check_trees(con, file, path, refusal)
@@ -316,16 +339,17 @@ def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:
 
 @contextmanager
 def deadline(con: UntrustedConnection, seconds: float) -> Iterator[None]:
-    """Interrupt the connection's statements after some seconds, and limit the texts that they return; both counts of
-    the connection begin anew."""
+    """Interrupt the connection's statements after some seconds, and limit the texts and packed columns that are read;
+    its counts begin anew."""
     end = time.monotonic() + seconds
     con.authorizer_calls = 0
     con.text_bytes, con.most_text_bytes = 0, MOST_TEXT_BYTES
+    con.packed, con.most_packed = 0, MOST_PACKED
     con.set_progress_handler(lambda: time.monotonic() > end or is_over(), _STEPS_AT_ONCE)
     try:
         yield
     finally:
-        con.most_text_bytes = math.inf
+        con.most_text_bytes = con.most_packed = math.inf
         con.set_progress_handler(is_over, _STEPS_AT_ONCE)
 
 
@@ -347,6 +371,7 @@ def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iter
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # quoting a damaged name
         end_if_told()
+        refuse_if_over()
         import logging  # 2 ms of every import, which seldom needs it
 
         logging.getLogger(__name__).debug("%s: %s", path_shown, error)
