@@ -47,7 +47,7 @@ from tensorboard_plugin_dlprof.queries.iteration_list import iterations as itera
 from tensorboard_plugin_dlprof.queries.page_request import FARTHEST, LARGEST_ID
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import TABLES
-from tensorboard_plugin_dlprof.routes import aggregations, comparisons, dashboard, jobs, profiles
+from tensorboard_plugin_dlprof.routes import aggregations, comparisons, dashboard, jobs, profiles, timeline_answers
 from tensorboard_plugin_dlprof.routes.parameters import CHANGES, READS
 from tensorboard_plugin_dlprof.routes.requests import fields_of, meaning
 
@@ -109,6 +109,11 @@ RESPONSES: Final[dict[str, Any]] = {
     "MemoryModule": memory.HeldByModule,
     "MemoryCurveResponse": memory_answers.MemoryCurve,
     "MemorySegments": memory_answers.MemorySegments,
+    "TimelineOverview": timeline_answers.TimelineOverview,
+    "TimelineWindow": timeline_answers.TimelineWindow,
+    "TimelineItem": timeline_answers.TimelineItem,
+    "TimelineGap": timeline_answers.TimelineGap,
+    "LaunchStatistics": timeline_answers.LaunchStatistics,
 }
 """Declarations by their names in the frontend; what they contain keeps its own name, after its module's word."""
 
@@ -124,8 +129,9 @@ _EXTENDED = {
     compare_page.RowDetail: comparison.ChangedRow,
     jobs.JobPage: job.Job,
     jobs.CollectiveMembers: job.Operation,
+    iteration_sums.Bar: iteration_sums.IterationRow,
 }
-"""What pages ask for with more than commands print."""
+"""What pages ask for with more than commands print, or than another page."""
 
 _PREFIXES = {diagnosis: "Diagnosed", comparison: "Compare", job: "Job", memory: "Memory"}
 
@@ -156,11 +162,16 @@ def _interface(name: str, kind: Any, names: dict[Any, str], waiting: list[Any]) 
     meanings = _meanings(kind)
     sent = {field.name: field.encode_name for field in fields(kind)} if issubclass(kind, Struct) else {}
     for field, hint in get_type_hints(kind).items():
-        if field in _PRINTED_ONLY.get(kind, ()):
+        if field in _PRINTED_ONLY.get(kind, ()) or field in _inherited(kind):
             continue
         key = sent.get(field, field) + ("?" if UnsetType in get_args(hint) else "")
         lines += [*_comment(meanings.get(field, ""), "  "), f"  {key}: {_type(hint, names, waiting)};"]
     return "\n".join([*lines, "}", ""])
+
+
+def _inherited(kind: Any) -> dict[str, Any]:
+    base = _EXTENDED.get(kind)
+    return get_type_hints(base) if is_typeddict(kind) and is_typeddict(base) else {}
 
 
 def _type(hint: Any, names: dict[Any, str], waiting: list[Any]) -> str:

@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.analysis.engine import feedback, judge
 from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
 from tensorboard_plugin_dlprof.database.activity_rows import write_activity
@@ -46,7 +47,7 @@ from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.events.build import build_profile
-from tensorboard_plugin_dlprof.events.tables import Capture
+from tensorboard_plugin_dlprof.events.tables import Capture, Ranges
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions as ReadOptions
@@ -155,10 +156,10 @@ def _reading(database: Path, options: ReadOptions) -> ReadOptions:
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     """The profile of the only capture in a list. It is removed from the list, so that its tables are freed early."""
     classifier = Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT
-    capture = captures.pop()
-    profile = build_profile(capture, simple=options.simple, classifier=classifier)
-    profile.ranks = rank_tables(capture, profile)
-    profile.memory_histories = capture.memory_histories or histories(profile)
+    of_ranks = msgspec.structs.replace(captures[0], ranges=empty(Ranges))
+    profile = build_profile(captures.pop(), simple=options.simple, classifier=classifier)
+    profile.ranks = rank_tables(of_ranks, profile)
+    profile.memory_histories = of_ranks.memory_histories or histories(profile)
     profile.batches = find_batches(profile)
     profile.batches.samples_per_iteration = options.samples_per_iteration
     profile.batches.tokens_per_iteration = options.tokens_per_iteration

@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "storage": {"opening"},
     "classify": set(),
     "importers": {"events", "memory", "opening", "classify"},
-    "memory": {"classify", "events", "opening", "profile"},
+    "memory": {"classify", "diagnosis", "events", "opening", "profile"},
     "throughput": {"events", "profile"},
     "diagnosis": {"classify", "events", "profile"},
     "events": {"classify", "diagnosis", "profile"},

@@ -162,6 +162,12 @@ class ImportManager:
             elapsed = time.monotonic() - job.started if job.state == "importing" else 0.0
             return Status(job.state, job.message, job.of_source, job.stage, job.fraction, elapsed)
 
+    def states(self) -> tuple[tuple[str, str, str, float], ...]:
+        """Of all imports that are not done: profile, state, stage and fraction. Changes when the list does."""
+        with self._lock:
+            jobs = self._jobs.by_profile.items()
+            return tuple((profile_id, job.state, job.stage, job.fraction) for profile_id, job in jobs)
+
     def is_busy(self) -> bool:
         """Whether an import is running or waiting."""
         with self._lock:

@@ -28,7 +28,7 @@ _HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node", "--key_
 """Options of our own whose names look like those of secrets."""
 
 _ASSIGNMENT = Expression(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL, frozenset("=:"))
-_NAME = re.compile(r"""([\w.-]+)["']?\s*[=:](?!//)\s*""")
+_NAME = re.compile(r"""(?<![\w.-])([\w.-]+)["']?\s*[=:](?!//)\s*""")
 _VALUE = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1|[^\s&;,"'}\]]+""")
 """A name and its value anywhere in a word: parameters of an address, ``--env=NAME=...``, members of a JSON object."""
 _OPTION = Expression(r"-{1,2}[\w.-]+", words=frozenset("-"))
@@ -38,7 +38,7 @@ _URL_CREDENTIALS = Expression(r"(?<=://)[^/@\s]+@", words=frozenset(("://",)))
 _KNOWN_TOKEN = re.compile(
     r"\b(?:gh[pousr]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|sk-[\w-]{8,}|hf_\w{8,}|xox[abeprs]-[\w-]{8,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|npm_\w{20,}|pypi-[\w-]{20,}|wandb_\w{8,}"
-    r"|eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*)"
+    r"|eyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]*)"
 )
 """Shapes of tokens of known issuers, wherever they stand."""
 _WORD = Expression(r"""\s+|(?:"(?:\\.|[^"\\])*"|'[^']*'|\\.|[^\s"'\\]|["'\\])+""", re.DOTALL)

@@ -26,6 +26,9 @@ SQLITE = {
         "opening/test_sqlite_trees.py::test_pages_that_share_a_child_are_refused_before_any_row_is_read",
         "opening/test_sqlite_trees.py::test_a_page_that_is_its_own_child_is_refused",
     ),
+    "packed columns of a few bytes that are millions of rows": (
+        "robustness/test_inputs.py::test_packed_rows_without_end",
+    ),
     "journal or write-ahead log beside it": (
         "opening/test_sqlite_contents.py::test_refuses_with_a_sentence_that_names_the_file",
         "opening/test_sqlite_paths.py::test_a_link_inside_the_folder_works_and_its_targets_journal_counts",
@@ -97,6 +100,9 @@ TRACES = {
     ),
     "numbers of a billion digits, depth, thousands of threads": (
         "robustness/test_inputs.py::test_a_hostile_source_is_read_within_bounds",
+    ),
+    "names of megabytes that expressions look through": (
+        "robustness/test_inputs.py::test_long_names_take_time_by_their_length",
     ),
     "a sparse file of a terabyte": ("robustness/test_inputs.py::test_a_file_of_a_terabyte_that_is_not_there",),
     "an event of more than 8 MB; millions of empty ones": (

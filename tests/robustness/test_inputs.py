@@ -11,12 +11,19 @@ import json
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.analysis.evidence import without_indices
+from tensorboard_plugin_dlprof.analysis.rules.naming import runtime_advice
+from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 from tests.fuzz.run_batch import strict
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
@@ -158,6 +165,7 @@ DATABASES: dict[str, tuple[str, ...]] = {
     "bytes in number columns": ("UPDATE kernels SET start_ns = x'00ff', duration_ns = zeroblob(100)",),
     "texts in the times of iterations": ("UPDATE ext_iterations SET start_ns = 'abc', stop_ns = x'00ff'",),
     "infinite times": ("UPDATE kernels SET start_ns = -9e999, duration_ns = 9e999",),
+    "infinite and enormous counts": ("UPDATE read_only_grid_block SET y = 9e999", "UPDATE metric SET count = 1e308"),
     "ids at the end of numbers": ("UPDATE read_only_ops SET id = id + 9223372036854775000",),
     "names of bytes": ("UPDATE dictionary SET string = x'ff00fe80' || id",),
     "names that act": ("UPDATE dictionary SET string = char(27) || '[31m' || char(8238) || '<script>' || string",),
@@ -214,17 +222,55 @@ def test_a_hostile_database_is_shown_within_bounds(three_steps: Path, tmp_path: 
     with_statements(tmp_path / "logs" / "bad" / "bad.dlprof_dldb.sqlite", DATABASES[name])
     server = Server(tmp_path / "logs", tmp_path / "cache")
     bad, good = (profile["id"] for profile in server.profiles())
+    window = "from=0&to=1000000000"
     for route in server.app.routes():
         if "*" in route:
             continue
         for table in ("ops", "kernels_of_op"):
-            answer = server.get(f"{route}?profile={bad}&table={table}&op=ADD_1&limit=1000")
-            assert answer.status_code in (200, 400, 404, 405, 413, 422), answer.text[:300]
-            assert len(answer.data) <= MAX_ANSWER_BYTES
+            answer = server.get(f"{route}?profile={bad}&base={good}&table={table}&op=ADD_1&limit=1000&{window}")
+            content = answer.data if route != "/trace" or answer.status_code != 200 else gzip.decompress(answer.data)
+            assert answer.status_code in (200, 400, 404, 405, 413, 422), content[:300]
+            assert len(content) <= MAX_ANSWER_BYTES
             if answer.mimetype == "application/json":
-                strict(answer.text)
+                strict(content.decode())
     assert server.get(f"/dashboard?profile={good}").status_code == 200
     server.app.close()
+
+
+def test_packed_rows_without_end(three_steps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Eleven bytes are 65,536 rows, and there are 3,000 of them: one sentence, long before the limit of time."""
+    for name in ("bad", "good"):
+        (tmp_path / "logs").mkdir(exist_ok=True)
+        (tmp_path / "logs" / f"{name}.dlprof_dldb.sqlite").write_bytes(three_steps.read_bytes())
+    packed = b"\0" + (65_536).to_bytes(4, "little") + bytes((0, 1, 1)) * 2
+    with closing(sqlite3.connect(tmp_path / "logs" / "bad.dlprof_dldb.sqlite")) as con, con:
+        (columns,) = con.execute("SELECT device_id FROM activity_segments").fetchmany(1)
+        rows = [(*columns, number, 1 << 40, packed) for number in range(3_000)]
+        con.executemany("INSERT INTO activity_segments (device_id, start_ns, stop_ns, data) VALUES (?, ?, ?, ?)", rows)
+    server = Server(tmp_path / "logs", tmp_path / "cache")
+    bad, good = (profile["id"] for profile in server.profiles())
+    used = time.process_time()
+    for address, words in (
+        (f"compare?profile={good}&base={bad}", "holds more packed rows than any profile"),
+        (f"trace?profile={bad}&from=0&to=1000000000", "has damaged tracks"),
+    ):
+        answer = server.get(f"/{address}")
+        assert answer.status_code == 422
+        assert answer.json["error"]["message"].startswith(f"bad.dlprof_dldb.sqlite {words}")
+    server.app.close()
+    assert main(["trace", str(tmp_path / "logs" / "bad.dlprof_dldb.sqlite"), "-o", str(tmp_path / "a.json")]) == 1
+    assert "bad.dlprof_dldb.sqlite holds more packed rows" in capsys.readouterr().err
+    assert time.process_time() - used < 5
+
+
+def test_long_names_take_time_by_their_length() -> None:
+    """Not by its square: digits, letters, or beginnings of what is looked for."""
+    used = time.process_time()
+    assert without_indices("1" * 300_000) == "1" * 300_000
+    assert mask_command_line("a" * 300_000) == "a" * 300_000
+    assert mask_command_line("-eyJ" * 10_000) == "-eyJ" * 10_000
+    assert "JAX" not in runtime_advice(Cause(Part.HOST_CODE, path="PjRt" * 100_000))
+    assert time.process_time() - used < 3
 
 
 def test_what_is_no_strict_json_is_seen() -> None:
