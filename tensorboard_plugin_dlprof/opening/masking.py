@@ -18,7 +18,7 @@ _DEEPEST = 8
 """Levels of command lines within command lines; text nested deeper is masked."""
 
 _SECRET_NAME = Expression(
-    r"key|token|secret|passw|passphrase|credential|authorization|bearer|signature|cookie|private"
+    r"key|token|secret|passw|passphrase|credential|authorization|bearer|signature|cookie|private|session[_-]?id"
     r"|(?:^|[_\W])(?:(?:pg|db|my|user)?(?:pwd|pass|pw)|auth|pat|sig|sas)(?:$|[_\W])",
     re.IGNORECASE,
 )
@@ -34,6 +34,10 @@ _VALUE = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1|[^\s&;,"'}\]]+""")
 _OPTION = Expression(r"-{1,2}[\w.-]+", words=frozenset("-"))
 _USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 """Options whose value may be ``user:password``."""
+_PASSWORD_AT_HOST = re.compile(r"(?<=\w:)[^@/\s:]+(?=@)")
+"""In ``name:password@host``."""
+_PASSWORD_OPTIONS = dict.fromkeys(("sshpass", "mysql", "mysqldump", "mongo", "mongosh"), "-p") | {"redis-cli": "-a"}
+"""Programs whose option of one letter is a password: alone, or with the password behind it."""
 _URL_CREDENTIALS = Expression(r"(?<=://)[^/@\s]+@", words=frozenset(("://",)))
 _KNOWN_TOKEN = re.compile(
     r"\b(?:gh[pousr]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|sk-[\w-]{8,}|hf_\w{8,}|xox[abeprs]-[\w-]{8,}"
@@ -64,14 +68,17 @@ def _mask_text(text: str, depth: int) -> str:
 
 def _masked(words: list[str], depth: int = 0) -> list[str]:
     masked: list[str] = []
-    option = ""
+    option = password_option = ""
     for word in words:
-        if option and _names_secret(option) and not word.startswith("-"):
+        if option and (option == password_option or _names_secret(option)) and not word.startswith("-"):
             masked.append(MASK)
-        elif option in _USER_OPTIONS and ":" in word:
+        elif ":" in word and (option in _USER_OPTIONS or word.startswith(("-u", "--user=", "--proxy-user="))):
             masked.append(word.partition(":")[0] + f":{MASK}")
+        elif password_option and word.startswith(password_option) and word != password_option:
+            masked.append(password_option + MASK)
         else:
             masked.append(_masked_word(word, depth))
+        password_option = _PASSWORD_OPTIONS.get(word.rpartition("/")[2], password_option)
         option = word if _OPTION.fullmatch(word) is not None else ""
     return masked
 
@@ -92,6 +99,7 @@ def _masked_word(word: str, depth: int) -> str:
 def _masked_parts(word: str) -> str:
     """A word without the secrets that stand inside it."""
     word = _URL_CREDENTIALS.sub(f"{MASK}@", word)
+    word = _PASSWORD_AT_HOST.sub(MASK, word)
     parts, at = [], 0
     for name in _NAME.finditer(word):
         value = _VALUE.match(word, name.end()) if name.start() >= at and _names_secret(name[1]) else None

@@ -22,6 +22,12 @@ from tensorboard_plugin_dlprof.opening.masking import mask_arguments, mask_comma
         (["x", "--pass", "S3CRET", "--auth", "S3CRET"], "x --pass '***' --auth '***'"),
         (["x", "--bearer=S3CRET"], "x '--bearer=***'"),
         (["curl", "-u", "me:S3CRET", "x"], "curl -u 'me:***' x"),
+        (["curl", "-ume:S3CRET", "x"], "curl '-ume:***' x"),
+        (["curl", "--user=me:S3CRET", "x"], "curl '--user=me:***' x"),
+        (["scp", "me:S3CRET@host:a", "b:c"], "scp 'me:***@host:a' b:c"),
+        (["/usr/bin/mysql", "-u", "root", "-pS3CRET", "db"], "/usr/bin/mysql -u root '-p***' db"),
+        (["sshpass", "-p", "S3CRET", "ssh", "host", "-p", "22"], "sshpass -p '***' ssh host -p '***'"),
+        (["train", "-p", "8080", "-ab", "--session-id=S3CRET"], "train -p 8080 -ab '--session-id=***'"),
         (["MYSQL_PWD=S3CRET", "PGPASS=S3CRET", "GITLAB_PAT=S3CRET"], "'MYSQL_PWD=***' 'PGPASS=***' 'GITLAB_PAT=***'"),
         (["get", "https://x/a?sig=S3CRET&v=1"], "get 'https://x/a?sig=***&v=1'"),
         (
