@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.databases import aggregation_of
 from tensorboard_plugin_dlprof.cli.fail_on import add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("text", "json", "md", "html"), default="text", help="default: text")
     parser.add_argument("-o", "--output", metavar="FILE", type=named_path, help="write there instead of printing")
+    add_iterations(parser)
     parser.add_argument("--aggregation", metavar="N", type=int, help="aggregation of B (default: the first)")
     parser.add_argument("--base-aggregation", metavar="N", type=int, help="aggregation of A (default: the first)")
     parser.add_argument(
@@ -101,12 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.baseline:
         before = baseline.load(arguments.baseline)
     elif of_a:
-        before = [_recording(path, arguments.base_aggregation) for path in of_a]
+        before = [_recording(path, arguments.iterations, arguments.base_aggregation) for path in of_a]
     found: list[Comparison] = []
     failed = 0
     for paths in candidates:
         try:
-            after = [_recording(path, arguments.aggregation) for path in paths]
+            after = [_recording(path, arguments.iterations, arguments.aggregation) for path in paths]
         except ProfileError as error:
             if len(candidates) == 1:
                 raise
@@ -145,12 +147,15 @@ def _sides(arguments: argparse.Namespace) -> tuple[list[Path], list[list[Path]]]
     return profiles[:1], [[profile] for profile in profiles[1:]]
 
 
-def _recording(path: Path, aggregation: int | None) -> Recording:
+def _recording(path: Path, iterations: str, aggregation: int | None) -> Recording:
     from tensorboard_plugin_dlprof.comparing.reading import read_recording
     from tensorboard_plugin_dlprof.database.connection import opened_database
 
-    with database_of(path) as database, opened_database(database, str(path)) as connection:
-        return read_recording(connection, path.name, aggregation)
+    with (
+        aggregation_of(path, iterations, aggregation) as (database, found),
+        opened_database(database, str(path)) as connection,
+    ):
+        return read_recording(connection, path.name, found)
 
 
 def _outcomes(found: Comparison, arguments: argparse.Namespace) -> list[Outcome]:

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.cli.iterations import parsed
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say
+from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
@@ -44,3 +46,38 @@ def database_of(profile: Path) -> Iterator[Path]:
             for warning in result.warnings:
                 say(f"warning: {profile}: {warning}")
             yield result.database
+
+
+@contextmanager
+def aggregation_of(profile: Path, iterations: str, aggregation: int | None = None) -> Iterator[tuple[Path, int | None]]:
+    """A database of a profile, and which of its aggregations is over some iterations.
+
+    Where it has none over them, a temporary copy gets one.
+
+    Args:
+        profile: A source or a database.
+        iterations: ``typical``, ``all``, or numbers such as ``2-5``; empty for those of ``aggregation``.
+        aggregation: The one to use otherwise; None for the first.
+
+    Raises:
+        WrongUsage: The iterations are not understood, or are given in both ways.
+        BadRequest: There are none of these numbers.
+    """
+    from tensorboard_plugin_dlprof.pipeline import Selection, aggregate_database
+
+    if not iterations:
+        with database_of(profile) as database:
+            yield database, aggregation
+        return
+    if aggregation is not None:
+        raise WrongUsage("--iterations and --aggregation both say which iterations; give one.")
+    words = parsed(iterations)
+    start, stop = (None, None) if isinstance(words, str) else words
+    selection = Selection(iter_start=start, iter_stop=stop, typical=words == "typical")
+    with database_of(profile) as database, temporary_folder() as folder:
+        progress = ProgressBar(profile.name)
+        try:
+            result = aggregate_database(database, folder / database.name, selection, progress)
+        finally:
+            progress.clear()
+        yield (folder / database.name if result.is_new else database), result.aggregation

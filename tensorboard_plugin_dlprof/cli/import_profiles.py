@@ -1,4 +1,4 @@
-"""Make DLProf databases from PyTorch traces and Nsight Systems exports, and tell TensorBoard about them.
+"""Make DLProf databases from traces, exports and snapshots, and tell TensorBoard about them.
 
 A source is a file, a folder (every profile below it), a quoted pattern such as 'logs/**/*.json.gz', or an address such
 as s3://bucket/run, whose profiles are fetched. The database,

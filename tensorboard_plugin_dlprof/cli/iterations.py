@@ -48,6 +48,12 @@ def aggregated(arguments: argparse.Namespace, *, typical: bool = False) -> Itera
     return Iterations(words == "typical") if isinstance(words, str) else Iterations(False, *words)
 
 
+def add_iterations(parser: argparse.ArgumentParser) -> None:
+    """Declare which iterations are reported, of a database that may have been made with others."""
+    which = "which iterations numbers are of (default: those that the database was made with)"
+    parser.add_argument("--iterations", metavar=METAVAR, default="", help=which)
+
+
 def parsed(words: str) -> Literal["typical", "all"] | tuple[int, int]:
     """``typical``, ``all``, or the first and last number.
 

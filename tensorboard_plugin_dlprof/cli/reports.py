@@ -11,7 +11,8 @@ import argparse
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.databases import aggregation_of
+from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.cli.messages import tell
 from tensorboard_plugin_dlprof.cli.recording import SAFE_CSV_HELP, Part, report_files
 from tensorboard_plugin_dlprof.cli.usage import checking_options
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="beginning of the file names (default: dlprof)",
     )
+    add_iterations(parser)
     parser.add_argument("--aggregation", metavar="N", type=int, help="number of the aggregation (default: the first)")
     parser.add_argument("--domain", metavar="NAME", help="NVTX domain, in databases before 1.7 (default: the first)")
     parser.add_argument("--safe-csv", action="store_true", help=SAFE_CSV_HELP)
@@ -61,8 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
                 raise BadRequest(f"{option} is empty; leave it out, or name some.")
         prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
     target = Target(arguments.output_path, prefix, arguments.force, arguments.safe_csv)
-    part = Part(arguments.aggregation, arguments.domain)
-    with database_of(arguments.profile) as database:
+    with aggregation_of(arguments.profile, arguments.iterations, arguments.aggregation) as (database, aggregation):
+        part = Part(aggregation, arguments.domain)
         for path in report_files(database, reports, formats, target, part, str(arguments.profile)):
             tell(str(path))
     return exit_codes.SUCCESS

@@ -10,8 +10,9 @@ import argparse
 import sys
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.databases import aggregation_of
 from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
+from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 
 
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, Nsight export or DLProf database"
     )
+    add_iterations(parser)
     add_given_batch(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="for people or for scripts")
 
@@ -35,6 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     write = {"text": write_text, "json": write_json}[arguments.format]
     given = Given(arguments.samples_per_iteration, arguments.tokens_per_iteration)
-    with database_of(arguments.profile) as database, opened_database(database, str(arguments.profile)) as connection:
-        write(summary_blocks(connection, find_scope(connection), given), sys.stdout)
+    with (
+        aggregation_of(arguments.profile, arguments.iterations) as (database, aggregation),
+        opened_database(database, str(arguments.profile)) as connection,
+    ):
+        write(summary_blocks(connection, find_scope(connection, aggregation), given), sys.stdout)
     return exit_codes.SUCCESS

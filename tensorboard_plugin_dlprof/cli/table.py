@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.databases import database_of
+from tensorboard_plugin_dlprof.cli.databases import aggregation_of
+from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.cli.messages import tell, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
@@ -30,7 +31,7 @@ NAMES = {"modules": "groups", "kernels": "kernels_of_group"}
 """Tables under the names of their pages."""
 
 _OPTIONS = (
-    *("aggregation", "offset", "limit", "sort", "search"),
+    *("offset", "limit", "sort", "search"),
     *("op", "group", "iteration", "row", "device", "start_ns", "stop_ns"),
 )
 _LONGEST_CELL = 60
@@ -67,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the capture")
     parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps: end in ns of the capture")
     parser.add_argument("--device", metavar="N", type=int, help="gaps: only those of this GPU")
+    add_iterations(parser)
     parser.add_argument("--aggregation", metavar="N", type=int, help="which aggregation (default: the first)")
 
 
@@ -78,6 +80,8 @@ def _number(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the page on stdout."""
+    from msgspec.structs import replace
+
     from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 
     asked = PageRequest(
@@ -85,8 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
         where=dict(map(_filter, arguments.where)),
         **{name: getattr(arguments, name) for name in _OPTIONS},
     )
-    with database_of(arguments.profile) as database:
-        found = answer(database, str(arguments.profile), asked)
+    with aggregation_of(arguments.profile, arguments.iterations, arguments.aggregation) as (database, aggregation):
+        found = answer(database, str(arguments.profile), replace(asked, aggregation=aggregation))
     if arguments.format == "json":
         tell_json(found)
     else:

@@ -33,6 +33,26 @@ def test_a_source_is_summarised_without_leaving_anything_behind(tmp_path: Path, 
     assert list(tmp_path.iterdir()) == [source]
 
 
+def test_other_iterations(tmp_path: Path, capsys: Captured) -> None:
+    """Of a source or a database, in every report of numbers; the database stays as it is."""
+    source = write_trace(tmp_path / "a.json")
+    assert main(["import", str(source)]) == 0
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    before = database.read_bytes()
+    for profile in (source, database):
+        capsys.readouterr()
+        assert main(["summary", str(profile), "--iterations", "1-2", "--format", "json"]) == 0
+        told = json.loads(capsys.readouterr().out)["Iterations"]
+        assert (told["Aggregated Iterations"], told["Start Iteration"], told["Stop Iteration"]) == (2, 1, 2)
+    assert main(["table", str(database), "ops", "--iterations", "1", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["rows"][0]["calls"] == 1
+    assert main(["compare", str(source), str(database), "--iterations", "1-2"]) == 0
+    assert main(["reports", str(database), "--iterations", "1-2", "--output-path", str(tmp_path / "out")]) == 0
+    assert main(["summary", str(source), "--iterations", "7-9"]) == 1
+    assert main(["table", str(source), "ops", "--iterations", "all", "--aggregation", "1"]) == 2
+    assert database.read_bytes() == before
+
+
 def test_the_database_beside_a_source_gives_the_same_report(tmp_path: Path, capsys: Captured) -> None:
     """Whether from the source, from the database beside it, or from the database itself."""
     source = write_trace(tmp_path / "a.json")
