@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -60,13 +60,13 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
     found: Gathered = defaultdict(list)
     lacking = max(world_size - len(members), 0)
     sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
-    together: set[tuple[int, int]] = set()
+    together: dict[tuple[int, int], int] = {}
     for key, pair in sorted(gathered, key=lambda each: each in sends):
         of_members = gathered[key, pair]
         is_sends = (key, pair) in sends
         if is_sends and len(sends) < len(gathered):
             pair = ()  # stages of a pipeline: nobody's partner is its peer
-        agree, clusters = _clusters(of_members, members, lacking)
+        agree, clusters = _clusters(of_members, members, lacking, together)
         size = max(map(len, clusters), default=0)
         if is_sends and not agree and size != 2:
             pairs = _pairs(of_members, members, together, lacking)
@@ -80,9 +80,10 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
             ranks = tuple(members[each.place].rank for each in some)
             is_pair = is_sends or pair is not None
             found[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
-            together.update(
-                itertools.permutations([each.place for each in some], 2) if len(some) <= _MOST_PAIRED else ()
-            )
+            if len(some) < len(members) and len(some) <= _MOST_PAIRED:
+                for one, other in itertools.permutations(some, 2):
+                    apart = _ends(other, members) - _ends(one, members)
+                    together[one.place, other.place] = int(np.median(apart))
         if not clusters:
             found[key, pair] = of_members
     return found
@@ -98,10 +99,13 @@ def _ends(each: OfMember, members: Sequence[Member]) -> Int64s:
     return ends
 
 
-def _clusters(of_members: Sequence[OfMember], members: Sequence[Member], lacking: int) -> tuple[bool, list[list[int]]]:
+def _clusters(
+    of_members: Sequence[OfMember], members: Sequence[Member], lacking: int, together: dict[tuple[int, int], int]
+) -> tuple[bool, list[list[int]]]:
     """Whether all ends agree; and disjoint groups whose ends clearly agree better than with others, if there are such.
 
-    All have one size, but for as many as ranks are ``lacking``.
+    All have one size, but for as many as ranks are ``lacking``. Ranks of one host have one clock, and those that are
+    ``together`` in a group of another stream have clocks whose offset is known.
     """
     count = len(of_members)
     if not 4 - lacking <= count <= _MOST or count < 2:
@@ -110,14 +114,19 @@ def _clusters(of_members: Sequence[OfMember], members: Sequence[Member], lacking
         return False, []
     ends = np.stack([_ends(each, members) for each in of_members])
     apart = np.zeros((count, count))
+    samples = ends.shape[1]
     hosts = np.array([members[each.place].host for each in of_members])
     for row in range(count):
         offset = _without_drift(ends - ends[row], ends[row])
         middle = np.median(offset, axis=1, keepdims=True)
-        apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1)
-        if hosts[row]:
-            told = np.maximum(np.abs(np.median(ends - ends[row], axis=1)) - thresholds.SAME_HOST_NS, 0)
-            apart[row] += np.where(hosts == hosts[row], told, 0)
+        # What is left of few differences after their middle was taken away is less than they differ.
+        apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1) * samples / max(samples - 1, 1)
+        offsets = np.median(ends - ends[row], axis=1)
+        known = np.where((hosts == hosts[row]) & (hosts != ""), 0.0, np.nan)
+        for other, each in enumerate(of_members):
+            known[other] = together.get((of_members[row].place, each.place), known[other])
+        told = np.maximum(np.abs(offsets - known) - thresholds.SAME_HOST_NS, 0)
+        apart[row] += np.where(np.isnan(known), 0, told)
     if apart.max() <= _AGREED_NS:
         return True, []
     best: list[list[int]] = []
@@ -132,7 +141,25 @@ def _clusters(of_members: Sequence[OfMember], members: Sequence[Member], lacking
         clear = float(apart[~inside].min()) / max(float(apart[inside].max()), _RESOLUTION_NS)
         if clear >= clearest:
             best, clearest = groups, clear
-    return False, best
+    return False, best or _of_hosts(apart, hosts, lacking)
+
+
+def _of_hosts(apart: npt.NDArray[np.float64], hosts: npt.NDArray[np.str_], lacking: int) -> list[list[int]]:
+    """The ranks of each host, if they are groups: one host ends with no other, and all groups have one size."""
+    groups = [np.flatnonzero(hosts == host) for host in np.unique(hosts[hosts != ""])]
+    sizes = [len(group) for group in groups]
+    if (
+        len(groups) < 2
+        or sum(sizes) < len(hosts)
+        or max(sizes) < 2
+        or sum(max(sizes) - size for size in sizes) > lacking
+    ):
+        return []
+    if max(float(apart[np.ix_(group, group)].max()) for group in groups) > _AGREED_NS:
+        return []
+    if max(float(apart[np.ix_(group, hosts != hosts[group[0]])].min()) for group in groups) <= _AGREED_NS:
+        return []
+    return [group.tolist() for group in groups]
 
 
 def _levels(apart: npt.NDArray[np.float64]) -> list[list[list[int]]]:
@@ -169,7 +196,7 @@ def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
 
 
 def _pairs(
-    of_members: Sequence[OfMember], members: Sequence[Member], together: set[tuple[int, int]], lacking: int
+    of_members: Sequence[OfMember], members: Sequence[Member], together: Collection[tuple[int, int]], lacking: int
 ) -> list[tuple[OfMember, OfMember]]:
     """Sends and receives of a pipeline of several stages, divided by who ends with whom; none if that is not clear.
 

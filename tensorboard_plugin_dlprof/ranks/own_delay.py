@@ -109,7 +109,7 @@ def own_delays(
         # Twice the median is a whole number; the difference is rounded towards 0.
         twice = _twice_median(own.spent_ns[:, with_peers], peers[:, with_peers])
         delay[with_peers] = (2 * spent[with_peers] - twice) // 2
-        whole = own.spent_ns + own.ahead_ns
+        whole = own.spent_ns + own.ahead_ns + _head_start(job, each, own, late)
         twice = _twice_median(whole[:, with_peers], peers[:, with_peers])
         fresh = np.zeros(len(columns), np.int64)
         fresh[with_peers] = (2 * whole[late, columns][with_peers] - twice) // 2
@@ -219,6 +219,27 @@ def _median_of_others(values: Int64s) -> Int64s:
     found = np.empty(len(values), np.int64)
     found[order] = (ordered[low + (place <= low)] + ordered[high + (place <= high)]) // 2
     return found
+
+
+def _head_start(job: Job, each: Operations, own: _Own, late: Int64s) -> Int64s:
+    """How long the kernels take that each member had run more than the late one when its own time began: shape (n, k).
+
+    A member that computes while it waits for others, and then waits in a queue of communication, did so operations ago.
+    Kernels are counted from the group's first operation of the iteration; of that one nothing is said.
+    """
+    columns = np.arange(len(each.kind))
+    tables = [job.members[place].tables.communication for place in each.members.tolist()]
+    iteration = tables[0].iteration[each.rows[0]]
+    begins = np.concatenate([[True], iteration[1:] != iteration[:-1]])
+    first = np.maximum.accumulate(np.where(begins, columns, 0))
+    count, time = (
+        np.stack([getattr(table, name)[rows] for table, rows in zip(tables, each.rows, strict=True)])
+        for name in ("kernels_before", "kernel_ns_before")
+    )
+    count, time = count - count[:, first], time - time[:, first]
+    more = count - own.kernels
+    more = np.maximum(more - more[late, columns], 0)
+    return np.where(begins, 0, more * (time // np.maximum(count, 1)))
 
 
 def _twice_median(values: Int64s, chosen: Flags) -> Int64s:

@@ -97,8 +97,7 @@ def _nobody(facts: Facts) -> str:
         )
     if facts.unmatched_fraction is not None and facts.unmatched_fraction >= thresholds.NAMED_FRACTION:
         wait += f", but {100 * facts.unmatched_fraction:.1f} % is communication that could not be matched"
-    total = int(facts.delays.fresh_ns.sum())
-    per_iteration = total / max(facts.iterations, 1)
+    per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)
         if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks.clocks import align
+from tensorboard_plugin_dlprof.ranks.division import Gathered, OfMember, divided
 from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
 from tensorboard_plugin_dlprof.ranks.waiting import times_of
 from tests.ranks.by_hand import job_of, member, operations
@@ -41,3 +43,54 @@ def test_a_lag_that_is_carried_over_is_told_from_a_new_one() -> None:
     assert found.own_delay_ns.tolist() == [300, 300, 300]
     assert found.fresh_ns.tolist() == [0, 0, 0]
     assert (found.asked, found.compared) == (3, 3)
+
+
+def test_a_peer_that_had_run_ahead_operations_ago_waits_in_the_queue() -> None:
+    """Nothing is left to compute for it, so it is as early at the last operation, and this is no new lag."""
+    late, early = np.array([1_200, 1_700, 2_200, 2_700]), np.array([500, 1_550, 2_050, 2_550])
+    ends = late + 350
+    done, more = np.array([1, 2, 3, 4]), np.array([1, 3, 4, 4])
+    first = member(0, start_ns=late, end_ns=ends, kernels_before=done, kernel_ns_before=500 * done)
+    busy = {"overlap_start_ns": np.array([500, 1_550]), "overlap_stop_ns": np.array([1_500, 2_000])}
+    second = member(1, start_ns=early, end_ns=ends, kernels_before=more, kernel_ns_before=500 * more, **busy)
+    each = operations([0, 1], np.stack([late, early]), np.stack([ends, ends]))
+    found = own_delays(job_of([first, second]), [each], [times_of(each)])
+    assert found.own_delay_ns.tolist() == [150, 150, 150]
+    assert found.fresh_ns.tolist() == [0, 0, 0]
+
+
+def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
+    """Two operations say little of ranks whose clocks are unknown, but all groups have one size."""
+    ends = {"a": [1_000, 3_502], "b": [7_000, 9_503], "c": [4_000, 7_226]}
+    members = [member(rank, host, end_ns=np.array(ends[host]) * 1_000) for rank, host in enumerate("aabbcc")]
+    key = ("stream 0", "", 6)
+    gathered: Gathered = {(key, None): [OfMember(place, np.arange(2)) for place in range(6)]}
+    found = divided(gathered, members, 6)
+    assert sorted(ranks for (_, ranks, _), _ in found) == [(0, 1), (2, 3), (4, 5)]
+    together = members[:4]  # the intervals of both hosts are the same
+    assert list(divided({(key, None): gathered[key, None][:4]}, together, 4)) == [(key, None)]
+
+
+def test_stages_are_paired_by_the_clocks_of_ranks_that_are_together_elsewhere() -> None:
+    """Ends of all four agree up to a clock each, but not with the clocks that the groups of the other stream tell."""
+    steps = np.array([0, 2_012, 4_000, 6_005]) * 1_000
+    drawn = np.array([0, 2_003, 4_011, 5_998]) * 1_000
+    clocks = [3_000_000, 9_000_000, 5_000_000, 1_000_000]
+    slow = [0, 400_000, 0, 400_000]
+    members = [
+        member(
+            rank,
+            f"host{rank}",
+            end_ns=clocks[rank] + np.concatenate([steps if rank < 2 else drawn, steps + 10_000 + slow[rank]]),
+            kind=np.repeat([int(Collective.ALL_REDUCE), int(Collective.SEND_RECV)], 4),
+        )
+        for rank in range(4)
+    ]
+    gathered: Gathered = {
+        ((f"stream {number}", "", 4), None): [
+            OfMember(place, np.arange(4 * number, 4 * number + 4)) for place in range(4)
+        ]
+        for number in range(2)
+    }
+    found = {key[:2] for key, _ in divided(gathered, members, 4)}
+    assert found == {("stream 0", (0, 1)), ("stream 0", (2, 3)), ("stream 1", (0, 2)), ("stream 1", (1, 3))}
