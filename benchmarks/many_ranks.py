@@ -151,7 +151,10 @@ print(json.dumps({"cpu_s": time.process_time() - begin, "database_bytes": made[0
 
 
 def measure(folder: Path, ranks: int, iterations: int) -> dict[str, Any]:
-    """The job step in a process of its own; then milliseconds of each kind of question, which is not asked twice."""
+    """The job step in a process of its own; then milliseconds of each kind of question, which is not asked twice.
+
+    ``cpu_ms`` is the mean time of the processor, on which other programs have no influence.
+    """
     if not (folder / "job").exists():
         write_rank_files(folder / "job", ranks, iterations)
     ended = subprocess.run(
@@ -166,6 +169,7 @@ def measure(folder: Path, ranks: int, iterations: int) -> dict[str, Any]:
             return [server.path(route, profile=profile, again=number, **query) for number in range(QUESTIONS)]
 
         questions = {
+            "profiles": asked("profiles"),
             "job": asked("job"),
             "job_rank": asked("job_rank"),
             "job_cells": [each for measure in MEASURES for each in asked("job_cells", measure=measure)[:5]],
@@ -174,7 +178,7 @@ def measure(folder: Path, ranks: int, iterations: int) -> dict[str, Any]:
         }
         result["answers"] = {}
         for name, addresses in questions.items():
-            times, size = [], 0
+            times, size, used = [], 0, server.cpu_s()
             for address in addresses:
                 begin = time.perf_counter()
                 size = len(server.get(address, compressed=True))
@@ -182,6 +186,7 @@ def measure(folder: Path, ranks: int, iterations: int) -> dict[str, Any]:
             result["answers"][name] = {
                 "p50_ms": percentile(times, 0.5),
                 "p95_ms": percentile(times, 0.95),
+                "cpu_ms": (server.cpu_s() - used) * 1e3 / len(addresses),
                 "bytes": size,
             }
     return result

@@ -256,8 +256,7 @@ class App:
         return handler
 
     def _job(self, request: Request, asked: ProfileRequest) -> Response:
-        listed = self._questions.listed
-        return self._questions.job(request, asked.profile, lambda con, place: {"job": jobs.page(con, place, listed())})
+        return self._questions.job_page(request, asked.profile)
 
     def _of_job(self, body: Callable[[Connection, jobs.Place, Any], Any]) -> Handler:
         """A handler that responds about the job that a profile is a rank of."""

@@ -40,6 +40,7 @@ class Place(NamedTuple):
     """The database of a job, and the rank in it that a profile is."""
 
     path: Path
+    identity: Identity
     rank: int
 
 
@@ -52,6 +53,8 @@ class Jobs:
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
         self._listed: tuple[Snapshot, dict[str, FoundProfile]] = Snapshot(), {}
         """The last list of profiles, by path without suffix."""
+        self._read: tuple[tuple[Path, Identity] | None, dict[str, Any]] = None, {}
+        """The job that was read last, which is the same on the pages of all of its ranks."""
 
     def find(self, profile: FoundProfile) -> Place | None:
         """The job of a profile; None if there is none, or none that can be read."""
@@ -62,13 +65,13 @@ class Jobs:
         folder = file.path.parent
         for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
             for path in _databases_in(folder):
-                rank = self._ranks(path).get(str(below))
-                if rank is not None:
-                    return Place(path, rank)
+                found = self._ranks(path)
+                if found is not None and (rank := found[1].get(str(below))) is not None:
+                    return Place(path, found[0], rank)
             below, folder = folder.name / below, folder.parent
         return None
 
-    def listed(self, snapshot: Snapshot) -> Mapping[str, FoundProfile]:
+    def _listed_by_path(self, snapshot: Snapshot) -> Mapping[str, FoundProfile]:
         """Profiles by path without suffix. There may be thousands, and pages of a job ask for them again and again."""
         known, profiles = self._listed
         if known is not snapshot:
@@ -80,16 +83,28 @@ class Jobs:
             self._listed = snapshot, profiles
         return profiles
 
-    def _ranks(self, path: Path) -> dict[str, int]:
+    def page(self, connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, Any]:
+        """The field ``job`` of the body of ``./job``."""
+        key = (place.path, place.identity)
+        known, read = self._read
+        if known != key:
+            read = _job(connection)
+            self._read = key, read
+        profiles, folder = self._listed_by_path(snapshot), os.fspath(place.path.parent)
+        members = [profiles.get(f"{folder}/{stem}") for stem in read["stems"]]
+        named = [None if member is None else {"run": member.run, "name": member.name} for member in members]
+        return {**read["job"], "rank": place.rank, "profiles": named}
+
+    def _ranks(self, path: Path) -> tuple[Identity, dict[str, int]] | None:
         from tensorboard_plugin_dlprof.database.job_rows import read_job_members
 
         try:
             key = (path, identity(path))
         except NotFound:
-            return {}
+            return None
         with self._lock:
             if key in self._known:
-                return self._known[key]
+                return key[1], self._known[key]
         try:
             found = {_stem(database): rank for database, rank in read_job_members(path).items()}
         except (ProfileError, OSError, ValueError, TypeError):
@@ -98,7 +113,7 @@ class Jobs:
             self._known[key] = found
             while sum(map(len, self._known.values())) > _MOST_KNOWN * _MOST_JOBS:
                 self._known.popitem(last=False)
-        return found
+        return key[1], found
 
 
 def _stem_of_profile(name: str) -> str:
@@ -213,22 +228,20 @@ class CollectiveMembers(TypedDict):
     members: list[CollectiveMember]
 
 
-def page(connection: Connection, place: Place, profiles: Mapping[str, FoundProfile]) -> dict[str, Any]:
-    """The field ``job`` of the body of ``./job``; ``profiles`` are from ``Jobs.listed``."""
+def _job(connection: Connection) -> dict[str, Any]:
+    """What the pages of all ranks of a job show of it, and where the profiles of the ranks are."""
     ranks = queries.rank_columns(connection)
-    folder = os.fspath(place.path.parent)
-    members = [profiles.get(f"{folder}/{_stem(database)}") for database in ranks.pop("database")]
-    return {
+    stems = [_stem(database) for database in ranks.pop("database")]
+    told = {
         **queries.answer(connection),
-        "rank": place.rank,
         "ranks": ranks,
-        "profiles": [None if member is None else {"run": member.run, "name": member.name} for member in members],
         "iterations_by_number": _columns(queries.iterations(connection)),
         "groups": queries.groups(connection),
         "collectives": queries.collective_stats(connection),
         "pairs": queries.pairs(connection),
         "findings": queries.findings(connection),
     }
+    return {"stems": stems, "job": told}
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -6,7 +6,7 @@ database of NVIDIA's is imported when it is first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -233,9 +233,10 @@ class Questions:
             runs[one] = run
         return series_of(runs)
 
-    def listed(self) -> Mapping[str, FoundProfile]:
-        """The profiles by path without suffix."""
-        return self._jobs.listed(self._catalog.snapshot())
+    def job_page(self, request: Request, profile_id: str) -> Response:
+        """Respond with all that the page of a job shows at first."""
+        snapshot = self._catalog.snapshot()
+        return self.job(request, profile_id, lambda con, place: {"job": self._jobs.page(con, place, snapshot)})
 
     def job(self, request: Request, profile_id: str, body: Callable[[Connection, Place], Any]) -> Response:
         """Respond about the job that a profile is a rank of; null if there is none. The response is cached until the
@@ -246,7 +247,7 @@ class Questions:
             return responses.success(request, {"job": None})
         listed = len(self._catalog.snapshot().profiles)
         query = f"{request.path}\0{request.query_string.decode('latin-1')}"
-        tag = f"{VERSION}\0{identity(place.path)}\0{listed}\0{query}"
+        tag = f"{VERSION}\0{place.identity}\0{listed}\0{query}"
 
         def answer() -> Any:
             with self._place(place.path), opened(place.path) as connection:
