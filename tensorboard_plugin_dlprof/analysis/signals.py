@@ -423,15 +423,14 @@ class Signals:
         total, used = self.profile.gpu_memory_bytes
         if total > 0 and used > 0:
             return total, used
-        memory, device = self.profile.memory, self.device
+        device = self.device
         if device is None or device.memory_bytes <= 0:
             return None
-        here = memory.device == device.device_id
-        held = memory.reserved_bytes[here] if here.any() else memory.reserved_bytes
-        if not here.any() or int(held.max(initial=0)) <= 0:
-            held = memory.allocated_bytes[here]
-        peak = int(held.max(initial=0))
-        return (device.memory_bytes, peak) if peak > 0 else None
+        for history in self.profile.memory_histories:
+            if history.device == device.device_id and history.measure != "driver" and not history.relative:
+                reserved, in_use = int(history.reserved_bytes.max()), int(history.in_use_bytes.max())
+                return (device.memory_bytes, reserved if reserved > 0 else in_use) if in_use > 0 else None
+        return None
 
     @property
     def recorded(self) -> frozenset[str]:

@@ -154,10 +154,7 @@ def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tup
 
 def _memory_peak(connection: sqlite3.Connection) -> int | None:
     peaks = [device["peak_bytes"] for device in memory(connection)["devices"].values() if not device["relative"]]
-    if peaks:
-        return whole(max(peaks))
-    (peak,) = connection.execute("SELECT max(allocated_bytes) FROM ext_memory_events WHERE device_id >= 0").fetchone()
-    return whole(peak) if peak is not None and peak > 0 else None
+    return whole(max(peaks)) if peaks else None
 
 
 _ITERATIONS = (

@@ -65,19 +65,6 @@ def write_raw_extensions(
     write_ranks(con, profile.ranks)
     write_memory(con, profile)
     write_batches(con, profile.batches)
-    memory = profile.memory
-    insert_integers(
-        con,
-        "ext_memory_events",
-        {
-            "time_ns": memory.time_ns,
-            "thread": memory.thread,
-            "device_id": memory.device,
-            "num_bytes": memory.num_bytes,
-            "allocated_bytes": memory.allocated_bytes,
-            "reserved_bytes": memory.reserved_bytes,
-        },
-    )
 
 
 def write_coverage(con: sqlite3.Connection, profile: Profile) -> None:

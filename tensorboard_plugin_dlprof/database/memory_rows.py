@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import PART, pack
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, KINDS, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
 from tensorboard_plugin_dlprof.memory.peak import peak_of
@@ -57,7 +57,7 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     states = len(history.in_use_bytes)
     time = np.append(history.time_ns[:1], history.time_ns) if len(history.time_ns) else np.zeros(states, np.int64)
     reserved = history.reserved_bytes if has_reserved else np.zeros(states, np.int64)
-    _write_states(con, device, len(history.time_ns) > 0, [time, history.in_use_bytes, reserved])
+    _write_states(con, history, [time, history.in_use_bytes, reserved])
     _write_blocks(con, device, history.blocks, states)
     _write_largest(con, history)
     owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
@@ -118,27 +118,55 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
     insert_rows(con, "memory_largest", (*columns, "allocated_ns", "lasts_ns"), rows)
 
 
-def _write_states(con: sqlite3.Connection, device: int, timed: bool, columns: list[Int64s]) -> None:
-    """The curve, and coarser levels of it until one fits into a part."""
+def _write_states(con: sqlite3.Connection, history: History, columns: list[Int64s]) -> None:
+    """The curve, and coarser levels of it until one fits into a part; these with what most memory consists of."""
+    _write_level(con, history, 0, columns)
+    axis, low, high, reserved = columns[0], columns[1], columns[1], columns[2]
+    kinds: list[Int64s] = []
     level = 0
-    while True:
-        rows = []
-        for part, begin in enumerate(range(0, len(columns[0]), PART)):
-            some = [np.diff(column[begin : begin + PART], prepend=np.int64(0)) for column in columns]
-            first = int(columns[0][begin]) if timed else begin * GROUP**level - 1
-            rows.append((device, level, part, first, pack(some)))
-        insert_rows(con, "memory_states", ("device_id", "level", "part", "first", "packed"), rows)
-        if len(rows) <= 1:
-            return
-        low, high, reserved = columns[1], columns[-2], columns[-1]
-        groups = np.arange(0, len(low), GROUP)
-        columns = [
-            columns[0][groups],
-            np.minimum.reduceat(low, groups),
-            np.maximum.reduceat(high, groups),
-            np.maximum.reduceat(reserved, groups),
-        ]
+    while len(axis) > PART:
         level += 1
+        groups = np.arange(0, len(axis), GROUP)
+        most = groups + _grouped(high).argmax(axis=1)
+        axis, low, high = axis[groups], _grouped(low).min(axis=1), high[most]
+        reserved = _grouped(reserved).max(axis=1)
+        kinds = [kind[most] for kind in kinds] if kinds else _by_category(history.blocks, most)
+        _write_level(con, history, level, [axis, low, high, reserved, *kinds])
+
+
+def _write_level(con: sqlite3.Connection, history: History, level: int, columns: list[Int64s]) -> None:
+    rows = []
+    timed = len(history.time_ns) > 0
+    for part, begin in enumerate(range(0, len(columns[0]), PART)):
+        some = [np.diff(column[begin : begin + PART], prepend=np.int64(0)) for column in columns]
+        first = int(columns[0][begin]) if timed else begin * GROUP**level - 1
+        rows.append((history.device, level, part, first, pack(some)))
+    insert_rows(con, "memory_states", ("device_id", "level", "part", "first", "packed"), rows)
+
+
+def _grouped(column: Int64s) -> Int64s:
+    """Rows of ``GROUP`` values; the last is filled with its last value."""
+    return np.pad(column, (0, -len(column) % GROUP), mode="edge").reshape(-1, GROUP)
+
+
+def _by_category(blocks: Blocks, states: Int64s) -> list[Int64s]:
+    """The bytes of each of ``KINDS`` in some states."""
+    last = int(states[-1])
+    change = np.zeros(last + 1, np.int64)
+    kind = np.full(last + 1, -1, np.int8)
+    # No event both allocates and frees, or touches two blocks.
+    for event, sign in ((blocks.allocated, 1), (blocks.freed, -1)):
+        own = np.flatnonzero((event >= 0) & (event < last))
+        change[event[own] + 1] = sign * blocks.num_bytes[own]
+        kind[event[own] + 1] = blocks.category[own]
+    before = blocks.allocated < 0
+    found = []
+    for number in range(len(KINDS)):
+        held = int(blocks.num_bytes[before & (blocks.category == number)].sum())
+        of = np.flatnonzero(kind == number)
+        sums = np.append(0, np.cumsum(change[of])) + held
+        found.append(sums[np.searchsorted(of, states, side="right")])
+    return found
 
 
 def _write_blocks(con: sqlite3.Connection, device: int, blocks: Blocks, states: int) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.database.connection import refuse_other_extensions
 from tensorboard_plugin_dlprof.database.lookups import Texts, integers, texts_of
@@ -82,7 +83,7 @@ class _Reader:
             devices=self._devices(used),
             data_loader=self._spans("data_loader"),
             io=self._spans("io"),
-            memory=self._memory(),
+            memory=empty(MemoryEvents),
             iterations=self._iterations(info.end_ns),
             model_config=self._model_config(),
             gpu_memory_bytes=self._gpu_memory(),
@@ -136,13 +137,6 @@ class _Reader:
             self._con, "SELECT start_ns, stop_ns, function_id, innermost_id FROM ext_idle_frames ORDER BY id", 4
         )
         return IdleFrames(start, stop, self._texts.of(function), self._texts.of(innermost))
-
-    def _memory(self) -> MemoryEvents:
-        columns = "time_ns, thread, device_id, num_bytes, allocated_bytes, reserved_bytes"
-        time, thread, device, num_bytes, allocated, reserved = integers(
-            self._con, f"SELECT {columns} FROM ext_memory_events ORDER BY id", 6
-        )
-        return MemoryEvents(time, thread.astype(np.int32), device.astype(np.int32), num_bytes, allocated, reserved)
 
     def _devices(self, used: set[int]) -> list[Device]:
         number, memory_bytes = integers(self._con, "SELECT device_id, memory_bytes FROM ext_devices", 2)

@@ -176,5 +176,6 @@ def _expected_bytes(profile: Profile) -> int:
     """The approximate size of the database, from the measured bytes per row including its share of other tables and
     indexes."""
     work = len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.syncs.op) + len(profile.calls.op)
-    instances = len(profile.instances.op) + len(profile.memory.time_ns)
-    return 200_000 + 170 * len(profile.kernels.op) + 80 * (work + instances)
+    instances = len(profile.instances.op)
+    events = sum(len(history.in_use_bytes) for history in profile.memory_histories)
+    return 200_000 + 170 * len(profile.kernels.op) + 80 * (work + instances) + 12 * events

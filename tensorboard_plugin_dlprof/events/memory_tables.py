@@ -38,6 +38,9 @@ CATEGORIES = (
 Systems taken from the driver."""
 
 HELD_BEFORE = len(CATEGORIES) - 1
+KINDS = CATEGORIES[:HELD_BEFORE]
+"""Those of blocks."""
+
 UNKNOWN = CATEGORIES.index("unknown")
 
 

@@ -39,15 +39,16 @@ def findings_of(
     profile: Profile, history: History, leak: Leak, iterations: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The findings about one GPU, the gravest first, as ``dlprof diagnose`` lists them."""
+    of_torch = profile.info.source_format != "xplane" and history.measure != "driver"
     found = [
         *_out_of_memory(history),
-        *_leak(history, leak),
-        *_limit(history),
+        *_leak(history, leak, of_torch),
+        *_limit(history, of_torch),
         *_activations(profile, history),
         *_wide_activations(profile, history),
         *_fragmentation(history),
         *_churn(profile, history, iterations),
-        *(_cached(history) if profile.info.source_format != "xplane" else []),
+        *(_cached(history) if of_torch else []),
         *_room(history),
     ]
     for each in found:
@@ -98,7 +99,7 @@ def _out_of_memory(history: History) -> list[dict[str, Any]]:
     return found
 
 
-def _leak(history: History, leak: Leak) -> list[dict[str, Any]]:
+def _leak(history: History, leak: Leak, of_torch: bool) -> list[dict[str, Any]]:
     if leak.verdict != "leak" or leak.bytes_per_iteration is None:
         return []
     until = (
@@ -107,11 +108,13 @@ def _leak(history: History, leak: Leak) -> list[dict[str, Any]]:
         else ""
     )
     title = f"Memory in use grows by {size(leak.bytes_per_iteration)} in each iteration{until}"
-    action = "Keep numbers, not tensors: a list of losses keeps their graphs alive; use .item() or .detach()."
+    action = "Look for what the program keeps of each iteration, such as a list of results."
+    if of_torch:
+        action = "Keep numbers, not tensors: a list of losses keeps their graphs alive; use .item() or .detach()."
     return [_finding("leak_detector", "warning", "high", title, action, _held_rows(history, len(history.time_ns)))]
 
 
-def _limit(history: History) -> list[dict[str, Any]]:
+def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
     most = int(history.reserved_bytes.max())
     if not history.capacity_bytes or most <= NEAR_FRACTION * history.capacity_bytes:
         return []
@@ -123,7 +126,8 @@ def _limit(history: History) -> list[dict[str, Any]]:
         "optimizer state": "Use an optimizer with 8-bit states, or shard them (ZeRO, FSDP).",
         "gradient": "Set gradients to None after the step (zero_grad(set_to_none=True)), or shard them.",
     }
-    action = actions.get(largest, "Use mixed precision, a smaller batch, or work on smaller pieces.")
+    action = "Use mixed precision, a smaller batch, or work on smaller pieces."
+    action = actions.get(largest, action) if of_torch else action
     title = (
         f"{size(most)} of the GPU's {size(history.capacity_bytes)} are reserved "
         f"({percentage(most / history.capacity_bytes)}); most of the peak is {largest}"

@@ -117,18 +117,22 @@ def stacked(blocks: Blocks, states: Int64s, in_use_bytes: Int64s, relative: bool
         relative: Whether these count from the start of the recording.
     """
     found: dict[str, Int64s] = {}
-    rest = in_use_bytes.copy()
     for number in distinct_values(blocks.category).tolist():
         of = blocks.category == number
         begun, ended = (
             _sum_before(moment[of], blocks.num_bytes[of], states) for moment in (blocks.allocated, blocks.freed)
         )
         found[CATEGORIES[number]] = begun - ended
-        rest -= begun - ended
-    if rest.any():
-        name = "unknown" if relative and not len(blocks.num_bytes) else CATEGORIES[HELD_BEFORE]
-        found[name] = found.get(name, 0) + rest
-    return found
+    return with_rest(found, in_use_bytes, relative)
+
+
+def with_rest(kinds: dict[str, Int64s], in_use_bytes: Int64s, relative: bool) -> dict[str, Int64s]:
+    """The bytes of categories in some states, and the rest of what is in use: what was held before the recording."""
+    rest = in_use_bytes - sum(kinds.values())
+    if not rest.any():
+        return kinds
+    name = "unknown" if relative and not kinds else CATEGORIES[HELD_BEFORE]
+    return {**kinds, name: kinds.get(name, 0) + rest}
 
 
 def _sum_before(event: Int64s, num_bytes: Int64s, states: Int64s) -> Int64s:

@@ -10,20 +10,20 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.packing import unpack_from
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Segment
+from tensorboard_plugin_dlprof.events.memory_tables import KINDS, STAYS, Blocks, History, Segment
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _MOST_DEVICES = 1_024
 """A limit for hostile files."""
 
-GROUP = 64
+GROUP = 32
 """Rows of one level of the curve that are one row of the next."""
 
-MOST_STATES = 200_000
-"""Of a level that is read for one picture; for more the next level is read."""
+MOST_STATES = 32_768
+"""Of a level that is read for one picture; for more the next level is read, whose rows are no wider than its bins."""
 
 _PART = 8_192
-_MOST_LEVEL = 5
+_MOST_LEVEL = 6
 
 
 class Facts(msgspec.Struct, frozen=True):
@@ -50,6 +50,8 @@ class Steps(msgspec.Struct):
     reserved_bytes: Int64s
     first_state: int | None
     """The number of the first state; None where a row stands for several."""
+    kinds: list[Int64s]
+    """Where a row stands for several: the bytes of each of ``KINDS`` when most is in use."""
 
 
 def devices_of(con: Any) -> list[Facts]:
@@ -99,13 +101,14 @@ def read_states(con: Any, facts: Facts, start: int | None, stop: int | None) -> 
         parts = _parts_in(con, facts, level, start, stop)
         if len(parts) * _PART <= MOST_STATES:
             break
-    columns = _read_parts(con, "memory_states", facts.device, 4 if level else 3, parts, f"AND level = {level}")
+    count = 4 + len(KINDS) if level else 3
+    columns = _read_parts(con, "memory_states", facts.device, count, parts, f"AND level = {level}")
     if level == 0:
         columns = [columns[0], columns[1], columns[1], columns[2]]
     axis = columns[0]
     if not facts.timed:
         axis = (parts[0] * _PART + np.arange(len(axis))) * GROUP**level - 1
-    return Steps(axis, columns[1], columns[2], columns[3], None if level else parts[0] * _PART)
+    return Steps(axis, columns[1], columns[2], columns[3], None if level else parts[0] * _PART, columns[4:])
 
 
 def state_of(con: Any, facts: Facts, moment: int) -> tuple[int, int | None, int]:

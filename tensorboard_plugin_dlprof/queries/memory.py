@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History, Phase
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, KINDS, History, Phase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
-from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked
+from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked, with_rest
 from tensorboard_plugin_dlprof.memory.stored import (
     Facts,
     Steps,
@@ -138,14 +138,17 @@ def _phases(connection: sqlite3.Connection, device: int, first: int, last: int) 
         ]
 
 
-def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s) -> list[CategoryCurve] | None:
-    """What the memory in use consists of at some rows of the curve, what is held longest first; None of too many."""
+def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: Int64s) -> list[CategoryCurve]:
+    """What the memory in use consists of at some rows of the curve, what is held longest first."""
+    in_use = steps.high_bytes[places]
     if steps.first_state is None:
-        return None
-    states = places + steps.first_state
-    with _damage(connection):
-        blocks = open_blocks_of(connection, facts, int(states[0]), int(states[-1]))
-        found = stacked(blocks, states, steps.high_bytes[places], facts.relative)
+        of_kinds = {name: kind[places] for name, kind in zip(KINDS, steps.kinds, strict=True) if kind.any()}
+        found = with_rest(of_kinds, in_use, facts.relative)
+    else:
+        states = places + steps.first_state
+        with _damage(connection):
+            blocks = open_blocks_of(connection, facts, int(states[0]), int(states[-1]))
+            found = stacked(blocks, states, in_use, facts.relative)
     order = sorted(found, key=lambda name: (name not in ("unknown", CATEGORIES[HELD_BEFORE]), -int(found[name].sum())))
     return [{"category": name, "bytes": found[name].tolist()} for name in order]
 

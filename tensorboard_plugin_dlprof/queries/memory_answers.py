@@ -41,14 +41,13 @@ MemoryCurve = TypedDict(
         "in_use_min_bytes": list[int],
         "in_use_max_bytes": list[int],
         "reserved_max_bytes": "list[int] | None",
-        "categories": "list[CategoryCurve] | None",
+        "categories": "list[CategoryCurve]",
         "capacity_bytes": "int | None",
         "phases": "list[MemoryPhase]",
     },
 )
 """Memory over time in bins; ``unit`` is ``ns`` or ``events``. ``categories`` say what ``in_use_max_bytes`` consists of,
-from below; None of too many events. ``phases`` last
-from their first to their last event; there are none where they are unknown, or too many."""
+from below. ``phases`` last from their first to their last event; there are none where they are unknown, or too many."""
 
 
 class MemorySegment(TypedDict):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
+from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, Int64s, MemoryEvents, Strings
 from tensorboard_plugin_dlprof.profile.tables import (
     Calls,
@@ -128,14 +129,7 @@ def profile_of(
         devices=[Device(device, f"GPU {device}") for device in devices],
         data_loader=_spans(data_loader),
         io=_spans(io),
-        memory=MemoryEvents(
-            time_ns=_int64([5]),
-            thread=np.zeros(1, np.int32),
-            device=np.zeros(1, np.int32),
-            num_bytes=_int64([64]),
-            allocated_bytes=_int64([64]),
-            reserved_bytes=_int64([128]),
-        ),
+        memory=empty(MemoryEvents),
         iterations=[
             IterationCandidate(
                 source,

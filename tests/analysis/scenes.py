@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Device
+from tensorboard_plugin_dlprof.memory.from_events import histories
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.timeline import draw
 
@@ -107,9 +108,10 @@ def with_memory(profile: Profile, reserved_bytes: int) -> Profile:
     memory = msgspec.structs.replace(
         profile.memory,
         time_ns=one, thread=np.zeros(1, np.int32), device=np.zeros(1, np.int32), num_bytes=one,
-        allocated_bytes=one, reserved_bytes=one * reserved_bytes,
+        allocated_bytes=one * reserved_bytes, reserved_bytes=one * reserved_bytes,
     )  # fmt: skip
-    return msgspec.structs.replace(profile, memory=memory)
+    profile = msgspec.structs.replace(profile, memory=memory)
+    return msgspec.structs.replace(profile, memory_histories=histories(profile))
 
 
 def said_by(detector: str, profile: Profile, selection: Selection = Selection()) -> Finding:  # noqa: B008 (frozen)

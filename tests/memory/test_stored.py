@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 
 import numpy as np
+import pytest
 
 from tensorboard_plugin_dlprof.database.memory_rows import write_history
 from tensorboard_plugin_dlprof.database.sql_files import statements
@@ -72,7 +73,7 @@ def test_any_window_holds_its_least_and_its_most() -> None:
             assert max(curve["in_use_max_bytes"]) == history.in_use_bytes[begin:end].max()
             assert min(curve["in_use_min_bytes"]) == history.in_use_bytes[begin:end].min()
             assert max(curve["reserved_max_bytes"]) == history.reserved_bytes[begin:end].max()
-        assert len(read_states(con, facts, None, None).axis) < MOST_STATES / 20
+        assert len(read_states(con, facts, None, None).axis) < len(axis) / 30
         edges = np.linspace(last // 3, last // 2, 101)
         for number, most in enumerate(memory_curve(con, 0, last // 3, last // 2, 100)["in_use_max_bytes"]):
             begin = int(np.searchsorted(axis, edges[number], side="right")) - 1
@@ -99,7 +100,23 @@ def test_the_categories_of_the_curve_add_up_and_are_those_of_the_moment() -> Non
                 state = begin + int(history.in_use_bytes[begin:end].argmax())
                 held = {row.name: row.num_bytes for row in by_category(history, state)}
                 assert {name: each[number] for name, each in categories.items() if each[number]} == held
-    assert memory_curve(stored(history_of(5 * MOST_STATES // 2)), 0, None, None, 100)["categories"] is None
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_categories_are_told_of_any_number_of_events(timed: bool) -> None:
+    """Where a row of the curve stands for many states, they are those of the state in which most is in use."""
+    history = history_of(40 * MOST_STATES, timed)
+    # One block from before the first event, as memory timelines tell it.
+    blocks = history.blocks
+    blocks.allocated[0] = -1
+    curve = memory_curve(stored(history), 0, None, None, 50)
+    categories = {row["category"]: row["bytes"] for row in curve["categories"]}
+    assert len(categories) > 5
+    assert np.sum(list(categories.values()), axis=0).tolist() == curve["in_use_max_bytes"]
+    for number in (1, 25, 49):
+        told = {name: each[number] for name, each in categories.items() if each[number]}
+        states = np.flatnonzero(history.in_use_bytes == curve["in_use_max_bytes"][number]).tolist()
+        assert told in [{row.name: row.num_bytes for row in by_category(history, state)} for state in states]
 
 
 def test_any_moment_has_its_blocks() -> None:

@@ -1000,8 +1000,7 @@ export interface MemoryAt {
 
 /**
  * Memory over time in bins; `unit` is `ns` or `events`. `categories` say what `in_use_max_bytes` consists of, from
- * below; `null` of too many events. `phases` last from their first to their last event; there are none where they are
- * unknown, or too many.
+ * below. `phases` last from their first to their last event; there are none where they are unknown, or too many.
  */
 export interface MemoryCurveResponse {
   device: number;
@@ -1011,7 +1010,7 @@ export interface MemoryCurveResponse {
   in_use_min_bytes: number[];
   in_use_max_bytes: number[];
   reserved_max_bytes: number[] | null;
-  categories: CategoryCurve[] | null;
+  categories: CategoryCurve[];
   capacity_bytes: number | null;
   phases: MemoryPhase[];
 }

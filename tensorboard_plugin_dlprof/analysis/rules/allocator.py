@@ -31,12 +31,13 @@ def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
         (device, found), *others = all_found
         also = f" (also found on GPU {', '.join(str(other) for other, _ in others)})" if others else ""
         where = f"On GPU {device}{also}: " if len(devices) > 1 else ""
-        return _finding(found, device, signals.iterations, where)
+        link = signals.advice(LINK, tensorflow="", tensorrt="", cuda="", jax="")
+        return _finding(found, device, signals.iterations, where, link)
 
     return rule
 
 
-def _finding(found: dict[str, Any], device: int, iterations: int, where: str) -> Finding:
+def _finding(found: dict[str, Any], device: int, iterations: int, where: str, link: str) -> Finding:
     rows = tuple(_evidence(row, device, iterations) for row in found["evidence"])
     return Finding(
         found["rule"],
@@ -49,7 +50,7 @@ def _finding(found: dict[str, Any], device: int, iterations: int, where: str) ->
         {"where": where, "said": found["title"], "advice": found["action"]},
         rows or (Evidence("device", str(device)),),
         cause="memory",
-        link=LINK,
+        link=link,
     )
 
 

@@ -119,17 +119,6 @@ CREATE TABLE ext_idle_frames (
     innermost_id  INTEGER NOT NULL      -- dictionary.id of the innermost of all
 );
 
--- Allocations (positive) and frees (negative) of the framework's allocator, by time.
-CREATE TABLE ext_memory_events (
-    id               INTEGER PRIMARY KEY,
-    time_ns          INTEGER NOT NULL,  -- ns
-    thread           INTEGER NOT NULL,  -- number of the host thread within the capture
-    device_id        INTEGER NOT NULL,  -- read_only_gpu_infos.device_id; -1 is host memory
-    num_bytes        INTEGER NOT NULL,  -- bytes
-    allocated_bytes  INTEGER NOT NULL,  -- bytes in use after the event
-    reserved_bytes   INTEGER NOT NULL   -- bytes held by the allocator after the event
-);
-
 -- What is missing from the profile, was skipped or was repaired, as numbers and as sentences. Keys: no_gpu_work,
 -- unrecorded_work, unlaunched_work, unlaunched_work_ns, migrations, migrations_ns, unassociated_work,
 -- unassociated_work_ns, repaired_overlaps, "skipped: REASON" for each reason, and "broken: RULE" for each invariant that

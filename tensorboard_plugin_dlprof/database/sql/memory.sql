@@ -14,8 +14,9 @@ CREATE TABLE memory_devices (
 );
 
 -- The states of a GPU's memory: columns of integers packed as packing.py says, up to 8,192 a part, each as the difference
--- from the row before in the part. Level 0: time_ns, bytes in use, bytes reserved. A row of a higher level is 64 of the
--- level below: time_ns of the first, least and most bytes in use, most bytes reserved.
+-- from the row before in the part. Level 0: time_ns, bytes in use, bytes reserved. A row of a higher level is 32 of the
+-- level below: time_ns of the first, least and most bytes in use, most bytes reserved; then the bytes of each category of
+-- blocks (memory_tables.KINDS) when most is in use.
 CREATE TABLE memory_states (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
     level      INTEGER NOT NULL,    -- from 0
@@ -24,6 +25,9 @@ CREATE TABLE memory_states (
     packed     BLOB NOT NULL,
     PRIMARY KEY (device_id, level, part)
 );
+
+-- So that the parts of a window are found without reading between what is packed.
+CREATE INDEX memory_states_first ON memory_states (device_id, level, part, first);
 
 -- Blocks by allocation, packed likewise: event that allocates (difference from the block before in the part), events until
 -- it is freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number).
@@ -34,6 +38,8 @@ CREATE TABLE memory_blocks (
     packed     BLOB NOT NULL,
     PRIMARY KEY (device_id, part)
 );
+
+CREATE INDEX memory_blocks_first ON memory_blocks (device_id, part, first);
 
 -- The blocks that are allocated in some states, as in memory_blocks, so that any moment is found without reading all.
 CREATE TABLE memory_open (

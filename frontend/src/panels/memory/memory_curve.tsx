@@ -254,7 +254,7 @@ function layersOf({
   in_use_max_bytes: inUse,
 }: MemoryCurveResponse): { category: string; upTo: number[] }[] {
   const sums = inUse.map(() => 0);
-  return (categories ?? [])
+  return categories
     .map(({ category, bytes }) => {
       bytes.forEach((value, i) => (sums[i] = (sums[i] ?? 0) + value));
       return { category, upTo: [...sums] };
