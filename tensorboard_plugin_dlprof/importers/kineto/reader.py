@@ -2,9 +2,8 @@
 
 The file is read in chunks of 256 kB. A batch of events ends at the last occurrence in a chunk of the text that
 separates the first two events; so where batches begin depends on the file alone, and a reader of a part of it finds the
-same ones. If that is the wrong place, the batch cannot be decoded, and the ends of its events are found by their
-brackets, which is slower. In the same way, the end of the list, broken events, and the end of a truncated file are
-handled.
+same ones. A batch that cannot be decoded, because that is the wrong place, an event is broken, or the list ends in it,
+is read event by event: each ends with its brackets, or, if these do not match, where the next one seems to begin.
 """
 
 from __future__ import annotations
@@ -13,14 +12,15 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import chain, islice
 from typing import Any, cast
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto.collectives import described
-from tensorboard_plugin_dlprof.importers.kineto.events import EventDecoder
+from tensorboard_plugin_dlprof.importers.kineto.events import Event, EventDecoder
 from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_one, mended_members
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
@@ -43,12 +43,10 @@ NO_OBJECT = "entries of the event list that are not events"
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*')
 _TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 _GAP = re.compile(rb"[\s,]*")
+_GAP_BYTES = b" \t\r\n,"
 _SCALAR = re.compile(rb'[^\s,\[\]{}"]+')
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
-_CHUNKS_LOOKED_BACK = 4
-"""Consecutive chunks that may lack the end of an event before the search for where a part begins gives up."""
 
 
 class NeedsSequentialRead(Exception):
@@ -68,7 +66,7 @@ class TraceReader:
         self._name = name
         self._buffer = b""
         self._ahead = io.BytesIO()
-        self._slow_from_bytes = SAMPLE_BYTES
+        self._long_bytes = SAMPLE_BYTES
         self._ended = False
         self._bare_array = False
         self._is_part = False
@@ -93,7 +91,7 @@ class TraceReader:
             pass
         self.clock = Clock(self._buffer)
         self._decoder = EventDecoder(self.clock)
-        self._separator = _separator(self._buffer, self.clock)
+        self._separator = _separator(self._buffer)
         self._ahead, self._buffer = io.BytesIO(self._buffer), b""
         self._first_chunk_bytes = self._stream.position_bytes
 
@@ -104,10 +102,9 @@ class TraceReader:
             BrokenSource: the list of events cannot be read.
             UnsafeFile: the file expands beyond its limit.
         """
-        yield from self._in_turn(self._ahead.read)
-        yield from self._in_turn(self._stream.read)
+        yield from self._batches(self._chunks())
         if not self._ended:
-            yield self._slowly(at_end_of_file=True)
+            yield self._one_by_one(at_end_of_file=True)
         self._read_tail()
 
     def chunks(self) -> int:
@@ -127,57 +124,55 @@ class TraceReader:
         """
         self._is_part = True
         self.go_to(first, stream)
-        yield from self._in_turn(self._ahead.read)
-        yield from self._in_turn(self._stream.read, stop - first)
-        if self._ended:
-            raise NeedsSequentialRead
+        yield from self._batches(self._chunks(stop - first))
 
     def go_to(self, chunk: int, stream: ByteStream) -> None:
         """Goes on at a chunk, in a stream of the same trace that has not been read beyond it.
 
         Raises:
-            NeedsSequentialRead: it is not known where its first event begins.
+            NeedsSequentialRead: no event ends in the chunk before it.
         """
         self._stream = stream
         if not chunk:
             stream.skip_to(self._first_chunk_bytes)
             return
         self._ahead = io.BytesIO()
-        back = min(_CHUNKS_LOOKED_BACK, chunk)
-        stream.skip_to(self._first_chunk_bytes + (chunk - back) * CHUNK_BYTES)
-        texts = [stream.read(CHUNK_BYTES) for _ in range(back)]
-        for begin in reversed(range(back)):
-            text = b"".join(texts[begin:])
-            cut = text.rfind(self._separator)
-            if cut >= 0 and len(texts[-1]) == CHUNK_BYTES:
-                self._buffer = _after_gap(text, cut + 1)
-                return
-        raise NeedsSequentialRead
+        stream.skip_to(self._first_chunk_bytes + (chunk - 1) * CHUNK_BYTES)
+        before = stream.read(CHUNK_BYTES)
+        end = self._last_end(before)
+        if not end or len(before) < CHUNK_BYTES:
+            raise NeedsSequentialRead
+        self._buffer = before[end:].lstrip(_GAP_BYTES)
 
-    def _in_turn(self, read: Callable[[int], bytes], chunks: int | None = None) -> Iterator[list[Any]]:
-        for _ in count() if chunks is None else range(chunks):
-            chunk = b"" if self._ended else read(CHUNK_BYTES)
-            if chunks is not None and len(chunk) < CHUNK_BYTES:
-                raise NeedsSequentialRead
-            if not chunk:
-                return
-            cut = chunk.rfind(self._separator) if self._separator else -1
-            if cut >= 0:
-                # join() copies once; formatting would copy twice, and move the text as it grows.
-                batch = b"".join((b"[", self._buffer, memoryview(chunk)[: cut + 1], b"]"))
-                events = self._decoded(batch)
-                if events is not None:
-                    self._buffer = _after_gap(chunk, cut + 1)
-                    yield events
-                    del events, batch, chunk  # so that the next ones reuse their memory
-                    continue
-            self._buffer += chunk
-            yield from self._whole_events()
+    def _chunks(self, count: int | None = None) -> Iterator[bytes]:
+        """The chunks of the sample, and up to ``count`` chunks after it."""
+        of_sample = iter(partial(self._ahead.read, CHUNK_BYTES), b"")
+        return chain(of_sample, islice(iter(partial(self._stream.read, CHUNK_BYTES), b""), count))
 
-    def _decoded(self, text: bytes) -> list[Any] | None:
-        """The events in the text of a list, then what they say about collectives; None if it cannot be decoded."""
-        events = self._decoder.decode(text)
-        return None if events is None else events + described(text)
+    def _last_end(self, text: bytes) -> int:
+        """Where the last event that seems to end in ``text`` does; 0 if none does."""
+        return text.rfind(self._separator) + 1 if self._separator else 0
+
+    def _batches(self, chunks: Iterable[bytes]) -> Iterator[list[Any]]:
+        for chunk in chunks:
+            end = self._last_end(chunk)
+            if not end and len(self._buffer) + len(chunk) < self._long_bytes:
+                self._buffer += chunk
+                continue
+            # join() copies once; formatting would copy twice, and move the text as it grows.
+            batch = b"".join((b"[", self._buffer, memoryview(chunk)[:end], b"]"))
+            events = self._decoder.decode(batch) if end else None
+            if events is not None:
+                events += described(batch)
+                self._buffer = chunk[end:].lstrip(_GAP_BYTES)
+            else:
+                self._buffer = batch[1:-1]
+                events = self._one_by_one()
+                self._buffer += chunk[end:]
+            yield events
+            del events, batch, chunk  # so that the next ones reuse their memory
+            if self._ended:
+                return
 
     def _fill(self, size: int = CHUNK_BYTES) -> bool:
         chunk = self._ahead.read(size) or self._stream.read(size)
@@ -188,61 +183,14 @@ class TraceReader:
         """Doubles the buffer, so that the time to read a long text stays linear."""
         return self._fill(max(CHUNK_BYTES, len(self._buffer)))
 
-    def _whole_events(self) -> Iterator[list[Any]]:
-        cut = self._buffer.rfind(self._separator) if self._separator else -1
-        if cut >= 0:
-            piece = self._buffer[: cut + 1]
-            events = self._decoded(b"[%b]" % piece)
-            if events is None:
-                events = self._halved(piece)
-            if events is not None:
-                self._buffer = _after_gap(self._buffer, cut + 1)
-                yield events
-                return
-        elif len(self._buffer) < self._slow_from_bytes:
-            return  # no event has ended yet, or none in the same way as the first one
-        yield self._slowly()
-        # Otherwise one large event would be searched again and again.
-        self._slow_from_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))
+    def _one_by_one(self, at_end_of_file: bool = False) -> list[Any]:
+        """The complete events in the buffer, decoded one by one. What remains in it is the begin of another one.
 
-    def _halved(self, piece: bytes) -> list[Any] | None:
-        """The events of a piece that cannot be decoded, found by halving it until the bad ones are alone.
-
-        None if a separator turns out to be inside an event.
+        Raises:
+            NeedsSequentialRead: this is a part of the trace, and where its events end depends on what is before it.
         """
-        broken = 0
         events: list[Any] = []
-        parts = [piece]
-        while parts:
-            part = parts.pop()
-            decoded = self._decoded(b"[%b]" % part)
-            if decoded is not None:
-                events += decoded
-                continue
-            half = len(part) // 2
-            cut = part.find(self._separator, half)
-            cut = cut if cut >= 0 else part.rfind(self._separator, 0, half + len(self._separator))
-            if cut >= 0:
-                parts += (_after_gap(part, cut + 1), part[: cut + 1])
-                continue
-            if not part.startswith(b"{") or _end_of_value(part, 0) != len(part):
-                return None
-            event = decode_one(part, self.clock)
-            if event is None:
-                broken += 1
-            else:
-                events.append(event)
-                events += described(part)
-        if broken:
-            self.skipped[BROKEN_EVENT] += broken
-        return events
-
-    def _slowly(self, at_end_of_file: bool = False) -> list[Any]:
-        """The complete events in the buffer, found by their brackets and decoded one by one."""
-        if self._is_part:
-            raise NeedsSequentialRead
-        events: list[Any] = []
-        text, position = self._buffer, 0
+        text, position, separated = self._buffer, 0, 0
         while True:
             position = _end_of(_GAP, text, position)
             if position == len(text):
@@ -251,12 +199,22 @@ class TraceReader:
                 self._ended = True
                 position += 1
                 break
-            end = self._end_of_entry(text, position, at_end_of_file)
+            if 0 <= separated <= position:
+                separated = text.find(self._separator, position) if self._separator else -1
+            end, event = self._entry(text, position, separated + 1, at_end_of_file)
             if end < 0:
                 break
-            self._keep(text[position:end], events)
+            if event is not None:
+                events.append(event)
+            else:
+                self.skipped[BROKEN_EVENT if text[position : position + 1] == b"{" else NO_OBJECT] += 1
             position = end
+        events += described(text[:position])
         self._buffer = text[position:]
+        # Otherwise one long event would be searched again and again.
+        self._long_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))
+        if self._is_part and (self._ended or self._buffer):
+            raise NeedsSequentialRead
         if not self._ended:
             if at_end_of_file:
                 self.skipped[CUT_SHORT] += 1
@@ -267,33 +225,29 @@ class TraceReader:
                 )
         return events
 
-    def _keep(self, entry: bytes, events: list[Any]) -> None:
-        if not entry.startswith(b"{"):
-            self.skipped[NO_OBJECT] += 1
-            return
-        event = decode_one(entry, self.clock)
-        if event is None:
-            self.skipped[BROKEN_EVENT] += 1
-        else:
-            events.append(event)
+    def _entry(self, text: bytes, start: int, separated: int, at_end_of_file: bool) -> tuple[int, Event | None]:
+        """The end of the entry that starts at ``start``, -1 if it is not in ``text``; and the event, if it is one.
 
-    def _end_of_entry(self, text: bytes, start: int, at_end_of_file: bool) -> int:
-        """The end of the entry that starts at ``start``; -1 if it is not in ``text``.
-
-        If a quotation mark is missing in an event, all that follows would be inside a string. Then the separator shows
-        where the next event starts.
+        An event ends before the next separator, ``separated``, if it can be decoded until there; else with its
+        brackets. If a quotation mark is missing in it, all that follows would be inside a string; then the next event
+        starts where it seems to.
         """
-        if text[start] in b'{["':
-            end = _end_of_value(text, start)
-            if self._separator:
-                separated = text.find(self._separator, start, end if end > 0 else len(text))
-                if separated >= 0 and (end < 0 or decode_one(text[start:end], self.clock) is None):
-                    return separated + 1
-            return end
-        end = _end_of(_SCALAR, text, start)
-        if end == start:
-            return start + 1  # a bracket that closes nothing
-        return end if end < len(text) or at_end_of_file else -1
+        if text[start] not in b'{["':
+            end = _end_of(_SCALAR, text, start)
+            if end == start:
+                return start + 1, None  # a bracket that closes nothing
+            return end if end < len(text) or at_end_of_file else -1, None
+        if separated and (event := decode_one(text[start:separated], self.clock)):
+            return separated, event
+        end = _end_of_value(text, start)
+        if end < 0 and not at_end_of_file and len(text) - start < CHUNK_BYTES:
+            return -1, None  # perhaps only its begin has been read
+        event = decode_one(text[start:end], self.clock) if end > 0 else None
+        if event or not 0 < separated < (end if end > 0 else len(text)):
+            return end, event
+        if self._is_part:
+            raise NeedsSequentialRead
+        return separated, None
 
     def _read_head(self) -> None:
         """Reads up to the first event."""
@@ -375,23 +329,14 @@ def _end_of_value(text: bytes, start: int) -> int:
     return -1
 
 
-def _separator(text: bytes, clock: Clock) -> bytes:
-    """The text between two events, including their brackets: ``},\\n  {``. Empty if there are fewer than two events.
+def _separator(text: bytes) -> bytes:
+    """The text between two events, including their brackets: ``},\n  {``. Empty if there are fewer than two events.
 
-    It is taken from the first two events; if one of these is broken, it is the most frequent text of this kind.
+    It is taken from the end of the first event; if that is broken, it is the most frequent text of this kind.
     """
-    ends: list[int] = []
-    position = 0
-    for _ in range(2):
-        start = _end_of(_GAP, text, position)
-        position = _end_of_value(text, start) if text[start : start + 1] == b"{" else -1
-        if position < 0 or decode_one(text[start:position], clock) is None:
-            return _most_common_gap(text)
-        ends += (start, position)
-    return text[ends[1] - 1 : ends[2] + 1]
-
-
-def _most_common_gap(text: bytes) -> bytes:
+    end = _end_of_value(text, _end_of(_GAP, text, 0))
+    if first := _BETWEEN_OBJECTS.match(text, max(0, end - 1)):
+        return first[0]
     gaps = Counter(_BETWEEN_OBJECTS.findall(text[:CHUNK_BYTES]))
     return gaps.most_common(1)[0][0] if gaps else b""
 
@@ -404,8 +349,3 @@ def _what_json_is(text: bytes) -> str:
     if isinstance(value, dict):
         return "is JSON without traceEvents"
     return f"is JSON that holds {'a text' if isinstance(value, str) else 'a single value'}"
-
-
-def _after_gap(text: bytes, end: int) -> bytes:
-    """What follows an event that ends at ``end``, from the next event on."""
-    return text[end:].lstrip(b" \t\r\n").removeprefix(b",").lstrip(b" \t\r\n")
