@@ -18,7 +18,7 @@ The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``
 Event Format".
 
 The modules, in the order of the data: ``reader`` splits the text into batches of events, with ``workers`` in several
-processes; ``events`` decodes them, ``lenient`` what that refuses; ``tables`` and ``ids`` collect columns; ``frames``
+processes; ``events`` decodes them, ``lenient`` what that refuses; ``tables`` collects columns; ``frames``
 leaves out empty frames; ``ranks`` separates the ranks of a merged trace; and ``capture`` builds the tables.
 """
 

@@ -108,7 +108,7 @@ def build_capture(
     used = distinct_values(np.concatenate([work_table.device, sync_table.device, memory_table.device]))
     devices = read_devices(metadata, (int(number) for number in used if number >= 0))
     recorded = _recorded(range_table, call_table, sync_table, memory_table, strings)
-    described, groups = collectives(tables["collectives"], work_table, work["op_id"], strings, metadata)
+    described, groups = collectives(tables["collectives"], work_table, work["external_id"], strings, metadata)
     release_pages()
     return Capture(
         info=_info(metadata, path, rank, threads, times, recorded),

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
-from tensorboard_plugin_dlprof.importers.kineto.ids import label_of
+from tensorboard_plugin_dlprof.importers.kineto.numbers import label_of
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
-from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.kinds import WorkKind
-from tensorboard_plugin_dlprof.events.strings import Strings, valid_text
+from tensorboard_plugin_dlprof.events.strings import valid_text
 from tensorboard_plugin_dlprof.importers.kineto.collectives import list_text, positive_hash
 from tensorboard_plugin_dlprof.importers.kineto.counters import device_of, is_tensor_sample
-from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Kind, kind_of_category
-from tensorboard_plugin_dlprof.importers.kineto.ids import (
-    NO_INPUTS,
-    Memo,
+from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Event, Kind, kind_of_category
+from tensorboard_plugin_dlprof.importers.kineto.numbers import (
     ThreadKey,
     copy_kind,
     label_of,
     memory_device,
-    numbered_in,
     sync_type,
     thread_key,
     track_number,
@@ -48,43 +46,163 @@ _CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
 _FLOW_ENDS = {"s": 0, "f": 1}
 """Phase of an end of an arrow -> which one it is; -1 for a step between, which PyTorch does not write."""
 
-_SPAN = {"start_us": "d", "duration_us": "d", "name": "i"}
-_HOST = _SPAN | {"thread": "i"}
-_OP = _HOST | {"inputs": "i", "stack": "i", "group": "i", "sequence": "q", "forward_thread": "q"}
-_DEVICE = _SPAN | {"track": "i", "device": "i", "stream": "q", "correlation": "q", "external_id": "q"}
-COLUMNS: dict[str, dict[str, str]] = {
-    "old_ops": _OP,
-    "ops": _OP,
-    "annotations": _OP,
-    "frames": _HOST,
-    "calls": _HOST | {"correlation": "q", "external_id": "q"},
-    "work": _DEVICE
-    | {"kind": "b", "grid": "i", "block": "i", "registers": "i", "shared_bytes": "q", "occupancy": "i"}
-    | {"num_bytes": "q", "copy_kind": "i", "graph_node": "q", "op_id": "q"},
-    "syncs": _DEVICE | {"sync_type": "i", "event_id": "q"},
-    "memory": {
-        **{"start_us": "d", "thread": "i", "device": "i"},
-        **dict.fromkeys(("num_bytes", "allocated", "reserved", "address"), "q"),
-    },
-    "flows": {"start_us": "d", "thread": "i", "name": "i", "number": "q", "end": "b"},
-    "collectives": {
-        **dict.fromkeys(("correlation", "external_id", "stream", "group_size", "in_elements", "out_elements"), "q"),
-        **dict.fromkeys(("sequence", "comms_id", "source", "destination"), "q"),
-        **dict.fromkeys(("called", "dtype", "group_name", "group_text", "group_ranks"), "i"),
-        "split": "b",
-    },
-    "counters": {"start_us": "d", "device": "i", "metric": "i", "value": "d"},
-}
-"""Table -> its columns and their types as in ``array``. Times are microseconds of the trace's clock. Of work and syncs,
-``track`` is the process of the track if that is a text with a label, else empty; ``number`` of a flow is -1 if it has a
-name instead. ``op_id`` is the op that launched the work. ``name``, ``stack``, ``group``, ``track`` and others are
-numbers of texts, ``thread``, ``inputs``, ``metric``,
-``grid`` and ``block`` those of other items of ``Events``."""
+_WORK_KINDS = {Kind.KERNEL: WorkKind.KERNEL, Kind.MEMCPY: WorkKind.MEMCPY, Kind.MEMSET: WorkKind.MEMSET}
 
-_RANGES = {Kind.OLD_OP: "old_ops", Kind.OP: "ops", Kind.ANNOTATION: "annotations", Kind.FRAME: "frames"}
-_WORK = {Kind.KERNEL: WorkKind.KERNEL, Kind.MEMCPY: WorkKind.MEMCPY, Kind.MEMSET: WorkKind.MEMSET}
-_TIMED = {*_RANGES, *_WORK, Kind.CALL, Kind.SYNC}
-"""Kinds whose events have a duration."""
+NO_INPUTS = b"\0\0"
+"""Shapes, types and values of an op's inputs as written, joined by zero bytes, which JSON lacks; here all absent."""
+
+
+class Column(NamedTuple):
+    """A column of a table: what it has of each event."""
+
+    typecode: str
+    """As in ``array``."""
+    keys: Callable[[list[Any]], list[Any]]
+    """What stands in each of some events."""
+    read: Callable[[Any], Any] | None = None
+    """What that means. Called once for each different key, so these must be few."""
+    items: str = ""
+    """The list of ``Events`` in which the column has the place of what was read; empty if it has that itself."""
+
+
+def _text(value: object) -> str:
+    return "" if value is None else valid_text(str(value))
+
+
+def _inputs(events: list[Any]) -> list[bytes]:
+    return [
+        b"\0".join(
+            (
+                each.input_dims if each.input_dims_2020 is NO_TEXT else each.input_dims_2020,
+                each.input_type,
+                each.concrete_inputs,
+            )
+        )
+        for each in [event.args for event in events]
+    ]
+
+
+def _external_ids(events: list[Any]) -> list[Any]:
+    """Numbers of operators, under today's name or that of 2020."""
+    return [
+        each.external_id_2020 if each.external_id == -1 else each.external_id
+        for each in [event.args for event in events]
+    ]
+
+
+_START = {"start_us": Column("d", lambda events: [each.ts for each in events])}
+_SPAN = {
+    **_START,
+    "duration_us": Column("d", lambda events: [each.dur for each in events]),
+    "name": Column("i", lambda events: [each.name for each in events], _text, "texts"),
+}
+_THREAD = {"thread": Column("i", lambda events: [(each.pid, each.tid) for each in events], thread_key, "threads")}
+_LINKS = {
+    "correlation": Column("q", lambda events: [each.args.correlation for each in events]),
+    "external_id": Column("q", _external_ids),
+}
+_OPS = {
+    **_SPAN,
+    **_THREAD,
+    "inputs": Column("i", _inputs, bytes, "inputs"),
+    "stack": Column("i", lambda events: [each.args.call_stack for each in events], _text, "texts"),
+    "group": Column(
+        "i", lambda events: [each.args.group_name or each.args.group_id for each in events], _text, "texts"
+    ),
+    "sequence": Column("q", lambda events: [each.args.sequence for each in events]),
+    "forward_thread": Column("q", lambda events: [each.args.forward_thread for each in events]),
+}
+_ON_DEVICE = {
+    **_SPAN,
+    **_LINKS,
+    "track": Column(
+        "i", lambda events: [each.pid for each in events], lambda pid: pid if label_of(pid) else "", "texts"
+    ),
+    "device": Column("i", lambda events: [(each.args.device, each.pid) for each in events], track_number),
+    "stream": Column("q", lambda events: [(each.args.stream, each.tid) for each in events], track_number),
+}
+COLUMNS: dict[str, dict[str, Column]] = {
+    "old_ops": _OPS,
+    "ops": _OPS,
+    "annotations": _OPS,
+    "frames": {**_SPAN, **_THREAD},
+    "calls": {**_SPAN, **_THREAD, **_LINKS},
+    "work": {
+        **_ON_DEVICE,
+        "kind": Column(
+            "b", lambda events: [each.cat for each in events], lambda cat: _WORK_KINDS[kind_of_category(cat)]
+        ),
+        "grid": Column("i", lambda events: [bytes(each.args.grid) for each in events], triple, "triples"),
+        "block": Column("i", lambda events: [bytes(each.args.block) for each in events], triple, "triples"),
+        "registers": Column("i", lambda events: [each.args.registers for each in events]),
+        "shared_bytes": Column("q", lambda events: [each.args.shared_memory for each in events]),
+        "occupancy": Column("i", lambda events: [each.args.occupancy for each in events]),
+        "num_bytes": Column("q", lambda events: [each.args.num_bytes for each in events]),
+        "copy_kind": Column("i", lambda events: [(each.cat, each.name, each.args.kind) for each in events], copy_kind),
+        "graph_node": Column("q", lambda events: [each.args.graph_node for each in events]),
+    },
+    "syncs": {
+        **_ON_DEVICE,
+        "sync_type": Column("i", lambda events: [each.args.sync_kind or each.name for each in events], sync_type),
+        "event_id": Column("q", lambda events: [each.args.event_id for each in events]),
+    },
+    "memory": {
+        **_START,
+        **_THREAD,
+        "device": Column(
+            "i", lambda events: [(each.args.device_type, each.args.device_id) for each in events], memory_device
+        ),
+        "num_bytes": Column("q", lambda events: [whole_number(each.args.memory_bytes, 0) for each in events]),
+        "allocated": Column("q", lambda events: [each.args.allocated for each in events]),
+        "reserved": Column("q", lambda events: [each.args.reserved for each in events]),
+        "address": Column("q", lambda events: [each.args.address for each in events]),
+    },
+    "flows": {
+        **_START,
+        **_THREAD,
+        "name": Column(
+            "i", lambda events: [each.id if isinstance(each.id, str) else "" for each in events], _text, "texts"
+        ),
+        "number": Column("q", lambda events: [each.id for each in events]),
+        "end": Column("b", lambda events: [_FLOW_ENDS.get(each.ph, -1) for each in events]),
+    },
+    "collectives": {
+        "correlation": Column("q", lambda events: [each.correlation for each in events]),
+        "external_id": Column("q", lambda events: [each.external_id for each in events]),
+        "called": Column("i", lambda events: [each.call for each in events], _text, "texts"),
+        "dtype": Column("i", lambda events: [each.dtype for each in events], _text, "texts"),
+        "group_name": Column("i", lambda events: [each.group_name or each.group_id for each in events], _text, "texts"),
+        "group_text": Column("i", lambda events: [each.group_text for each in events], _text, "texts"),
+        "group_ranks": Column("i", lambda events: [list_text(each.group_ranks) for each in events], _text, "texts"),
+        "group_size": Column("q", lambda events: [each.group_size for each in events]),
+        "in_elements": Column("q", lambda events: [each.in_elements for each in events]),
+        "out_elements": Column("q", lambda events: [each.out_elements for each in events]),
+        "split": Column("b", lambda events: [len(list_text(each.in_split)) > 2 for each in events]),
+        "sequence": Column("q", lambda events: [each.sequence for each in events]),
+        "comms_id": Column("q", lambda events: [positive_hash(each.comms_id) for each in events]),
+        "source": Column("q", lambda events: [each.source for each in events]),
+        "destination": Column("q", lambda events: [each.destination for each in events]),
+    },
+    "counters": {
+        **_START,
+        "device": Column("i", lambda events: [device_of(each) for each in events]),
+        "metric": Column("i", lambda events: [each.name for each in events], str, "metrics"),
+        "value": Column("d", lambda events: [float(each.args.value) for each in events]),
+    },
+}
+"""Table -> its columns. Times are microseconds of the trace's clock. Of work and syncs, ``track`` is the process of the
+track if that is a text with a label, else empty; ``number`` of a flow is -1 if it has a name instead."""
+
+_TIMED = {
+    Kind.OLD_OP: "old_ops",
+    Kind.OP: "ops",
+    Kind.ANNOTATION: "annotations",
+    Kind.FRAME: "frames",
+    Kind.CALL: "calls",
+    **dict.fromkeys(_WORK_KINDS, "work"),
+    Kind.SYNC: "syncs",
+}
+"""Kinds whose events have a duration -> their table."""
 
 
 class Events(msgspec.Struct):
@@ -111,68 +229,82 @@ class Events(msgspec.Struct):
 
     def is_empty(self) -> bool:
         """Whether no table of ranges, calls, work or memory has a row."""
-        return not any(len(self.tables[name]["start_us"]) for name in list(COLUMNS)[:-3])
+        return not any(len(self.tables[name]["start_us"]) for name in (*_TIMED.values(), "memory"))
 
 
-class Table:
-    """The columns of one kind of events."""
+class Places(dict[Any, int]):
+    """Items -> their place in the order of first appearance."""
 
-    def __init__(self, store: ColumnStore, typecodes: dict[str, str]) -> None:
-        self._columns: dict[str, GrowingColumn] = {name: store.growing(code) for name, code in typecodes.items()}
-        self._limits = {
-            name: 1 << (7 if code == "b" else 31 if code == "i" else 63) for name, code in typecodes.items()
-        }
+    def of(self, item: Any) -> int:
+        """The place of an item, which is added if it is new."""
+        return self.setdefault(item, len(self))
 
-    def extend(self, **values: list[Any]) -> None:
-        """Appends a list of values to each column. What is no integer, or does not fit, becomes -1."""
-        for name, column in values.items():
+
+class _Readings(dict[Any, Any]):
+    """Remembers what a function returns for each key, so that a known key costs one look-up."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, key: Any) -> Any:
+        value = self[key] = self._function(key)
+        return value
+
+
+class _GrowingTable:
+    """The columns of one table while it is read."""
+
+    def __init__(self, columns: dict[str, Column], store: ColumnStore, readings: Callable[[Column], Any]) -> None:
+        self._columns = [(each, store.growing(each.typecode), readings(each)) for each in columns.values()]
+        self._names = list(columns)
+
+    def extend(self, events: list[Any]) -> None:
+        """Appends events. What should be an integer and is not, or does not fit, becomes -1."""
+        for column, growing, readings in self._columns:
+            values = column.keys(events)
+            if readings is not None:
+                values = list(map(readings.__getitem__, values))
             try:
-                self._columns[name].extend(column)
+                growing.extend(values)
             except (TypeError, OverflowError):
-                limit = self._limits[name]
-                numbers = map(whole_number, column)
-                self._columns[name].extend([number if -limit <= number < limit else -1 for number in numbers])
+                limit = 1 << {"b": 7, "i": 31}.get(column.typecode, 63)
+                numbers = map(whole_number, values)
+                growing.extend([number if -limit <= number < limit else -1 for number in numbers])
 
     def whole(self) -> Columns:
         """The complete columns."""
-        return {name: column.whole() for name, column in self._columns.items()}
+        return {name: growing.whole() for name, (_, growing, _) in zip(self._names, self._columns, strict=True)}
 
 
 class EventTables:
     """Sorts the events of a trace into tables. Feed it with ``add``, then call ``finish``."""
 
     def __init__(self, store: ColumnStore) -> None:
-        self._tables = {name: Table(store, typecodes) for name, typecodes in COLUMNS.items()}
-        self._strings = Strings()
-        self._threads: dict[ThreadKey, int] = {}
-        self._inputs: dict[bytes, int] = {NO_INPUTS: 0}
-        self._triples: dict[tuple[int, int, int], int] = {}
-        self._metrics: dict[str, int] = {}
-        number_thread = numbered_in(self._threads)
-        number_triple = numbered_in(self._triples)
-        self._text_ids = Memo(lambda text: self._strings.intern("" if text is None else valid_text(str(text))))
-        self._thread_ids = Memo(lambda pid_and_tid: number_thread(thread_key(*pid_and_tid)))
-        self._input_ids = Memo(numbered_in(self._inputs))
-        self._triple_ids = Memo(lambda text: number_triple(triple(text)))
-        self._metric_ids = Memo(numbered_in(self._metrics))
-        self._memory_devices = Memo(memory_device)
-        self._kinds = Memo(kind_of_category)
+        self._items: dict[str, Places] = {
+            "texts": Places({"": 0}),
+            "threads": Places(),
+            "inputs": Places({NO_INPUTS: 0}),
+            "triples": Places(),
+            "metrics": Places(),
+        }
+        self._readings: dict[tuple[str, Any], _Readings] = {}
+        self._tables = {name: _GrowingTable(columns, store, self._of_column) for name, columns in COLUMNS.items()}
+        self._kinds = _Readings(kind_of_category)
         self._thread_names: dict[ThreadKey, str] = {}
         self._skipped: Counter[str] = Counter()
         self._categories: Counter[str] = Counter()
         self._other_categories: set[str] = set()
         self._halves: list[tuple[Kind, Any]] = []
         """Begin and end events in the order of the trace; rare, so they wait until all are known."""
-        self._others: dict[Kind, Callable[[list[Any]], None]] = {
-            Kind.IGNORED: lambda events: None,
-            Kind.FLOW: self._add_flows,
-            Kind.INSTANT: lambda events: self._add_memory([event for event in events if event.name == "[memory]"]),
-            Kind.UNNAMED: self._add_unnamed,
-            Kind.COUNTER: self._add_counters,
-            Kind.COUNTER_RANGE: lambda events: self._skipped.update({COUNTER_RANGES: len(events)}),
-            Kind.UNKNOWN: self._add_unknown,
-            Kind.COLLECTIVE: self._add_collectives,
-        }
+
+    def _of_column(self, column: Column) -> _Readings | None:
+        """What is known of the keys of a column; columns that read the same share it."""
+        if column.read is None:
+            return None
+        read, items = column.read, self._items.get(column.items)
+        function = read if items is None else lambda key: items.of(read(key))
+        return self._readings.setdefault((column.items, read), _Readings(function))
 
     @property
     def has_halves(self) -> bool:
@@ -181,12 +313,18 @@ class EventTables:
 
     def add(self, events: Sequence[Any]) -> None:
         """Sorts events, as ``EventDecoder`` returns them, into their tables."""
+        by_class: defaultdict[Any, list[Any]] = defaultdict(list)
+        for event in events:
+            by_class[type(event)].append(event)
+        for event in by_class.pop(Event, ()):
+            by_class[self._kinds[event.cat]].append(event)
+        groups = [(getattr(each, "kind", each), group) for each, group in by_class.items()]
         first_half = len(self._halves)
-        for kind, group in self._by_kind(events):
+        for kind, group in sorted(groups, key=itemgetter(0)):  # classes differ in order where several processes read
             if kind in _TIMED:
                 self._add_timed(kind, group)
             else:
-                self._others[kind](group)
+                self._add_other(kind, group)
         if len(self._halves) > first_half:
             place = {id(event): number for number, event in enumerate(events)}
             self._halves[first_half:] = sorted(self._halves[first_half:], key=lambda half: place[id(half[1])])
@@ -200,169 +338,43 @@ class EventTables:
             self._add_timed(kind, events)
         return Events(
             tables={name: table.whole() for name, table in self._tables.items()},
-            texts=self._strings.texts(),
-            threads=list(self._threads),
-            inputs=list(self._inputs),
-            triples=list(self._triples),
-            metrics=list(self._metrics),
+            **{name: list(places) for name, places in self._items.items()},
             thread_names=self._thread_names,
             skipped=self._skipped,
             categories=self._categories,
             other_categories=self._other_categories,
         )
 
-    def _by_kind(self, events: Sequence[Any]) -> Iterator[tuple[Kind, list[Any]]]:
-        """Events of one class and one kind, in the order of kinds, so that one of a range of bytes sorts as another."""
-        by_class: defaultdict[type, list[Any]] = defaultdict(list)
-        for event in events:
-            by_class[type(event)].append(event)
-        groups: list[tuple[Kind, list[Any]]] = []
-        for event_class, group in by_class.items():
-            kind = getattr(event_class, "kind", None)
-            if kind is not None:
-                groups.append((kind, group))
-                continue
-            by_kind: defaultdict[Kind, list[Any]] = defaultdict(list)
-            for event in group:
-                by_kind[self._kinds[event.cat]].append(event)
-            groups += by_kind.items()
-        return iter(sorted(groups, key=lambda group: group[0]))
-
     def _add_timed(self, kind: Kind, events: list[Any]) -> None:
         if [event.ph for event in events].count("X") < len(events):
             self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
             events = [event for event in events if event.ph == "X"]
-        if not events:
-            return
-        if kind in _WORK:
-            self._add_work(_WORK[kind], events)
-        elif kind is Kind.SYNC:
-            self._add_syncs(events)
-        elif kind is Kind.CALL:
-            self._tables["calls"].extend(**self._host(events), **_correlations(events))
-        elif kind is Kind.FRAME:
-            self._tables["frames"].extend(**self._host(events))
-        else:
-            self._add_ops(self._tables[_RANGES[kind]], events)
+        if events:
+            self._tables[_TIMED[kind]].extend(events)
 
-    def _span(self, events: list[Any]) -> dict[str, list[Any]]:
-        return {
-            "start_us": [event.ts for event in events],
-            "duration_us": [event.dur for event in events],
-            "name": self._text_ids.of([event.name for event in events]),
-        }
-
-    def _host(self, events: list[Any]) -> dict[str, list[Any]]:
-        return {**self._span(events), "thread": self._thread_ids.of([(event.pid, event.tid) for event in events])}
-
-    def _add_ops(self, table: Table, events: list[Any]) -> None:
-        args = [event.args for event in events]
-        inputs = [
-            b"\0".join((each.input_dims, each.input_type, each.concrete_inputs))
-            if each.input_dims_2020 is NO_TEXT
-            else b"\0".join((each.input_dims_2020, each.input_type, each.concrete_inputs))
-            for each in args
-        ]
-        table.extend(
-            **self._host(events),
-            inputs=self._input_ids.of(inputs),
-            stack=self._text_ids.of([each.call_stack for each in args]),
-            group=self._text_ids.of([each.group_name or each.group_id for each in args]),
-            sequence=[each.sequence for each in args],
-            forward_thread=[each.forward_thread for each in args],
-        )
-
-    def _device(self, events: list[Any]) -> dict[str, list[Any]]:
-        return {
-            **self._span(events),
-            **_correlations(events),
-            "track": self._text_ids.of([event.pid if label_of(event.pid) else "" for event in events]),
-            "device": [track_number(event.args.device, event.pid) for event in events],
-            "stream": [track_number(event.args.stream, event.tid) for event in events],
-        }
-
-    def _add_work(self, kind: WorkKind, events: list[Any]) -> None:
-        args = [event.args for event in events]
-        copies = [-1] * len(events)
-        if kind is WorkKind.MEMCPY:
-            copies = [copy_kind(event.name, event.args.kind) for event in events]
-        self._tables["work"].extend(
-            **self._device(events),
-            kind=[int(kind)] * len(events),
-            grid=self._triple_ids.of([bytes(each.grid) for each in args]),
-            block=self._triple_ids.of([bytes(each.block) for each in args]),
-            registers=[each.registers for each in args],
-            shared_bytes=[each.shared_memory for each in args],
-            occupancy=[each.occupancy for each in args],
-            num_bytes=[each.num_bytes for each in args],
-            copy_kind=copies,
-            graph_node=[each.graph_node for each in args],
-            op_id=[each.external_id for each in args],
-        )
-
-    def _add_syncs(self, events: list[Any]) -> None:
-        self._tables["syncs"].extend(
-            **self._device(events),
-            sync_type=[sync_type(event.args.sync_kind or event.name) for event in events],
-            event_id=[event.args.event_id for event in events],
-        )
+    def _add_other(self, kind: Kind, events: list[Any]) -> None:
+        if kind is Kind.FLOW:
+            self._tables["flows"].extend(events)
+        elif kind is Kind.INSTANT:
+            self._add_memory([event for event in events if event.name == "[memory]"])
+        elif kind is Kind.COUNTER:  # those of other metrics are ignored, and not counted as skipped
+            self._tables["counters"].extend([event for event in events if is_tensor_sample(event)])
+        elif kind is Kind.COLLECTIVE:
+            self._tables["collectives"].extend(events)
+        elif kind is Kind.COUNTER_RANGE:
+            self._skipped[COUNTER_RANGES] += len(events)
+        elif kind is Kind.UNKNOWN:
+            self._categories.update(event.cat for event in events if event.ph in ("X", "B"))
+            self._other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
+            self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
+        elif kind is Kind.UNNAMED:
+            self._add_unnamed(events)
 
     def _add_memory(self, events: list[Any]) -> None:
         sized = [event for event in events if event.args.memory_bytes is not None]
         if len(sized) < len(events):
             self._skipped[NO_SIZE] += len(events) - len(sized)
-        args = [event.args for event in sized]
-        self._tables["memory"].extend(
-            start_us=[event.ts for event in sized],
-            thread=self._thread_ids.of([(event.pid, event.tid) for event in sized]),
-            device=self._memory_devices.of([(each.device_type, each.device_id) for each in args]),
-            num_bytes=[whole_number(each.memory_bytes, 0) for each in args],
-            allocated=[each.allocated for each in args],
-            reserved=[each.reserved for each in args],
-            address=[each.address for each in args],
-        )
-
-    def _add_flows(self, events: list[Any]) -> None:
-        self._tables["flows"].extend(
-            start_us=[event.ts for event in events],
-            thread=self._thread_ids.of([(event.pid, event.tid) for event in events]),
-            name=self._text_ids.of([event.id if isinstance(event.id, str) else "" for event in events]),
-            number=[event.id for event in events],
-            end=[_FLOW_ENDS.get(event.ph, -1) for event in events],
-        )
-
-    def _add_counters(self, events: list[Any]) -> None:
-        """Those of other metrics are ignored, and not counted as skipped."""
-        samples = [event for event in events if is_tensor_sample(event)]
-        self._tables["counters"].extend(
-            start_us=[event.ts for event in samples],
-            device=[device_of(event) for event in samples],
-            metric=self._metric_ids.of([event.name for event in samples]),
-            value=[float(event.args.value) for event in samples],
-        )
-
-    def _add_collectives(self, events: list[Any]) -> None:
-        names = ("correlation", "external_id", "stream", "group_size", "in_elements", "out_elements")
-        self._tables["collectives"].extend(
-            **{
-                name: [whole_number(getattr(event, name)) for event in events]
-                for name in (*names, "sequence", "source", "destination")
-            },
-            comms_id=[positive_hash(event.comms_id) for event in events],
-            split=[len(list_text(event.in_split)) > 2 for event in events],
-            called=self._text_ids.of([event.call for event in events]),
-            dtype=self._text_ids.of([event.dtype for event in events]),
-            group_name=self._text_ids.of(
-                [event.group_id if event.group_name == "" else event.group_name for event in events]
-            ),
-            group_text=self._text_ids.of([event.group_text for event in events]),
-            group_ranks=self._text_ids.of([list_text(event.group_ranks) for event in events]),
-        )
-
-    def _add_unknown(self, events: list[Any]) -> None:
-        self._categories.update(event.cat for event in events if event.ph in ("X", "B"))
-        self._other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
-        self._halves.extend((Kind.UNKNOWN, event) for event in events if event.ph in ("B", "E"))
+        self._tables["memory"].extend(sized)
 
     def _add_unnamed(self, events: list[Any]) -> None:
         memory, ops = [], []
@@ -375,7 +387,7 @@ class EventTables:
                 self._skipped[GPU_TIMES] += 1
             elif event.ph == "M":
                 if event.name == "thread_name" and isinstance(event.args.name, str):
-                    self._thread_names[thread_key(event.pid, event.tid)] = event.args.name
+                    self._thread_names[thread_key((event.pid, event.tid))] = event.args.name
             elif event.ph in ("B", "E"):  # an end need not repeat the category
                 self._halves.append((Kind.UNNAMED, event))
             elif event.ph not in ("i", "I", "C"):
@@ -413,20 +425,9 @@ class EventTables:
         threads: list[int] = []
         latest: dict[int, float] = {}
         for _, event in self._halves:
-            threads.append(self._thread_ids[event.pid, event.tid])
+            threads.append(self._items["threads"].of(thread_key((event.pid, event.tid))))
             if not math.isnan(event.ts):
                 latest[threads[-1]] = event.ts
             times.append(latest.get(threads[-1], -math.inf))
         for place in sorted(range(len(times)), key=times.__getitem__):
             yield threads[place], *self._halves[place]
-
-
-def _correlations(events: list[Any]) -> dict[str, list[Any]]:
-    """Correlation ids, and operator ids (under today's name or that of 2020), which serve if there are none."""
-    correlations = [event.args.correlation for event in events]
-    operators = [-1] * len(events)
-    if -1 in correlations:
-        operators = [
-            event.args.external_id_2020 if event.args.external_id == -1 else event.args.external_id for event in events
-        ]
-    return {"correlation": correlations, "external_id": operators}

@@ -8,34 +8,35 @@ can only be handled in order.
 
 from __future__ import annotations
 
-import mmap
 import os
 import pickle
 import signal
-import struct
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from typing import IO, Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.allowance import start_timer
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto.joining import joined
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
-from tensorboard_plugin_dlprof.importers.kineto.tables import Events, EventTables
+from tensorboard_plugin_dlprof.importers.kineto.tables import COLUMNS, Events, EventTables, Places
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
-
-_LENGTH = struct.Struct("<Q")
-_ALIGNMENT = 8
 
 Read = Callable[[Iterable[list[Any]]], EventTables]
 """Sorts batches of events."""
+
+_Part = tuple[Events, Iterator[npt.NDArray[Any]]]
+"""Events without tables, and the columns of these, as ``_columns`` orders them."""
 
 
 def can_fork() -> bool:
@@ -70,10 +71,11 @@ def read_by_many(
         tables = read(reader.batches())
         if tables.has_halves:
             raise NeedsSequentialRead
-        return joined([*(fork.events() for fork in forks), tables.finish()], store)
+        last = tables.finish()
+        return _joined([*(fork.part() for fork in forks), (last, _columns(last))], store) if forks else last
 
 
-def _read_part(path: Path, reader: TraceReader, options: ReadOptions, chunks: tuple[int, int], file: IO[bytes]) -> None:
+def _read_part(path: Path, reader: TraceReader, options: ReadOptions, chunks: tuple[int, int]) -> Events:
     reader.skipped = Counter()
     tables = EventTables(ColumnStore(options.memory_bytes, options.folder))
     with ByteStream(path, options.max_expanded_bytes) as stream:
@@ -84,13 +86,13 @@ def _read_part(path: Path, reader: TraceReader, options: ReadOptions, chunks: tu
         raise NeedsSequentialRead
     part = tables.finish()
     part.skipped.update(reader.skipped)
-    _dump(part, file)
+    return part
 
 
 class _Fork:
     """A fork of this process, which leaves events in a file. Use it as a context manager, which ends the fork."""
 
-    def __init__(self, work: Callable[[IO[bytes]], None], store: ColumnStore) -> None:
+    def __init__(self, read: Callable[[], Events], store: ColumnStore) -> None:
         self._file = store.temporary_file()
         try:
             self._process = os.fork()
@@ -102,13 +104,13 @@ class _Fork:
             try:
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
                 start_timer()
-                work(self._file)
+                _write(read(), self._file)
                 status = 0
             finally:
                 os._exit(status)
 
-    def events(self) -> Events:
-        """Waits for the fork, and returns its events, whose columns are mapped from the file.
+    def part(self) -> _Part:
+        """Waits for the fork, and returns what it read.
 
         Raises:
             NeedsSequentialRead: it failed.
@@ -117,7 +119,9 @@ class _Fork:
         _, status = os.waitpid(process, 0)
         if status:
             raise NeedsSequentialRead
-        return _load(self._file)
+        self._file.seek(0)
+        events: Events = pickle.load(self._file)  # trusted: written by our own fork
+        return events, (np.load(self._file) for _ in repeat(None))
 
     def __enter__(self) -> _Fork:
         return self
@@ -130,32 +134,37 @@ class _Fork:
             os.waitpid(self._process, 0)
 
 
-def _dump(events: Events, file: IO[bytes]) -> None:
-    """Writes events: pickled, and their columns behind that."""
-    columns: list[pickle.PickleBuffer] = []
-    pickled = pickle.dumps(events, protocol=5, buffer_callback=columns.append)
-    file.write(_LENGTH.pack(len(pickled)) + pickled)
-    for column in columns:
-        raw = column.raw()
-        file.write(bytes(-file.tell() % _ALIGNMENT))
-        file.write(_LENGTH.pack(len(raw)))
-        file.write(raw)
+def _columns(events: Events) -> Iterator[npt.NDArray[Any]]:
+    """The columns of all tables; each is taken out of its table."""
+    return (events.tables[table].pop(column) for table, columns in COLUMNS.items() for column in columns)
+
+
+def _write(events: Events, file: IO[bytes]) -> None:
+    pickle.dump(msgspec.structs.replace(events, tables={}), file)
+    for column in _columns(events):
+        np.save(file, column)
     file.flush()
 
 
-def _load(file: IO[bytes]) -> Events:
-    """Reads what ``_dump`` wrote."""
-    mapped = memoryview(mmap.mmap(file.fileno(), 0))
-    columns: list[memoryview] = []
-
-    def taken(position: int) -> tuple[memoryview, int]:
-        (length,) = _LENGTH.unpack_from(mapped, position)
-        begin = position + _LENGTH.size
-        return mapped[begin : begin + length], begin + length
-
-    pickled, position = taken(0)
-    while position < len(mapped):
-        column, position = taken(position + -position % _ALIGNMENT)
-        columns.append(column)
-    events: Events = pickle.loads(pickled, buffers=columns)  # trusted: written by our own fork
-    return events
+def _joined(parts: Sequence[_Part], store: ColumnStore) -> Events:
+    """The events of the parts of one trace, in the order of the file. Items are numbered as if one had read them all:
+    by first appearance."""
+    whole = Events({name: {} for name in COLUMNS}, [], [], [], [], [], {}, Counter(), Counter(), set())
+    numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
+    for items in ("texts", "threads", "inputs", "triples", "metrics"):
+        known = Places()
+        numbers[items] = [np.array(list(map(known.of, getattr(part, items))), np.int32) for part, _ in parts]
+        setattr(whole, items, list(known))
+    for table, columns in COLUMNS.items():
+        for name, column in columns.items():
+            values = [next(columns_of_part) for _, columns_of_part in parts]
+            if column.items:
+                values = [number[each] for number, each in zip(numbers[column.items], values, strict=True)]
+            target = whole.tables[table][name] = store.empty(sum(map(len, values)), column.typecode)
+            np.concatenate(values, out=target)
+    for part, _ in parts:
+        whole.thread_names |= part.thread_names
+        whole.skipped.update(part.skipped)
+        whole.categories.update(part.categories)
+        whole.other_categories |= part.other_categories
+    return whole

@@ -3,43 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from functools import lru_cache
-from typing import Any
 
+from tensorboard_plugin_dlprof.importers.kineto.events import Kind, kind_of_category
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
-
-NO_INPUTS = b"\0\0"
-"""Shapes, types and values of an op's inputs as written, joined by zero bytes, which JSON lacks; here all absent."""
 
 ThreadKey = tuple[int | str, int | str]
 """A process and one of its threads, as written: numbers, or a text with a label and a name."""
 
 
-class Memo(dict[Any, Any]):
-    """Remembers what a function returns for each key, so that a known key costs one look-up."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, key: Any) -> Any:
-        value = self[key] = self._function(key)
-        return value
-
-    def of(self, keys: Iterable[Any]) -> list[Any]:
-        """The value of each key."""
-        return list(map(self.__getitem__, keys))
-
-
-def numbered_in(known: dict[Any, int]) -> Callable[[Any], int]:
-    """Returns a function that numbers keys in the order of their first appearance, in ``known``."""
-    return lambda key: known.setdefault(key, len(known))
-
-
-def thread_key(pid: int | str, tid: int | str) -> ThreadKey:
+def thread_key(written: ThreadKey) -> ThreadKey:
     """Process and thread with numbers written as text converted to numbers. A thread may have a name instead of a
     number, and a process a label before its number; these stay texts."""
+    pid, tid = written
     number = whole_number(tid, -1)
     process = pid if label_of(pid) else whole_number(pid, -1)
     return process, tid if number == -1 and isinstance(tid, str) else number
@@ -57,11 +32,9 @@ def label_of(process: int | str) -> str:
 _LAST_NUMBER = re.compile(r"(\d+)\D*$")
 
 
-def track_number(value: object, fallback: object) -> int:
-    """The number of a device or stream: ``value``, else that in the track's name (``stream 7``); -1 if unknown."""
-    if type(value) is int and value >= 0:
-        return value
-    for candidate in (value, fallback):
+def track_number(value_and_track: tuple[object, object]) -> int:
+    """The number of a device or stream as written, else that in its track's name (``stream 7``); -1 if unknown."""
+    for candidate in value_and_track:
         number = whole_number(candidate)
         if number >= 0:
             return number
@@ -93,15 +66,14 @@ _PLAIN_MEMORY = str.maketrans("M", "H")
 """Intel's M stands for host memory that was not allocated for the device."""
 
 
-@lru_cache(maxsize=1_000)
-def copy_kind(name: str, kind: object) -> int:
-    """CUPTI's number for the kind of a copy; -1 if unknown.
+def copy_kind(category_name_and_kind: tuple[str, str, object]) -> int:
+    """CUPTI's number for the kind of a copy, of what is written of it; -1 if it is unknown, or no copy.
 
-    Args:
-        name: ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs.
-        kind: ``HtoD`` on AMD's GPUs, else absent.
+    The name is ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs; the kind
+    is ``HtoD`` on AMD's GPUs, else absent.
     """
-    for text in (name, kind):
+    category, *texts = category_name_and_kind
+    for text in texts if kind_of_category(category) is Kind.MEMCPY else ():
         if isinstance(text, str) and (match := _COPY_DIRECTION.search(text)):
             return _COPY_KINDS.get((match[1][0] + match[2][0]).translate(_PLAIN_MEMORY), -1)
     return -1
