@@ -32,22 +32,20 @@ def write_op_ranges(con: sqlite3.Connection, profile: Profile) -> None:
 def write_iteration_ops(
     con: sqlite3.Connection, aggr_id: int, ops: IterationOps, unknown: UnknownKernels, op_ids: Int64s
 ) -> None:
-    """Store the counts and times of each op in each iteration (``iteration_ops``) and the kernels of all of them
-    together (``ext_op_kernels``)."""
+    """Store the kernels of each op in each iteration (``iteration_ops``), and of all of them together
+    (``ext_op_kernels``)."""
+    rows = np.flatnonzero(ops.kernels)
     insert_integers(
         con,
         "iteration_ops",
         {
             "aggr_id": aggr_id,
-            "iteration": ops.iter_value,
-            "read_only_ops_id": op_ids[ops.op],
-            "calls": ops.instances,
-            "kernels": ops.kernels,
-            "tc_kernels": ops.tc_kernels,
-            "cpu_time_ns": ops.cpu_time_ns,
-            "gpu_time_ns": ops.gpu_time_ns,
-            "kernel_ns": ops.kernel_ns,
-            "tc_kernel_ns": ops.tc_kernel_ns,
+            "iteration": ops.iter_value[rows],
+            "read_only_ops_id": op_ids[ops.op[rows]],
+            "kernels": ops.kernels[rows],
+            "tc_kernels": ops.tc_kernels[rows],
+            "kernel_ns": ops.kernel_ns[rows],
+            "tc_kernel_ns": ops.tc_kernel_ns[rows],
         },
     )
     of_op = Groups.of(ops.op, int(ops.op.max()) + 1 if len(ops.op) else 0)

@@ -178,4 +178,4 @@ def _expected_bytes(profile: Profile) -> int:
     work = len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.syncs.op) + len(profile.calls.op)
     instances = len(profile.instances.op)
     events = sum(len(history.in_use_bytes) for history in profile.memory_histories)
-    return 200_000 + 170 * len(profile.kernels.op) + 80 * (work + instances) + 12 * events
+    return 200_000 + 150 * len(profile.kernels.op) + 80 * (work + instances) + 12 * events

@@ -164,7 +164,7 @@ OPS_OF_ITERATION = Table(
     key="op_id",
     base="iteration_ops AS node CROSS JOIN read_only_ops AS op ON op.id = node.read_only_ops_id",
     row_id="op.id",
-    where=f"{_SCOPE} AND node.kernels > 0 AND op.domain_id = :domain",
+    where=f"{_SCOPE} AND op.domain_id = :domain",
     rows_where=_SCOPE,
     links=(ITERATION_LINK,),
     default_sort="-gpu_time_ns",

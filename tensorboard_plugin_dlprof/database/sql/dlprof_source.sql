@@ -83,11 +83,8 @@ SELECT
     aggr_id,
     iter_value AS iteration,
     read_only_ops_id,
-    NULL AS calls,
     total_count AS kernels,
     uses_tc_count AS tc_kernels,
-    NULL AS cpu_time_ns,
-    NULL AS gpu_time_ns,
     total_gpu_time AS kernel_ns,
     tc_gpu_time AS tc_kernel_ns
 FROM kernel_iteration_node

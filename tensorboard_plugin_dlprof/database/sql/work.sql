@@ -74,16 +74,13 @@ CREATE TABLE iteration_kernels (
     PRIMARY KEY (aggr_id, iteration, position)
 ) WITHOUT ROWID;
 
--- Every op in every aggregated iteration that calls it. Its kernels and their times are those of iteration_kernels.
+-- Every op in every aggregated iteration in which it launches kernels, which are those of iteration_kernels.
 CREATE TABLE iteration_ops (
     aggr_id           INTEGER NOT NULL,         -- aggregations.id
     iteration         INTEGER NOT NULL,         -- number of the iteration
     read_only_ops_id  INTEGER NOT NULL,         -- read_only_ops.id
-    calls             INTEGER,                  -- calls of the op; NULL unknown
-    kernels           INTEGER NOT NULL,         -- kernels of them
+    kernels           INTEGER NOT NULL,         -- kernels of its calls
     tc_kernels        INTEGER NOT NULL,         -- of these, kernels that use Tensor Cores
-    cpu_time_ns       INTEGER,                  -- ns, sum over the calls; NULL unknown
-    gpu_time_ns       INTEGER,                  -- ns, sum of the calls' GPU times; NULL unknown
     kernel_ns         INTEGER NOT NULL,         -- ns, plain sum over the kernels
     tc_kernel_ns      INTEGER NOT NULL,         -- ns, plain sum over those that use Tensor Cores
     PRIMARY KEY (aggr_id, iteration, read_only_ops_id)
