@@ -21,8 +21,8 @@ from benchmarks.measuring import percentile
 from benchmarks.server import serving_folder
 from tensorboard_plugin_dlprof.aggregation.intervals import covered, intersect, subtract, union, union_of
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.rank_rows import RANK_TABLES, write_ranks
-from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
+from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
+from tensorboard_plugin_dlprof.database.sql_files import run
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.metadata import EXTENSION_VERSION, RANK_SUFFIX
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows, Parts, RankTables
@@ -62,9 +62,7 @@ def write_rank_files(folder: Path, ranks: int, iterations: int) -> None:
         name.with_name(f"{name.name}.pt.trace.json").write_text('{"traceEvents": []}')
         tables = _rank(number, ranks, starts[number], ends[number], bounds[number])
         with published(name.with_name(name.name + RANK_SUFFIX), 100_000) as con:
-            for statement in statements("extensions"):
-                if statement.startswith(tuple(f"{NEW_TABLE}{table} (" for table in ("ext_info", *RANK_TABLES))):
-                    con.execute(statement)
+            run(con, "info", "ranks")
             facts = {"extension_version": EXTENSION_VERSION, "source_name": f"rank{number}.pt.trace.json"}
             con.executemany("INSERT INTO ext_info (key, value) VALUES (?, ?)", list(facts.items()))
             write_ranks(con, [tables])

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.checking.findings import Report
 from tensorboard_plugin_dlprof.checking.invariants import INVARIANTS
-from tensorboard_plugin_dlprof.database.connection import has_extensions, layout_of, open_database
+from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
 from tensorboard_plugin_dlprof.database.coverage import NO_GPU_WORK
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
 from tensorboard_plugin_dlprof.database.job_rows import open_job_database, opened_job
-from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, layout_of
 from tensorboard_plugin_dlprof.errors import ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import (

@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
-from tensorboard_plugin_dlprof.database.row_counts import count_added_rows, count_rows, last_id, last_ids
+from tensorboard_plugin_dlprof.database.row_counts import count_rows, last_id
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.database.work_rows import stored_launches, write_iteration_kernels
 from tensorboard_plugin_dlprof.database.writer import write_who_and_when
@@ -36,30 +36,25 @@ def same_aggregation(con: UntrustedConnection, aggregation: Aggregation) -> int 
     Raises:
         UnfitDatabase: the database cannot be read.
     """
-    with reading(con.shown_name, UnfitDatabase):
-        return _same_aggregation(con, aggregation)
-
-
-def _same_aggregation(con: UntrustedConnection, aggregation: Aggregation) -> int | None:
-    iterations = aggregation.iterations.iter_value
-    rows = con.execute(
-        "SELECT summary.aggr_id FROM model_summary AS summary JOIN dictionary AS key ON key.id = summary.key_node_id "
-        "WHERE summary.iter_start = ? AND summary.iter_stop = ? AND summary.iter_total = ? AND key.string = ? "
-        "ORDER BY summary.aggr_id",
-        (int(iterations[0]), int(iterations[-1]), len(aggregation.candidate.values), aggregation.key_op),
-    ).fetchall()
-    candidate = aggregation.candidate
+    iterations, candidate = aggregation.iterations.iter_value, aggregation.candidate
     wanted = (candidate.values, candidate.start_ns, candidate.stop_ns)
-    for (number,) in rows:
-        # Two ops may have one name, so the iterations themselves decide.
-        found = integers(
-            con,
-            "SELECT iter_value, start_time, stop_time FROM iteration_list "
-            f"WHERE aggr_id = {int(number)} ORDER BY iter_value",
-            3,
-        )
-        if all(np.array_equal(column, other) for column, other in zip(found, wanted, strict=True)):
-            return int(number)
+    with reading(con.shown_name, UnfitDatabase):
+        rows = con.execute(
+            "SELECT summary.aggr_id FROM model_summary AS summary JOIN dictionary AS key ON key.id = "
+            "summary.key_node_id WHERE summary.iter_start = ? AND summary.iter_stop = ? AND summary.iter_total = ? "
+            "AND key.string = ? ORDER BY summary.aggr_id",
+            (int(iterations[0]), int(iterations[-1]), len(candidate.values), aggregation.key_op),
+        ).fetchall()
+        for (number,) in rows:
+            # Two ops may have one name, so the iterations themselves decide.
+            stored = integers(
+                con,
+                "SELECT iter_value, start_time, stop_time FROM iteration_list "
+                f"WHERE aggr_id = {int(number)} ORDER BY iter_value",
+                3,
+            )
+            if all(np.array_equal(column, other) for column, other in zip(stored, wanted, strict=True)):
+                return int(number)
     return None
 
 
@@ -94,7 +89,6 @@ def add_aggregation(
     """
     with reading(con.shown_name, UnfitDatabase), copied(con, source, target, progress) as new:
         numbering = _numbering(con, new, profile)
-        last = last_ids(new)
         dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
         aggr_id = last_id(new, "aggregations") + 1
         write_who_and_when(new, aggr_id)
@@ -110,7 +104,7 @@ def add_aggregation(
         new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
         if advice is not None:
             write_advice(new, aggr_id, profile, aggregation, advice, text, numbering.ops)
-        count_added_rows(new, last)
+        count_rows(new)
     return aggr_id
 
 
@@ -130,7 +124,6 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
         if aggr_id == known[0]:
             raise BadRequest(f"Aggregation {aggr_id} is the original one and cannot be deleted.")
         with copied(con, source, target, progress, without=aggr_id) as new:
-            new.execute("DELETE FROM ext_row_counts")
             count_rows(new)
 
 

@@ -6,16 +6,14 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import cache
-from itertools import chain
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import (
     DLPROF_SCRIPTS,
-    NEW_TABLE,
     TABLE_SCRIPTS,
     VIEW_SCRIPTS,
+    layout_of,
     statements,
 )
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError, TooNew, TooOld, UnfitDatabase
@@ -69,13 +67,12 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
             if _has_info(con):
                 require_tables(con, {"ext_info": ("key", "value")})
             if has_extensions(con):
-                _require_tables_of_ours(con)
+                require_tables(con, layout_of(*TABLE_SCRIPTS))
                 scripts = VIEW_SCRIPTS
             else:
                 _make_tables_fit(con, minor)
                 scripts = ("dlprof_source", "views")
-            views = [statement for script in scripts for statement in statements(script)]
-            for statement in views:
+            for statement in statements(*scripts):
                 if not _has_info(con) or not statement.startswith("CREATE VIEW ext_info"):
                     con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))
             if not has_extensions(con):
@@ -221,35 +218,3 @@ def _add_empty_tables(con: UntrustedConnection) -> None:
         if table not in made and table not in layout_of(*DLPROF_SCRIPTS) and table != "ext_info":
             values = ", ".join(f"NULL AS {name}" for name in names)
             con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} WHERE 0")
-
-
-def _require_tables_of_ours(con: UntrustedConnection) -> None:
-    """Check that the file has all of our tables, as real tables with all columns."""
-    if not all(_holds_tables_of(con, script) for script in TABLE_SCRIPTS):
-        require_tables(con, layout_of(*TABLE_SCRIPTS))
-
-
-def _holds_tables_of(con: UntrustedConnection, script: str) -> bool:
-    """Whether all tables of ``sql/<script>.sql`` were created by exactly its statements, as in our databases.
-
-    Their columns then need no check, which would take several times as long.
-    """
-    rows = con.execute("SELECT sql FROM main.sqlite_master WHERE type = 'table'").fetchmany(_MOST_TABLES)
-    made = {sql for (sql,) in rows}
-    return all(statement.rstrip(";") in made for statement in statements(script) if statement.startswith(NEW_TABLE))
-
-
-@cache
-def layout_of(*scripts: str) -> dict[str, tuple[str, ...]]:
-    """The tables that the scripts ``sql/<script>.sql`` create, each with its columns in order."""
-    con = sqlite3.connect(":memory:")
-    try:
-        for statement in chain.from_iterable(map(statements, scripts)):
-            con.execute(statement)
-        names = [str(row[0]) for row in con.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {
-            table: tuple(str(row[0]) for row in con.execute("SELECT name FROM pragma_table_info(?)", (table,)))
-            for table in names
-        }
-    finally:
-        con.close()

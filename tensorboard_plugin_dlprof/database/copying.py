@@ -9,15 +9,15 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import (
+    INDEX_SCRIPTS,
     TABLE_SCRIPTS,
     VIEW_SCRIPTS,
-    indexed_table,
+    layout_of,
+    run,
     statements,
 )
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
@@ -85,32 +85,35 @@ def copied(
             raise UnfitDatabase(f"{con.shown_name} changed while it was copied; try again.")
 
     with published(target, 2 * source.stat().st_size, check) as new:
-        try:
-            with _rebuilt(con, new, source, progress, without):
-                yield new
-        except sqlite3.IntegrityError:
-            raise UnfitDatabase(
-                f"{con.shown_name} is damaged: it has contradictory rows, such as two with the same id; make it again."
-            ) from None
+        with contradictions_refused(con):
+            _copy_tables(con, new, source, progress, without)
+            yield new
+            run(new, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
         # Windows cannot replace an open file.
         con.close()
 
 
 @contextmanager
-def _rebuilt(
+def contradictions_refused(con: UntrustedConnection) -> Iterator[None]:
+    """Turns rows of a database that contradict each other, as its indexes tell, into an ``UnfitDatabase``."""
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise UnfitDatabase(
+            f"{con.shown_name} is damaged: it has contradictory rows, such as two with the same id; make it again."
+        ) from None
+
+
+def _copy_tables(
     con: UntrustedConnection,
     new: sqlite3.Connection,
     source: Path,
     progress: Callable[[float], None],
     without: int | None,
-) -> Iterator[None]:
-    """Fills an empty database with the rows of another; indexes and views are created when the block ends."""
+) -> None:
+    """Fill an empty database with the rows of another."""
     layout = layout_of(*TABLE_SCRIPTS)
     create_tables(new, may_hold_null=_may_hold_null(con))
-    late = [text for text in statements("indexes") if _is_of_aggregations(text)]
-    for statement in statements("indexes"):
-        if statement not in late:
-            new.execute(statement)
     with _attached(new, source):
         for number, (table, names) in enumerate(layout.items()):
             _copy_within(new, table, without if "aggr_id" in names else None)
@@ -119,16 +122,12 @@ def _rebuilt(
     if without is not None:
         for table, used in _ORPHANS:
             new.execute(f"DELETE FROM {table} WHERE id NOT IN ({used})")
-    yield
-    for statement in chain(late, *map(statements, VIEW_SCRIPTS)):
-        new.execute(statement)
 
 
 def create_tables(new: sqlite3.Connection, *, may_hold_null: bool = False) -> None:
     """Create our tables, without NOT NULL for rows of a foreign file, which may hold it anywhere."""
-    for script in TABLE_SCRIPTS:
-        for statement in statements(script):
-            new.execute(re.sub(r"\s+NOT NULL", "", statement) if may_hold_null else statement)
+    for statement in statements(*TABLE_SCRIPTS):
+        new.execute(re.sub(r"\s+NOT NULL", "", statement) if may_hold_null else statement)
 
 
 def _may_hold_null(con: sqlite3.Connection) -> bool:
@@ -140,11 +139,6 @@ def _may_hold_null(con: sqlite3.Connection) -> bool:
 def _identity(path: Path) -> tuple[int, int, int, int]:
     status = path.stat()
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
-
-
-def _is_of_aggregations(index: str) -> bool:
-    """Whether the table of one of our CREATE INDEX statements has an ``aggr_id``."""
-    return "aggr_id" in layout_of(*TABLE_SCRIPTS)[indexed_table(index)]
 
 
 @contextmanager
@@ -173,8 +167,8 @@ def _attached(new: sqlite3.Connection, source: Path) -> Iterator[None]:
 def _copy_within(new: sqlite3.Connection, table: str, without: int | None) -> None:
     """Copy a table from the attached ``old``.
 
-    For ``SELECT *`` without a condition, SQLite transfers records and equal indexes without decoding them: ten million
-    kernels take seconds instead of half a minute.
+    For ``SELECT *`` without a condition, SQLite transfers records without decoding them: ten million kernels take
+    seconds instead of half a minute.
     """
     if without is None:
         new.execute(f"INSERT INTO main.{table} SELECT * FROM old.{table}")

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
-from tensorboard_plugin_dlprof.database.connection import layout_of, open_database
+from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, indexed_table, statements
+from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, layout_of, run
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.opening.sqlite_file import reading
 
@@ -33,9 +33,7 @@ def write_dlprof_file(source: Path, target: Path, progress: Callable[[float], No
     layout = layout_of(*DLPROF_SCRIPTS)
     try:
         with reading(con.shown_name, UnfitDatabase), published(target, 2 * source.stat().st_size) as new:
-            for script in DLPROF_SCRIPTS:
-                for statement in statements(script):
-                    new.execute(statement)
+            run(new, *DLPROF_SCRIPTS)
             for number, (table, columns) in enumerate(layout.items()):
                 con.authorizer_calls = 0
                 wanted = columns[1:] if table == _NODES else columns
@@ -44,10 +42,6 @@ def write_dlprof_file(source: Path, target: Path, progress: Callable[[float], No
                 while rows := cursor.fetchmany(_ROWS_AT_ONCE):
                     insert_rows(new, table, wanted, rows)
                 progress((number + 1) / len(layout))
-            for statement in (*statements("indexes"), *statements("indexes_of_others")):
-                if indexed_table(statement) in layout:
-                    new.execute(statement)
-            for statement in statements("views"):
-                new.execute(statement)
+            run(new, "indexes", "dlprof_work_indexes", "views")
     finally:
         con.close()

@@ -10,16 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
-from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.copying import create_tables, mask_command_lines
+from tensorboard_plugin_dlprof.database.copying import contradictions_refused, create_tables, mask_command_lines
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.row_counts import count_rows
-from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, TABLE_SCRIPTS, VIEW_SCRIPTS, layout_of, run
 from tensorboard_plugin_dlprof.database.track_rows import Ids
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
-from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DLPROF_VERSION, EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -42,29 +40,22 @@ def carried_over(con: UntrustedConnection, source: Path, target: Path) -> Iterat
         OutputNotWritable: the target's folder is missing, read-only or full.
     """
     layout = layout_of(*TABLE_SCRIPTS)
-    with published(target, 3 * source.stat().st_size) as new:
-        try:
-            create_tables(new, may_hold_null=True)
-            for table, columns in layout.items():
-                con.authorizer_calls = 0
-                cursor = con.execute(f"SELECT {', '.join(columns)} FROM {table}")
-                while rows := cursor.fetchmany(_ROWS_A_FETCH):
-                    insert_rows(new, table, columns, rows)
-            _write_versions(new)
-            mask_command_lines(new)
-            yield new
-            _write_proposals(new)
-            _write_own_feedback(new)
-            # DLProf says which ops are eligible; of no op that is unknown.
-            new.execute("UPDATE ext_op_efficiency SET eligibility = 'not_eligible' WHERE eligibility = 'unknown'")
-            for script in ("indexes", *VIEW_SCRIPTS):
-                for statement in statements(script):
-                    new.execute(statement)
-            count_rows(new)
-        except sqlite3.IntegrityError:
-            raise UnfitDatabase(
-                f"{con.shown_name} is damaged: it has contradictory rows, such as two with the same id; make it again."
-            ) from None
+    with published(target, 3 * source.stat().st_size) as new, contradictions_refused(con):
+        create_tables(new, may_hold_null=True)
+        for table, columns in layout.items():
+            con.authorizer_calls = 0
+            cursor = con.execute(f"SELECT {', '.join(columns)} FROM {table}")
+            while rows := cursor.fetchmany(_ROWS_A_FETCH):
+                insert_rows(new, table, columns, rows)
+        _write_versions(new)
+        mask_command_lines(new)
+        yield new
+        _write_proposals(new)
+        _write_own_feedback(new)
+        # DLProf says which ops are eligible; of no op that is unknown.
+        new.execute("UPDATE ext_op_efficiency SET eligibility = 'not_eligible' WHERE eligibility = 'unknown'")
+        run(new, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
+        count_rows(new)
 
 
 def aggregations_of(con: sqlite3.Connection) -> list[tuple[int, int, int, str | None]]:

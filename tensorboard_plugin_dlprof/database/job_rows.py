@@ -11,7 +11,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import layout_of, run
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
 from tensorboard_plugin_dlprof.metadata import JOB_VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
@@ -57,11 +57,8 @@ def write_job(path: Path, tables: JobTables) -> None:
     Raises:
         OutputNotWritable: the folder is missing, read-only or full.
     """
-    script = statements("job")
     with published(path, 100_000 + 4_000 * len(tables.ranks)) as con:
-        for statement in script:
-            if not statement.startswith("CREATE INDEX"):
-                con.execute(statement)
+        run(con, "job")
         insert_rows(con, "job_info", ("key", "value"), [(key, storable(value)) for key, value in tables.info.items()])
         named = {"job_ranks": tables.ranks, "job_collective_stats": tables.stats, "job_pairs": tables.pairs}
         for table, rows in named.items():
@@ -73,9 +70,7 @@ def write_job(path: Path, tables: JobTables) -> None:
         insert_rows(con, "job_collectives", _COLLECTIVES, tables.collectives)
         for row in tables.findings:
             insert_row(con, "job_findings", row)
-        for statement in script:
-            if statement.startswith("CREATE INDEX"):
-                con.execute(statement)
+        run(con, "job_indexes")
 
 
 def _stored(value: Any) -> Any:
@@ -88,8 +83,6 @@ def open_job_database(path: Path) -> UntrustedConnection:
     Raises:
         ProfileError: there is no such file, it is damaged, of another version, or not the database of a job.
     """
-    from tensorboard_plugin_dlprof.database.connection import layout_of
-
     con = open_untrusted(path, NotADatabase)
     try:
         with reading(con.shown_name, NotADatabase):

@@ -19,7 +19,6 @@ from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.outputs import refuse_special
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 from tensorboard_plugin_dlprof.opening.regular_file import shown
-from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _ABANDONED_AFTER_S = 24 * 3600
 _STEPS_AT_ONCE = 20_000
@@ -61,8 +60,7 @@ def published(
             finally:
                 con.close()
             if marked:
-                with _flushed_beside(temporary):
-                    write_digest(temporary, marked)
+                write_digest(temporary, marked)
             _flush(temporary, os.O_RDWR)
             with exclusive(target.parent):
                 check()
@@ -120,26 +118,6 @@ def _connect(temporary: Path) -> sqlite3.Connection:
     con.execute("PRAGMA cache_size = -16000")
     con.set_progress_handler(is_over, _STEPS_AT_ONCE)
     return con
-
-
-@contextmanager
-def _flushed_beside(path: Path) -> Iterator[None]:
-    """Flushes a file in another thread while the block reads it, so that flushing it again afterwards is quick."""
-    failed: list[OSError] = []
-
-    def flush() -> None:
-        try:
-            _flush(path, os.O_RDWR)
-        except OSError as error:
-            failed.append(error)
-
-    flushing = start_thread(flush, "dlprof-flush")
-    try:
-        yield
-    finally:
-        flushing.join()
-    for error in failed:
-        raise error  # Linux reports lost data only once: flushing the file again would succeed
 
 
 def _flush(path: Path, flags: int) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.extension_rows import write_info
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, source_fingerprint
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.rank_rows import RANK_TABLES, write_ranks
-from tensorboard_plugin_dlprof.database.sql_files import NEW_TABLE, statements
+from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
+from tensorboard_plugin_dlprof.database.sql_files import layout_of, run
 from tensorboard_plugin_dlprof.errors import NotADatabase, ProfileError
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION
 from tensorboard_plugin_dlprof.opening.sqlite_file import (
@@ -23,7 +22,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import (
 )
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
-_TABLES = ("ext_info", *RANK_TABLES)
+_SCRIPTS = ("info", "ranks")
 
 
 def write_rank_file(path: Path, profile: Profile, source: SourceIdentity) -> None:
@@ -33,9 +32,7 @@ def write_rank_file(path: Path, profile: Profile, source: SourceIdentity) -> Non
         OutputNotWritable: the folder is missing, read-only or full.
     """
     with published(path, 100_000) as con:
-        for statement in statements("extensions"):
-            if statement.startswith(tuple(f"{NEW_TABLE}{table} (" for table in _TABLES)):
-                con.execute(statement)
+        run(con, *_SCRIPTS)
         write_info(con, profile, source, "")
         write_ranks(con, profile.ranks)
 
@@ -48,8 +45,7 @@ def opened_ranks(path: Path) -> Iterator[UntrustedConnection]:
         ProfileError: there is no such file, it is damaged, or something else; also from the block.
     """
     with closing(open_untrusted(path, NotADatabase)) as con, reading(con.shown_name, NotADatabase):
-        layout = layout_of("extensions")
-        require_tables(con, {table: layout[table] for table in _TABLES})
+        require_tables(con, layout_of(*_SCRIPTS))
         seal(con)
         yield con
 

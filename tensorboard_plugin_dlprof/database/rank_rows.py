@@ -173,7 +173,3 @@ def ranks_of(text: str) -> tuple[int, ...]:
         return tuple(int(rank) for rank in text.split(",")) if text else ()
     except ValueError:
         return ()
-
-
-RANK_TABLES = ("ranks", "rank_parts", "rank_groups", "collectives", "rank_overlaps")
-"""The tables of ``sql/ranks.sql``."""

@@ -34,8 +34,8 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
-from tensorboard_plugin_dlprof.database.row_counts import count_rows_of_new
-from tensorboard_plugin_dlprof.database.sql_files import VIEW_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.row_counts import count_rows
+from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, VIEW_SCRIPTS, run
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks
@@ -116,9 +116,8 @@ def write_database(
         _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, found, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
-        count_rows_of_new(con)
-        for script in ("indexes", *VIEW_SCRIPTS):
-            _run(con, script)
+        count_rows(con)
+        run(con, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
     return warnings(profile)
 
 
@@ -158,11 +157,6 @@ def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
     """Store the row in ``aggregations``: user, host and time of the aggregation."""
     who = {"server_user_name": _user(), "server_host_name": storable(platform.node())}
     insert_row(con, "aggregations", {"id": aggr_id, **who, "start_timestamp": f"{datetime.now():%Y-%m-%d %H:%M:%S}"})
-
-
-def _run(con: sqlite3.Connection, script: str) -> None:
-    for statement in statements(script):
-        con.execute(statement)
 
 
 def _user() -> str:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
-from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, layout_of, statements
 from tests.cli.traces import write_trace
 
 

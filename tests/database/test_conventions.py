@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.database.connection import layout_of
-from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, TABLE_SCRIPTS, statements
+from tensorboard_plugin_dlprof.database.sql_files import DLPROF_SCRIPTS, TABLE_SCRIPTS, layout_of, statements
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.database.views import read_only
 from tests.shared_data import REPOSITORY, shared_data

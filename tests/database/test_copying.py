@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, is_intact
-from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, layout_of
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source
 from tests.database.views import read_only
 from tests.imports.traces import write_trace

@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
-from tensorboard_plugin_dlprof.database.connection import layout_of
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, layout_of
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX

@@ -94,7 +94,7 @@ def hold(*_):
     Path(os.environ["HELD"]).touch()
     time.sleep(60)
 
-writer.count_rows_of_new = hold
+writer.count_rows = hold
 from tensorboard_plugin_dlprof.cli.main import main
 sys.exit(main())
 """

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.database.memory_rows import write_history
-from tensorboard_plugin_dlprof.database.sql_files import statements
+from tensorboard_plugin_dlprof.database.sql_files import run
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
 from tensorboard_plugin_dlprof.memory.pairing import pair
 from tensorboard_plugin_dlprof.memory.peak import by_category
@@ -51,8 +51,7 @@ def history_of(events: int, timed: bool = True) -> History:
 def stored(history: History) -> sqlite3.Connection:
     """A database with a history."""
     con = sqlite3.connect(":memory:")
-    for statement in statements("extensions"):
-        con.execute(statement)
+    run(con, "memory")
     write_history(con, history)
     return con
 

@@ -1,4 +1,4 @@
--- Indexes, created after the rows. The comment on each says which question it answers.
+-- Indexes of schema.sql, created after the rows. The comment on each says which question it answers.
 -- 1.8's unique index over (api_start, gpu_start, thread_id, read_only_ops_id) of kernels would take 30 bytes a kernel, and
 -- traces with times in whole microseconds violate it; so do kernels without a recorded launch.
 
@@ -31,11 +31,5 @@ CREATE INDEX aggregated_iterations_by_length ON iteration_aggregation_list (
     aggr_id,
     tc_duration + non_tc_duration + memory_duration + dataloader_duration + io_duration + cpu_duration + other_duration
 );
--- Kernels of one iteration by op, by name and by duration; each index holds the position, and what filters for op and name
--- compare.
-CREATE INDEX iteration_kernels_by_op ON iteration_kernels (aggr_id, iteration, read_only_ops_id, position, name_order);
-CREATE INDEX iteration_kernels_by_name ON iteration_kernels (aggr_id, iteration, name_order, position, read_only_ops_id);
-CREATE INDEX iteration_kernels_by_duration
-    ON iteration_kernels (aggr_id, iteration, duration_ns, position, read_only_ops_id, name_order);
 CREATE UNIQUE INDEX unique_kernel_iteration_stats
     ON kernel_iteration_stats (aggr_id, domain_id, iter_value);

@@ -140,7 +140,3 @@ CREATE TABLE job_findings (
     gain_ns   INTEGER,              -- about, of an iteration
     evidence  TEXT NOT NULL         -- numbers, as JSON
 );
-
-CREATE INDEX job_collectives_by_wait ON job_collectives (wait_ns DESC);
-CREATE INDEX job_collectives_by_group ON job_collectives (group_id, wait_ns DESC);
-CREATE INDEX job_collectives_by_iteration ON job_collectives (iteration, wait_ns DESC);

@@ -1,5 +1,4 @@
--- Further indexes of a copy of one of NVIDIA's databases, in addition to those of indexes.sql: it has no ext_op_ranges, and
--- its rows may be in any order.
+-- Indexes of dlprof_work.sql, created after the rows.
 
 -- Calls of one op.
 CREATE INDEX op_instances_of_op ON read_only_op_instances (read_only_ops_id);
