@@ -60,13 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     target = arguments.output or resolved(arguments.database)
     if not is_dlprof_database(arguments.database) and is_source(arguments.database):
         raise BadRequest(f"{arguments.database} is a source; import it first: dlprof import {arguments.database}")
-    progress = ProgressBar(arguments.database.name)
-    try:
+    with ProgressBar(arguments.database.name) as progress:
         result = aggregate_database(
             arguments.database, target, Selection(arguments.key_op, start, stop, arguments.candidate, typical), progress
         )
-    finally:
-        progress.clear()
     if result.is_new:
         tell(f"{arguments.output or arguments.database}: aggregation {result.aggregation}")
     elif arguments.output:

@@ -72,11 +72,8 @@ def _reports(arguments: Sequence[str]) -> Iterator[Report]:
             if path in checked:
                 continue
             checked.add(path)
-            progress = ProgressBar(path.name)
-            try:
+            with ProgressBar(path.name) as progress:
                 report = check_file(path, progress)
-            finally:
-                progress.clear()
             yield report
 
 

@@ -27,22 +27,17 @@ def database_of(profile: Path) -> Iterator[Path]:
         yield database
     elif database is not None:
         with temporary_folder() as folder:
-            progress = ProgressBar(profile.name)
-            try:
+            with ProgressBar(profile.name) as progress:
                 ours = in_our_schema(database, folder / database.name, progress)
-            finally:
-                progress.clear()
             yield ours
     else:
         with temporary_folder() as folder:
             options = ImportOptions(kernel_rules=chosen_rules(""))
-            progress = ProgressBar(profile.name)
             try:
-                result = import_source(profile, Path(folder, database_name(profile.name)), options, progress)
+                with ProgressBar(profile.name) as progress:
+                    result = import_source(profile, Path(folder, database_name(profile.name)), options, progress)
             except OutputNotWritable as error:
                 raise OutputNotWritable(f"{error} TMPDIR names the folder of temporary files.") from None
-            finally:
-                progress.clear()
             for warning in result.warnings:
                 say(f"warning: {profile}: {warning}")
             yield result.database
@@ -75,9 +70,6 @@ def aggregation_of(profile: Path, iterations: str, aggregation: int | None = Non
     start, stop = (None, None) if isinstance(words, str) else words
     selection = Selection(iter_start=start, iter_stop=stop, typical=words == "typical")
     with database_of(profile) as database, temporary_folder() as folder:
-        progress = ProgressBar(profile.name)
-        try:
+        with ProgressBar(profile.name) as progress:
             result = aggregate_database(database, folder / database.name, selection, progress)
-        finally:
-            progress.clear()
         yield (folder / database.name if result.is_new else database), result.aggregation

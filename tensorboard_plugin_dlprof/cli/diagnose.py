@@ -36,12 +36,9 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
     chosen = parsed(arguments.iterations)
-    progress = ProgressBar(arguments.profile.name)
-    try:
+    with ProgressBar(arguments.profile.name) as progress:
         options = ImportOptions(kernel_rules=chosen_rules(""))
         found = diagnose_source(arguments.profile, chosen, options, progress, by_number=True)
-    finally:
-        progress.clear()
     if arguments.format == "json":
         tell_json(found)
     else:

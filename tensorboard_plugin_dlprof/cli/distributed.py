@@ -118,13 +118,11 @@ def _jobs(folder: Path, keeps: bool, rank_expression: str) -> Iterator[Sequence[
 
             import_ranks(folder, Path(temporary), rank_expression)
             folder = Path(temporary, folder.resolve().name or "job")
-        progress = ProgressBar(folder.name)
-        try:
-            made, unusable = make_jobs(folder, progress=progress, into=None if keeps else Path(temporary))
-        except OutputNotWritable:
-            made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
-        finally:
-            progress.clear()
+        with ProgressBar(folder.name) as progress:
+            try:
+                made, unusable = make_jobs(folder, progress=progress, into=None if keeps else Path(temporary))
+            except OutputNotWritable:
+                made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
         say_unusable(unusable)
         yield made
 

@@ -30,11 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.output.exists() and not arguments.force:
         raise OutputExists(f"{arguments.output} exists; name another file, or add --force.")
-    with database_of(arguments.profile) as database:
-        progress = ProgressBar(arguments.profile.name)
-        try:
-            write_dlprof_file(database, arguments.output, lambda fraction: progress("Writing the file", fraction))
-        finally:
-            progress.clear()
+    with database_of(arguments.profile) as database, ProgressBar(arguments.profile.name) as progress:
+        write_dlprof_file(database, arguments.output, lambda fraction: progress("Writing the file", fraction))
     tell(str(arguments.output))
     return exit_codes.SUCCESS

@@ -85,9 +85,6 @@ def _fetched(given: str, folder: Path, names: dict[str, str]) -> Path:
     for each in objects:
         path = target / each.relative if each.relative else target
         path.parent.mkdir(parents=True, exist_ok=True)
-        progress = ProgressBar(path.name)
-        try:
+        with ProgressBar(path.name) as progress:
             store.fetch(each, path, progress, sys.maxsize)
-        finally:
-            progress.clear()
     return target

@@ -252,16 +252,13 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
             tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
             return
     make_folder(job.database.parent)
-    progress = ProgressBar(job.source.name)
-    try:
+    with ProgressBar(job.source.name) as progress:
         if older is None:
             warnings = import_source(job.source, job.database, options, progress).warnings
         else:
             from tensorboard_plugin_dlprof.cli.renewing import renew
 
             warnings = renew(job.source, job.database, older, options, progress)
-    finally:
-        progress.clear()
     for warning in warnings:
         say(f"warning: {job.source}: {warning}")
     _announce(job.database, scalars, alone)

@@ -41,11 +41,8 @@ def make_jobs_in(folder: Path, force: bool) -> int:
     """Make the jobs below a folder, print the results, and return the exit code."""
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 
-    progress = ProgressBar(folder.name)
-    try:
+    with ProgressBar(folder.name) as progress:
         made, unusable = make_jobs(folder, force, progress)
-    finally:
-        progress.clear()
     say_unusable(unusable)
     for each in made:
         for warning in each.warnings:

@@ -80,13 +80,13 @@ def _import(tasks: Sequence[Task], depth: str, arguments: argparse.Namespace, op
     done = 0
     for task in tasks:
         target = rank_file(task)
-        progress = ProgressBar(task.source.name)
         try:
             make_folder(task.folder)
             # The small database does not say by which expression it got its rank.
             anew = arguments.force or arguments.rank_regex
             if anew or not is_current_rank_file(target, task.source):
-                import_ranks_of(task.source, target, options, progress)
+                with ProgressBar(task.source.name) as progress:
+                    import_ranks_of(task.source, target, options, progress)
             done += 1
         except ProfileError as error:
             say(f"error: {error}")
@@ -97,8 +97,6 @@ def _import(tasks: Sequence[Task], depth: str, arguments: argparse.Namespace, op
         except Exception as error:  # noqa: BLE001  the other ranks must not pay for a bug of ours
             say_bug(str(task.source), error)
             continue
-        finally:
-            progress.clear()
         tell(f"{task.source} -> {target}")
     return done
 

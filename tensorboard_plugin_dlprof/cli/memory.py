@@ -46,11 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.at != "peak" and not arguments.at.lstrip("-").isdecimal():
         raise WrongUsage(f"--at {arguments.at}: give peak, or a time in nanoseconds.")
     at_ns = None if arguments.at == "peak" else int(arguments.at)
-    progress = ProgressBar(arguments.profile.name)
-    try:
+    with ProgressBar(arguments.profile.name) as progress:
         found = memory_of_source(arguments.profile, at_ns, progress)
-    finally:
-        progress.clear()
     if arguments.device is not None:
         if arguments.device not in found["devices"]:
             raise WrongUsage(f"--device {arguments.device}: the recording has {', '.join(found['devices']) or 'none'}.")

@@ -93,7 +93,8 @@ def terminal_columns() -> int:
 class ProgressBar:
     """A progress bar on the last line of a terminal; prints nothing if stderr is not one.
 
-    Call it with the stage and the fraction done, from 0 to 1.
+    Call it with the stage and the fraction done, from 0 to 1. The end of its block removes it, so that the next message
+    begins at the start of the line.
     """
 
     REDRAW_SECONDS = 0.1
@@ -117,8 +118,10 @@ class ProgressBar:
         sys.stderr.write("\r\x1b[K" + line[: terminal_columns() - 1])
         sys.stderr.flush()
 
-    def clear(self) -> None:
-        """Remove the bar, so that the next message begins at the start of the line."""
+    def __enter__(self) -> ProgressBar:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -168,8 +168,5 @@ def _state(path: Path) -> tuple[int, int]:
 
 
 def _fetch(store: Store, wanted: Object, target: Path) -> None:
-    progress = ProgressBar(target.name)
-    try:
+    with ProgressBar(target.name) as progress:
         store.fetch(wanted, target, progress, sys.maxsize)
-    finally:
-        progress.clear()

@@ -216,14 +216,12 @@ def import_ranks(folder: Path, target: Path, rank_expression: str = "") -> None:
         for source in sources
     ]:
         task.folder.mkdir(parents=True, exist_ok=True)
-        progress = ProgressBar(task.source.name)
         try:
-            import_ranks_of(task.source, rank_file(task), options, progress)
+            with ProgressBar(task.source.name) as progress:
+                import_ranks_of(task.source, rank_file(task), options, progress)
             done += 1
         except ProfileError as error:
             failed = error
             say(f"warning: {error}")
-        finally:
-            progress.clear()
     if failed is not None and not done:
         raise failed
