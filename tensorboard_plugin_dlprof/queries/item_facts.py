@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.numbers import whole
-from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow
-from tensorboard_plugin_dlprof.timeline.tables import COPY, GRAPH, SET, STREAM
+from tensorboard_plugin_dlprof.queries.rows_by_id import RowsById
+from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow, table_keys
+from tensorboard_plugin_dlprof.timeline.tables import STREAM
 
-_AT_ONCE = 500
 _NOT_RECORDED = -1
 
 _DIMENSIONS = (
@@ -35,28 +34,13 @@ class Facts:
     """Facts about work, by what its items are; unknown ones are left out. Keys are those of PyTorch's traces."""
 
     def __init__(self, con: sqlite3.Connection) -> None:
-        self._con = con
-        self._known: dict[tuple[str, int], dict[str, Any]] = {}
+        self._rows: RowsById[dict[str, Any]] = RowsById(con, _SQL, _facts, {})
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[dict[str, Any]]:
         """The facts about each of some items of a stream."""
         if track.kind != STREAM:
             return [{} for _ in ref]
-        tables = {COPY: "memcpy", SET: "memset", GRAPH: "graph"}
-        keys = [
-            (tables.get(number, "launch"), one) for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)
-        ]
-        for table in {table for table, _ in keys}:
-            self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})
-        return [self._known[key] for key in keys]
-
-    def _fetch(self, table: str, refs: Iterable[int]) -> None:
-        wanted = sorted(refs)
-        for begin in range(0, len(wanted), _AT_ONCE):
-            some = wanted[begin : begin + _AT_ONCE]
-            self._known |= {(table, one): {} for one in some}
-            for number, *values in self._con.execute(_SQL[table].format(",".join("?" * len(some))), some):
-                self._known[table, number] = _facts(values)
+        return self._rows.of(table_keys(track.kind, work_class, ref))
 
 
 def _facts(values: list[Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import MutableMapping
 from functools import cache
-from typing import TypedDict
+from typing import TypedDict, cast
 
 from tensorboard_plugin_dlprof.queries.constant import constant_columns
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
@@ -63,7 +63,7 @@ def page_of(
     answer = page(connection, found, scope, request, counts)
     return {
         "table": found.name,
-        "columns": _columns(found.columns),
+        "columns": descriptions(found.columns),
         "rows": answer.rows,
         "key": found.key,
         "offset": request.offset,
@@ -76,19 +76,7 @@ def page_of(
 
 
 @cache
-def _columns(columns: tuple[Column, ...]) -> list[ColumnDescription]:
+def descriptions(columns: tuple[Column, ...]) -> list[ColumnDescription]:
     """The descriptions of a table's columns."""
-    return [
-        {
-            "key": column.key,
-            "label": column.label,
-            "type": column.type,
-            "description": column.description,
-            "sortable": column.sortable,
-            "filterable": column.filterable,
-            "searchable": column.searchable,
-            "hidden": column.hidden,
-            "tier": column.tier,
-        }
-        for column in columns
-    ]
+    keys = ColumnDescription.__annotations__
+    return [cast("ColumnDescription", {key: getattr(column, key) for key in keys}) for column in columns]

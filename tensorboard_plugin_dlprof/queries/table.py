@@ -77,8 +77,6 @@ class Table(msgspec.Struct, frozen=True):
     need. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give."""
-    rows_base: str = ""
-    """Base to use instead of ``base`` for reading rows by id."""
     rows_where: str = ""
     """Condition for reading rows by id, if ids are unique only within the scope."""
     total: str = ""
@@ -110,14 +108,14 @@ class Table(msgspec.Struct, frozen=True):
                 raise BadRequest(f"The table {self.name} needs the parameter {link}.")
         return {link: given[link] for link in self.links}
 
-    def source(self, expressions: Iterable[str], base: str = "") -> str:
-        """FROM clause with the joins that some expressions need, of the table's base or another one."""
-        return from_clause(base or self.base, self.joins, expressions)
+    def source(self, expressions: Iterable[str]) -> str:
+        """FROM clause with the joins that some expressions need."""
+        return from_clause(self.base, self.joins, expressions)
 
     def select(self) -> str:
         """A SELECT of the id and all columns, which ends with the id expression of its condition."""
         values = ", ".join([self.row_id, *(f"({column.sql})" for column in self.columns)])
-        source = self.source((column.sql for column in self.columns), self.rows_base)
+        source = self.source(column.sql for column in self.columns)
         scope = f"({self.rows_where}) AND " if self.rows_where else ""
         return f"SELECT {values} FROM {source} WHERE {scope}{self.row_id}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, shown_name
 from tensorboard_plugin_dlprof.queries.filters import containing
+from tensorboard_plugin_dlprof.queries.rows_by_id import RowsById
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
     CLASSES,
@@ -35,7 +36,6 @@ MAX_TRACKS = 10_000
 _COLUMNS = (
     "id, kind, device_id, stream, process_id, thread_id, level, first_item, items, launches, sum_ns, first_ns, last_ns"
 )
-_AT_ONCE = 500
 
 
 class TrackRow(msgspec.Struct, frozen=True):
@@ -197,41 +197,32 @@ class Names:
 
     def __init__(self, con: sqlite3.Connection) -> None:
         self._con = con
-        self._known: dict[tuple[str, int], str] = {}
+        self._rows = RowsById(con, _NAMES, lambda values: str(values[0] or ""), "")
 
     def of(self, track: TrackRow, work_class: Int64s, ref: Int64s) -> list[str]:
         """The name of each of some items of a track; empty where it is not recorded."""
-        tables = [self._table(track.kind, number) for number in range(len(CLASSES[track.kind]))]
-        keys = [(tables[number], one) for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)]
-        for table in set(tables):
-            self._fetch(table, {one for of_table, one in keys if of_table == table and (table, one) not in self._known})
-        return [self._known[key] for key in keys]
+        return self._rows.of(table_keys(track.kind, work_class, ref))
 
     def holding(self, track: TrackRow, text: str) -> Int64s:
         """What of the items of a track, but copies and sets, has a name that contains a text."""
         found = containing(text)
-        table = self._table(track.kind, 0)
+        table = _table(track.kind, 0)
         column = {"op": "op_name", "text": "string"}.get(table, "name.string")
         rows = self._con.execute(_FOUND[table].format(found.sql.format(column)), found.values)
         (numbers,) = rows.fetchone()
         return np.fromstring(numbers or "", np.int64, sep=",")
 
-    def _table(self, kind: str, number: int) -> str:
-        if kind == STREAM:
-            return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, "launch")
-        return "op" if kind == OP else "text"
 
-    def _fetch(self, table: str, refs: Iterable[int]) -> None:
-        wanted = sorted(refs)
-        for begin in range(0, len(wanted), _AT_ONCE):
-            some = wanted[begin : begin + _AT_ONCE]
-            self._known |= dict.fromkeys(((table, one) for one in some), "")
-            if table == "graph":
-                self._known |= {(table, one): "CUDA graph" for one in some}
-                continue
-            marks = ",".join("?" * len(some))
-            for number, name in self._con.execute(_NAMES[table].format(marks), some):
-                self._known[table, number] = str(name or "")
+def table_keys(kind: str, work_class: Int64s, ref: Int64s) -> list[tuple[str, int]]:
+    """Where what is known of items of a kind of track is: a table of ``_NAMES``, and the id there."""
+    tables = [_table(kind, number) for number in range(len(CLASSES[kind]))]
+    return [(tables[number], one) for number, one in zip(work_class.tolist(), ref.tolist(), strict=True)]
+
+
+def _table(kind: str, number: int) -> str:
+    if kind == STREAM:
+        return {COPY: "memcpy", SET: "memset", GRAPH: "graph"}.get(number, "launch")
+    return "op" if kind == OP else "text"
 
 
 _FOUND = {
@@ -248,6 +239,7 @@ _KERNEL_NAME = (
 )
 _KINDS = "CASE copy_kind WHEN 1 THEN ' HtoD' WHEN 2 THEN ' DtoH' WHEN 8 THEN ' DtoD' WHEN 10 THEN ' PtoP' ELSE '' END"
 _NAMES = {
+    "graph": "SELECT id, 'CUDA graph' FROM ext_graph_launches WHERE id IN ({})",
     "launch": _KERNEL_NAME.format("launches"),
     "memcpy": f"SELECT id, 'Memcpy' || {_KINDS} FROM read_only_memcpys WHERE id IN ({{}})",
     "memset": "SELECT id, 'Memset' FROM read_only_memsets WHERE id IN ({})",

@@ -13,16 +13,27 @@ from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.tables import modules, types
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
-from tensorboard_plugin_dlprof.queries.page_answer import ColumnDescription, TablePage
+from tensorboard_plugin_dlprof.queries.page_answer import TablePage, descriptions
+from tensorboard_plugin_dlprof.queries.table import Column
 
 _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
 
-_COLUMNS = (
-    ("a_ns", "A", "{} of the baseline{}."),
-    ("b_ns", "B", "{} of this profile{}."),
-    ("change_ns", "Change", "{} of B less that of A{}."),
-)
+
+def _columns(measure: str, of_rows: str = "") -> tuple[Column, ...]:
+    described = (
+        ("a_ns", "A", f"{measure} of the baseline{of_rows}."),
+        ("b_ns", "B", f"{measure} of this profile{of_rows}."),
+        ("change_ns", "Change", f"{measure} of B less that of A{of_rows}."),
+    )
+    return tuple(
+        Column(key, label, "duration_ns", description, sql="", sortable=False, filterable=False)
+        for key, label, description in described
+    )
+
+
+_OF_ITERATIONS = _columns("Duration")
+_OF_OPS = _columns("Kernel time", ", by unit of comparison")
 
 
 def with_baseline(answer: TablePage, name: str, found: Comparison) -> TablePage:
@@ -30,25 +41,11 @@ def with_baseline(answer: TablePage, name: str, found: Comparison) -> TablePage:
 
     Rows without counterpart have no change.
     """
-    words = ("Duration", "") if name == "iterations" else ("Kernel time", ", by unit of comparison")
     known = TABLES[name](found)
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
-    columns: list[ColumnDescription] = [
-        {
-            "key": key,
-            "label": label,
-            "type": "duration_ns",
-            "description": description.format(*words),
-            "sortable": False,
-            "filterable": False,
-            "searchable": False,
-            "hidden": False,
-            "tier": 0,
-        }
-        for key, label, description in _COLUMNS
-    ]
+    columns = descriptions(_OF_ITERATIONS if name == "iterations" else _OF_OPS)
     return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
 
 
