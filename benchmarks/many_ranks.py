@@ -127,6 +127,7 @@ def _rank(rank: int, ranks: int, start: Int64s, end: Int64s, bounds: Int64s) -> 
             exposed_communication_ns_before=total(exposed, first, start),
             exposed_copy_ns_before=zero,
             input_ns_before=zero,
+            held_ns_before=zero,
             kernels_before=3 * np.arange(count),
             kernel_ns_before=total(compute, first, start),
             work_before=np.arange(count) * 77 & 0xFFFF_FFFF,

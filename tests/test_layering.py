@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         ),
     },
     "queries": {"classify", "diagnosis", "events", "memory", "timeline"},
-    "ranks": {"aggregation", "database", "events", "opening", "profile"},
+    "ranks": {"aggregation", "database", "diagnosis", "events", "opening", "profile"},
     "comparing": {"classify", "diagnosis", "opening", "queries"},
     "pipeline": PIPELINE_PARTS
     | {"analysis", "classify", "counters", "diagnosis", "memory", "opening", "ranks", "throughput", "timeline"},

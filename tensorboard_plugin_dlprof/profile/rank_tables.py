@@ -78,6 +78,8 @@ class CommunicationRows(msgspec.Struct, frozen=True):
     exposed_copy_ns_before: Int64s
     input_ns_before: Int64s
     """Idle time in which the program waits for or prepares a batch."""
+    held_ns_before: Int64s
+    """Idle time in which launched work waits although nothing that was recorded runs."""
     kernels_before: Int64s
     """Compute kernels that begin before."""
     kernel_ns_before: Int64s

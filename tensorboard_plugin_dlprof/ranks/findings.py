@@ -30,6 +30,7 @@ _ADVICE = {
     "more work": "Compare its shapes, sequence lengths and tokens with those of its peers, and distribute them evenly.",
     "the host launches late": "Look at what its host does before it launches: garbage collection, logging, other "
     "processes, a slower processor.",
+    "launched work waits": "See which other processes use its GPU (nvidia-smi), and record all of them.",
     "waits for the data loader": "Give its data loader more workers, prefetch, and look at its storage.",
     "copies take longer": "Look at what it copies that its peers do not, and at its link to the host.",
 }

@@ -92,13 +92,14 @@ def collective_rows(
 
 
 def _cause(share: Any) -> str:
-    compute, copy, waiting, host, _ = share.tolist()
+    compute, copy, waiting, held, host, _ = share.tolist()
     if compute >= thresholds.CAUSE_FRACTION:
         return "compute"
     if copy >= thresholds.CAUSE_FRACTION:
         return "copy"
-    if waiting + host >= thresholds.CAUSE_FRACTION:
-        return "input" if waiting >= thresholds.CAUSE_FRACTION * (waiting + host) else "host"
+    idle = waiting + held + host
+    if idle >= thresholds.CAUSE_FRACTION:
+        return "input" if waiting >= thresholds.CAUSE_FRACTION * idle else "host"
     return "mixed"
 
 

@@ -18,8 +18,9 @@ from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 from tensorboard_plugin_dlprof.ranks.waiting import Times
 
-PARTS = ("compute_ns", "copy_ns", "input_ns", "host_ns", "communication_ns")
-"""What the time of an interval is spent on. ``input`` and ``host`` are idle: waiting for a batch, and all else."""
+PARTS = ("compute_ns", "copy_ns", "input_ns", "held_ns", "host_ns", "communication_ns")
+"""What the time of an interval is spent on. ``input``, ``held`` and ``host`` are idle: waiting for a batch, launched
+work that waits although nothing recorded runs, and all else."""
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -333,9 +334,9 @@ def _fill(
 
     compute = grown("compute_ns_before") - inside
     communication = grown("exposed_communication_ns_before") - (held - inside)
-    copies, waiting = grown("exposed_copy_ns_before"), grown("input_ns_before")
-    host = spent - compute - communication - copies - waiting
-    for part, values in enumerate((compute, copies, waiting, host, communication)):
+    copies, waiting, held = (grown(f"{name}_ns_before") for name in ("exposed_copy", "input", "held"))
+    host = spent - compute - communication - copies - waiting - held
+    for part, values in enumerate((compute, copies, waiting, held, host, communication)):
         own.parts[part, row, known] = values
     own.kernels[row, known] = grown("kernels_before")
     own.kernel_ns[row, known] = grown("kernel_ns_before")

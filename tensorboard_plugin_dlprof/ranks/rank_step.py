@@ -18,6 +18,8 @@ from tensorboard_plugin_dlprof.aggregation.intervals import (
     union_of,
 )
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, Int64s, ProcessGroup, WorkKind
 from tensorboard_plugin_dlprof.profile.rank_tables import (
     Collective,
@@ -46,6 +48,9 @@ _MARKS = (
 
 _PRIMES = np.array([73_856_093, 19_349_663, 83_492_791], np.int64)
 _MASK = (1 << 32) - 1
+
+_UNRECORDED = ("graph", "unexplained")
+"""Details of waiting in a queue for which nothing recorded is the reason."""
 
 
 def rank_tables(capture: Capture, profile: Profile) -> list[RankTables]:
@@ -172,7 +177,9 @@ def _communication(
         return found
 
     first = np.full(len(start), int(cover.busy.start[0]), np.int64)
-    loading = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
+    idle_of_loader = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
+    held = subtract(_held(profile.activity, distinct_values(work.device[rows]).tolist()), cover.busy)
+    loading = subtract(idle_of_loader, held)
     count, duration, signature = _kernels_before(work, capture, rows[computes], start)
     return CommunicationRows(
         start_ns=start,
@@ -193,9 +200,18 @@ def _communication(
         exposed_communication_ns_before=covered(cover.exposed, first, start),
         exposed_copy_ns_before=covered(cover.copies, first, start),
         input_ns_before=covered(loading, first, start),
+        held_ns_before=covered(held, first, start),
         kernels_before=count,
         kernel_ns_before=duration,
         work_before=signature,
+    )
+
+
+def _held(activity: Activity, devices: Sequence[int]) -> Intervals:
+    """When launched work waits on these GPUs although nothing recorded runs: others use them, or work is missing."""
+    waits = np.array([each.part == Part.QUEUED and each.detail in _UNRECORDED for each in activity.causes], np.bool_)
+    return union_of(
+        [(each.start_ns, each.stop_ns, waits[each.cause]) for each in activity.devices if each.device in devices]
     )
 
 

@@ -158,7 +158,7 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     excess = (more * (delays.fresh_ns[rows] / np.maximum(more.sum(1), 1))[:, None]).sum(0)
     parts = dict(zip(PARTS, excess.tolist(), strict=True))
     total = max(sum(parts.values()) - parts["communication_ns"], 1)
-    idle = parts["input_ns"] + parts["host_ns"]
+    idle = parts["input_ns"] + parts["held_ns"] + parts["host_ns"]
     ratio, detail = None, ""
     if parts["compute_ns"] >= thresholds.CAUSE_FRACTION * total:
         cause = "compute"
@@ -166,8 +166,11 @@ def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
     elif parts["copy_ns"] >= thresholds.CAUSE_FRACTION * total:
         cause, detail = "copy", "copies take longer"
     elif idle >= thresholds.CAUSE_FRACTION * total:
-        loads = parts["input_ns"] >= thresholds.CAUSE_FRACTION * idle
-        cause, detail = ("input", "waits for the data loader") if loads else ("host", "the host launches late")
+        cause, detail = "host", "the host launches late"
+        if parts["input_ns"] >= thresholds.CAUSE_FRACTION * idle:
+            cause, detail = "input", "waits for the data loader"
+        elif parts["held_ns"] >= thresholds.CAUSE_FRACTION * idle:
+            detail = "launched work waits"
     else:
         cause = "mixed"
     return Suspect(
@@ -198,6 +201,8 @@ def _sentence(facts: Facts, suspect: Suspect) -> str:
     reason = _REASONS[suspect.cause]
     if suspect.detail == "slow GPU" and suspect.ratio:
         reason = f"its kernels run {suspect.ratio:.2g} times as long as the same kernels of its peers"
+    elif suspect.detail == "launched work waits":
+        reason = "work that its host has launched waits, though nothing that was recorded runs on its GPU"
     elif suspect.detail == "more work":
         reason = "it runs more or larger kernels than its peers"
     return (

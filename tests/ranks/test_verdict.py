@@ -68,6 +68,27 @@ def test_the_same_kernels_that_take_longer_are_told_from_more_work(tmp_path: Pat
     assert answer(made_in(imported(tmp_path / "more", Plan(iterations=2), larger)))["verdict"]["detail"] == "more work"
 
 
+def test_launched_work_that_waits_is_no_late_host(tmp_path: Path) -> None:
+    """A GPU that others use, too, begins late what was launched in time; nothing is said against its host."""
+
+    def ahead(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        events = sorted(trace["traceEvents"], key=lambda event: float(event["ts"]))
+        begin = 0.0
+        for event in events if rank == 5 else ():
+            if event["name"].startswith("ProfilerStep#"):
+                begin = float(event["ts"])
+            elif event["cat"] == "cuda_runtime":
+                begin += 6
+                event["ts"] = begin
+        return trace
+
+    plan = Plan(cause="host", iterations=3)
+    assert answer(made_in(imported(tmp_path / "late", plan)))["verdict"]["detail"] == "the host launches late"
+    verdict = answer(made_in(imported(tmp_path / "ahead", plan, ahead)))["verdict"]
+    assert (verdict["rank"], verdict["cause"], verdict["detail"]) == (5, "host", "launched work waits")
+    assert "work that its host has launched waits" in verdict["sentence"]
+
+
 def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:
     """Compute, exposed communication (transfer, wait, unmatched), copies and idle make the iteration, exactly."""
     from tensorboard_plugin_dlprof.database.job_rows import opened_job

@@ -45,7 +45,7 @@ CREATE TABLE rank_groups (
 -- 1 all_reduce, 2 all_gather, 3 reduce_scatter, 4 all_to_all, 5 barrier, 6 broadcast, 7 reduce, 8 gather, 9 scatter,
 -- 10 send_recv), group (rank_groups.group_index), sequence, comms_id, in_elements, out_elements, element_bytes (0:
 -- unknown type), split (1: parts of different sizes), source, destination, stream, and running totals up to the start of
--- the kernel: compute_ns, exposed_communication_ns, exposed_copy_ns, input_ns, kernels, kernel_ns, work (a checksum of
+-- the kernel: compute_ns, exposed_communication_ns, exposed_copy_ns, input_ns, held_ns, kernels, kernel_ns, work (a checksum of
 -- the names and grids of these kernels). -1 is unknown. start_ns and the totals are differences from the row before.
 CREATE TABLE collectives (
     process_index  INTEGER NOT NULL,    -- ranks.process_index
