@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -96,6 +97,16 @@ def test_a_leak_grows_in_every_iteration(ends: list[int], verdict: str) -> None:
     assert leak.verdict == verdict
     if verdict == "leak":
         assert (leak.bytes_per_iteration, leak.iterations_until_full) == (10 << 20, 5)
+
+
+def test_thousands_of_iterations_are_judged_in_little_memory() -> None:
+    """Each is compared with each only as far as that is cheap: JAX's iterations may be runs of a module."""
+    tracemalloc.start()
+    leak = find_leak(np.arange(4_000, dtype=np.int64) << 10, 1 << 40)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (leak.verdict, leak.bytes_per_iteration, leak.low_bytes) == ("leak", 1 << 10, 1 << 10)
+    assert most < 32 << 20
 
 
 def test_the_answer_names_its_file(tmp_path: Path) -> None:
