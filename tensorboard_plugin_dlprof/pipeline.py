@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.columns.empty import empty
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
 from tensorboard_plugin_dlprof.database.activity_rows import write_activity
@@ -42,11 +43,12 @@ from tensorboard_plugin_dlprof.database.track_rows import write_tracks
 from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
-from tensorboard_plugin_dlprof.diagnosis.as_data import as_data, for_pages
+from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
 from tensorboard_plugin_dlprof.efficiency.measure import measure
 from tensorboard_plugin_dlprof.efficiency.rates import efficiency
 from tensorboard_plugin_dlprof.errors import BadRequest, BrokenSource, ProfileError, UnfitDatabase
 from tensorboard_plugin_dlprof.events.build import build_profile
+from tensorboard_plugin_dlprof.events.cleaning import OF_LAUNCHES, without
 from tensorboard_plugin_dlprof.events.tables import Capture, Ranges
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import Progress
@@ -156,13 +158,15 @@ def _reading(database: Path, options: ReadOptions) -> ReadOptions:
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     """The profile of the only capture in a list. It is removed from the list, so that its tables are freed early."""
     classifier = Classifier(options.kernel_rules) if options.kernel_rules else DEFAULT
-    of_ranks = msgspec.structs.replace(captures[0], ranges=empty(Ranges))
+    of_ranks = msgspec.structs.replace(captures[0], ranges=empty(Ranges), work=without(captures[0].work, *OF_LAUNCHES))
     profile = build_profile(captures.pop(), simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(of_ranks, profile)
     profile.memory_histories = of_ranks.memory_histories or histories(profile)
     profile.batches = find_batches(profile)
     profile.batches.samples_per_iteration = options.samples_per_iteration
     profile.batches.tokens_per_iteration = options.tokens_per_iteration
+    del of_ranks
+    release_freed()
     return profile
 
 
@@ -213,11 +217,11 @@ def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] 
     found = advice.verdict.diagnosis
     if found is None or found.candidate is not candidate_of(profile) or found.chosen != found.typical.chosen:
         return None
-    return for_pages(_as_data(found, source, advice.verdict))
+    return _as_data(found, source, advice.verdict, of_page=True)
 
 
-def _as_data(found: Diagnosis, source: str, verdict: Verdict) -> dict[str, Any]:
-    data = as_data(found, source, as_findings(found.profile, verdict))
+def _as_data(found: Diagnosis, source: str, verdict: Verdict, *, of_page: bool) -> dict[str, Any]:
+    data = as_data(found, source, as_findings(found.profile, verdict), of_page=of_page)
     if not found.devices and found.profile.memory_histories:
         data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(found.profile)}"
     return data
@@ -243,6 +247,7 @@ def diagnose_source(
     progress: Progress,
     *,
     by_number: bool = False,
+    of_page: bool = False,
 ) -> dict[str, Any]:
     """Where the time of a source or database goes, as ``diagnosis.as_data.as_data`` returns it. Nothing is written.
 
@@ -250,6 +255,7 @@ def diagnose_source(
         source: A trace or export of any format that an importer recognises, or a database, ours or NVIDIA's.
         chosen: The iterations that means and findings are of: ``typical``, ``all``, or their first and last position.
         by_number: Whether these are the numbers that tables and sentences show, not positions from 0.
+        of_page: Whether iterations may be left out, as in ``as_data``.
         options: How to read a source.
         progress: Called with the stage and the fraction done, 0 to 1.
 
@@ -278,16 +284,17 @@ def diagnose_source(
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
-    return _as_data(found, source.name, verdict)
+    return _as_data(found, source.name, verdict, of_page=of_page)
 
 
 def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
     """The diagnosis of a database, by default of its typical iterations, as pages get it; None after an error."""
     try:
-        found = diagnose_source(database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None)
+        return diagnose_source(
+            database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None, of_page=True
+        )
     except ProfileError:
         return None
-    return for_pages(found)
 
 
 @limited

@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
-from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose, host_bound, lead_in, rows_of
+from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
@@ -129,6 +129,11 @@ class Signals:
     def ops_by_id(self) -> dict[str, Op]:
         """The ops of the profile."""
         return {op.op_id: op for op in self.profile.ops}
+
+    @cached_property
+    def idle_rows(self) -> list[list[Row]]:
+        """The causes of idle time of each of the diagnosis' GPUs, most time first."""
+        return [rows_of(self.diagnosis, device) for device in self.diagnosis.devices]
 
     @cached_property
     def lead_in(self) -> dict[str, Any]:
@@ -413,9 +418,7 @@ class Signals:
 
     def _idle_ns(self, test: Callable[[Cause], bool]) -> int:
         """Idle time of an iteration of some causes, on the GPU with most of it."""
-        found = self.diagnosis
-        rows = [rows_of(found, device) for device in found.devices]
-        return max((sum(row.time_ns for row in own if test(row.cause)) for own in rows), default=0)
+        return max((sum(row.time_ns for row in own if test(row.cause)) for own in self.idle_rows), default=0)
 
     @cached_property
     def memory_used(self) -> tuple[int, int] | None:

@@ -76,15 +76,19 @@ class ColumnStore:
             return _mapped(file, dtype, count)
 
     def keep(self, column: _Column) -> _Column:
-        """The column, or a copy in a file if it is long and in memory."""
-        if not isinstance(column, np.ndarray) or not column.flags.owndata or self._is_short(column.size, column.dtype):
+        """The column: read-only and in the memory of one row if all rows are equal, in a file if it is long."""
+        if not isinstance(column, np.ndarray) or not column.flags.owndata:
+            return column
+        if _are_equal(column):
+            return np.broadcast_to(column[:1].copy(), column.shape)  # type: ignore[return-value]
+        if self._is_short(column.size, column.dtype):
             return column
         mapped = self.empty(column.size, column.dtype).reshape(column.shape)
         mapped[...] = column
         return mapped  # type: ignore[return-value]
 
     def keep_tables(self, *tables: msgspec.Struct) -> None:
-        """Put the long columns of tables (structs) into files."""
+        """``keep`` the columns of tables (structs)."""
         for table in tables:
             for name in table.__struct_fields__:
                 column = getattr(table, name)
@@ -171,7 +175,7 @@ class GrowingColumn:
 
 
 def spilled(column: _Column) -> _Column:
-    """The column, or a copy in a file of the system's folder if it is long."""
+    """``ColumnStore.keep``, with files in the system's folder."""
     return _DEFAULT.keep(column)
 
 
@@ -200,6 +204,11 @@ def release_pages() -> None:
     if sum(map(len, live)) > _MUCH_BYTES:
         for mapping in live:
             mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _are_equal(column: npt.NDArray[Any]) -> bool:
+    """Whether all rows are equal, of which there are several: the process, mostly the device, what is not recorded."""
+    return len(column) > 1 and bool((column[0] == column[-1]).all() and (column == column[0]).all())
 
 
 def _mapped(file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
@@ -112,7 +113,9 @@ def write_database(
         launches = write_kernels(con, profile.kernels, profile.strings, text)
         write_raw_extensions(con, profile, identity, text, profile_name)
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))
+        release_freed()
         found = results()
+        release_freed()
         _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, found, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())

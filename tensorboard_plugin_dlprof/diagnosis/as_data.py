@@ -35,13 +35,16 @@ MOST_DRAWN = 1_000
 _FORMATS = {"pytorch": "torch", "nsight_systems": "nsight", "xplane": "xplane"}
 
 
-def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]] = ()) -> dict[str, Any]:
+def as_data(
+    diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]] = (), *, of_page: bool = False
+) -> dict[str, Any]:
     """The diagnosis as the JSON object of ``dlprof diagnose``; times are relative to ``clock.base_ns``.
 
     Args:
         diagnosis: from ``diagnose``.
         source: name of the file.
         findings: what the rules say, in their order.
+        of_page: whether iterations are left out where they are more than a page draws one by one: 100,000 have 100 MB.
     """
     profile, info = diagnosis.profile, diagnosis.profile.info
     is_nsight = info.source_format == "nsight_systems"
@@ -49,6 +52,7 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
     base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
     typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
     is_typical = set(typical.chosen)
+    is_drawn = not of_page or len(wall) <= MOST_DRAWN
     numbers = [str(number) for number in diagnosis.candidate.values.tolist()]
     used = {device.device for device in diagnosis.devices}
     return {
@@ -88,11 +92,11 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
                     str(device.device): _device_data(diagnosis, device, position) for device in diagnosis.devices
                 },
             }
-            for position in range(len(wall))
+            for position in range(len(wall) if is_drawn else 0)
         ],
         "mean": {
             "iterations": len(diagnosis.chosen),
-            "chosen": diagnosis.chosen,
+            "chosen": diagnosis.chosen if is_drawn else [],
             "wall_ns": diagnosis.mean_wall_ns,
             "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
         },
@@ -101,13 +105,6 @@ def as_data(diagnosis: Diagnosis, source: str, findings: Sequence[dict[str, Any]
         "headline": headline_of(diagnosis),
         "findings": list(findings),
     }
-
-
-def for_pages(found: dict[str, Any]) -> dict[str, Any]:
-    """The object without its iterations where they are more than a page draws one by one: 100,000 have 100 MB."""
-    if len(found["iterations"]) <= MOST_DRAWN:
-        return found
-    return {**found, "iterations": [], "mean": {**found["mean"], "chosen": []}}
 
 
 def _process(diagnosis: Diagnosis, device: int) -> str | None:

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.diagnosis.segments import (
     Int64s,
     Segments,
 )
-from tensorboard_plugin_dlprof.diagnosis.spans import Spans, split
+from tensorboard_plugin_dlprof.diagnosis.spans import Spans, within
 
 
 class Clipped:
@@ -31,15 +31,16 @@ class Clipped:
     def __init__(self, activity: Activity, device: Segments, start_ns: Int64s, stop_ns: Int64s) -> None:
         self._causes = activity.causes
         self.windows = len(start_ns)
-        items = Spans(device.start_ns, device.stop_ns, np.arange(len(device.start_ns)))
-        pieces, item, _ = split(Spans(start_ns, stop_ns, np.arange(len(start_ns))), items)
-        self.start_ns, self.stop_ns, self.window = pieces
+        windows = Spans(start_ns, stop_ns, np.arange(len(start_ns), dtype=np.int32))
+        pieces, item = within(windows, Spans(device.start_ns, device.stop_ns, device.start_ns))
+        self.start_ns, self.stop_ns = pieces.start, pieces.stop
+        self.window: Int32s = pieces.row.astype(np.int32, copy=False)
         self.cause: Int32s = device.cause[item]
 
     @cached_property
-    def part(self) -> Int64s:
+    def part(self) -> Int32s:
         """``Part`` of each piece."""
-        return np.array([cause.part for cause in self._causes] or [0], np.int64)[self.cause]
+        return np.array([cause.part for cause in self._causes] or [0], np.int32)[self.cause]
 
     @property
     def length_ns(self) -> Int64s:
@@ -74,6 +75,6 @@ class Clipped:
         """Time with any copy in each window, hidden or exposed."""
         return self.sums_ns([c.part == Part.COPY or bool(c.beside & BESIDE_COPY) for c in self._causes])
 
-    def _sums(self, key: Int64s, weights: Int64s, width: int) -> Int64s:
+    def _sums(self, key: Int32s, weights: Int64s, width: int) -> Int64s:
         sums = np.bincount(key, weights=weights, minlength=self.windows * width)
         return sums.astype(np.int64).reshape(self.windows, width)

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, is_loader, with
 from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
-from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments, of_devices
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, Kernels, Profile, Syncs
 
@@ -35,7 +35,7 @@ def idle_causes(profile: Profile) -> Activity:
     calls = _calls(profile)
     recording = _recording(profile, calls)
     causes: dict[Cause, int] = {}
-    devices = [_named(profile, calls, recording, causes, pieces) for pieces in find_idle(recording)]
+    devices = of_devices(_named(profile, calls, recording, causes, pieces) for pieces in find_idle(recording))
     return Activity(list(causes), devices)
 
 

@@ -34,8 +34,10 @@ _NEVER = np.iinfo(np.int64).max
 _ASKED = 8
 """How many of the other threads that launch are asked, most launches first."""
 
-_CHUNK = 1 << 20
-"""Gaps that are explained at once, because intermediate results take several times their memory."""
+_BLOCK = 1 << 17
+_MOST_BLOCKS = 16
+"""Gaps that are explained at once: not many, because intermediate results take several times their memory, and in few
+blocks, because all that a thread did is looked through for each."""
 
 TURNAROUND, DEPENDENCY, GRAPH, UNEXPLAINED = range(4)
 QUEUED_DETAILS = ("turnaround", "dependency", "graph", "unexplained")
@@ -45,7 +47,7 @@ _STATES = (Part.DATA_LOADER, Part.BLOCKED, Part.IO)
 
 
 class IdlePieces(msgspec.Struct):
-    """The idle time of one GPU, one row per piece: disjoint, ascending."""
+    """Idle time of one GPU, one row per piece: disjoint, ascending."""
 
     device: int
     start_ns: Int64s
@@ -63,10 +65,11 @@ class IdlePieces(msgspec.Struct):
     """Whether ``item`` of a ``HOST_OP`` piece is a row of ``HostCalls``, not the number of an op."""
 
 
-def find_idle(recording: Recording) -> list[IdlePieces]:
-    """The idle time of every GPU with work, by device id."""
+def find_idle(recording: Recording) -> Iterator[IdlePieces]:
+    """The idle time of every GPU with work, by device id; that of one GPU in several blocks, by time."""
     finder = _Finder(recording)
-    return [finder.of_device(device) for device in distinct_values(recording.work.device).tolist()]
+    for device in distinct_values(recording.work.device).tolist():
+        yield from finder.of_device(device)
 
 
 def call_classes(recording: Recording) -> tuple[list[str], list[str]]:
@@ -151,15 +154,19 @@ class _Finder:
     def _is_graph_launch(self) -> npt.NDArray[np.bool_]:
         return np.array(["Graph" in name for name in self._recording.call_names], np.bool_)
 
-    def of_device(self, device: int) -> IdlePieces:
+    def of_device(self, device: int) -> Iterator[IdlePieces]:
         gaps = _Gaps(self._recording, device, self._is_graph_launch)
-        found = [*gaps.queued()]
-        unknown, asked = gaps.host()
-        found.append(_Found(unknown, Part.LAUNCH_UNKNOWN, np.full(len(unknown.start), -1), -1))
-        for begin in range(0, len(asked.start), _CHUNK):
-            found += self._asked(gaps, asked.some(np.arange(begin, min(begin + _CHUNK, len(asked.start)))))
-        found.append(gaps.delivery())
-        return _pieces(device, found, gaps)
+        size = max(_BLOCK, -(-gaps.count // _MOST_BLOCKS))
+        for begin in range(0, max(gaps.count, 1), size):
+            block = np.arange(begin, min(begin + size, gaps.count))
+            unknown, asked = gaps.host(block)
+            found = [
+                gaps.queued(block),
+                _Found(unknown, Part.LAUNCH_UNKNOWN, np.full(len(unknown.start), -1), -1),
+                *self._asked(gaps, asked),
+                gaps.delivery(block),
+            ]
+            yield _pieces(device, found, gaps)
 
     def _asked(self, gaps: _Gaps, asked: Spans) -> Iterator[_Found]:
         """The host's part of some gaps."""
@@ -273,9 +280,9 @@ class _Gaps:
         found: npt.NDArray[np.bool_] = self.ends & is_end & differs
         return found
 
-    def queued(self) -> Iterator[_Found]:
+    def queued(self, block: Int64s) -> _Found:
         """The time in which work was waiting, by reason."""
-        waits = np.flatnonzero(self.queue_from < self.stop)
+        waits = block[self.queue_from[block] < self.stop[block]]
         spans = Spans(self.queue_from[waits], self.stop[waits], waits)
         short = spans.stop - spans.start < SHORT_NS
         detail = np.select(
@@ -289,22 +296,22 @@ class _Gaps:
             UNEXPLAINED,
         )
         is_told = (detail == GRAPH) | (detail == UNEXPLAINED)
-        yield _Found(spans, Part.QUEUED, np.where(is_told, self.awaited[waits], -1), -1, detail=detail)
+        return _Found(spans, Part.QUEUED, np.where(is_told, self.awaited[waits], -1), -1, detail=detail)
 
-    def host(self) -> tuple[Spans, Spans]:
+    def host(self, block: Int64s) -> tuple[Spans, Spans]:
         """The time before: of gaps that end with work of unknown calls, and that for which the host is asked."""
-        has_host = self.queue_from > self.start
-        unknown = self.ends & ~self.ended_by_call & (self.returned >= self.stop)
-        rows = np.flatnonzero(has_host & unknown)
+        block = block[self.queue_from[block] > self.start[block]]
+        unknown = self.ends[block] & ~self.ended_by_call[block] & (self.returned[block] >= self.stop[block])
+        rows = block[unknown]
         nobody = Spans(self.start[rows], self.queue_from[rows], rows)
-        rows = np.flatnonzero(has_host & ~unknown)
+        rows = block[~unknown]
         end = np.minimum(self.queue_from[rows], np.where(self.late[rows], self.returned[rows], _NEVER))
         asked = Spans(self.start[rows], end, rows)
         return nobody, asked.some(asked.stop > asked.start)
 
-    def delivery(self) -> _Found:
+    def delivery(self, block: Int64s) -> _Found:
         """The time from the return of the call to when work usually starts."""
-        rows = np.flatnonzero(self.late & (self.returned < self.queue_from))
+        rows = block[self.late[block] & (self.returned[block] < self.queue_from[block])]
         spans = Spans(self.returned[rows], self.queue_from[rows], rows)
         return _Found(spans, Part.LAUNCHING, self.awaited[rows], -2)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +47,22 @@ class Segments(msgspec.Struct):
     stop_ns: Int64s
     cause: Int32s
     """Row of ``Activity.causes``."""
+
+
+def of_devices(blocks: Iterable[Segments]) -> list[Segments]:
+    """The segments of each GPU, of which there may be several blocks, by time."""
+    found: dict[int, list[Segments]] = {}
+    for block in blocks:
+        found.setdefault(block.device, []).append(block)
+    return [
+        Segments(
+            device,
+            np.concatenate([block.start_ns for block in own]),
+            np.concatenate([block.stop_ns for block in own]),
+            np.concatenate([block.cause for block in own]),
+        )
+        for device, own in found.items()
+    ]
 
 
 class Activity(msgspec.Struct):

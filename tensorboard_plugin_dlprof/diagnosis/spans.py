@@ -81,32 +81,29 @@ def meeting(spans: Spans, items: Spans) -> npt.NDArray[np.bool_]:
     return found
 
 
+def within(spans: Spans, items: Spans) -> tuple[Spans, Int64s]:
+    """The pieces of disjoint intervals inside of disjoint ascending ``items``.
+
+    Returns:
+        The pieces, with the rows of ``spans``; and the number of the item of each.
+    """
+    pieces, item, _, _ = _within(spans, items)
+    return pieces, item
+
+
 def split(spans: Spans, items: Spans) -> tuple[Spans, Int64s, Spans]:
     """Divide disjoint intervals by disjoint ascending ``items``.
 
     Returns:
         The pieces inside items, with the rows of ``spans``; the row of the item of each; and the pieces outside.
     """
-    if not len(items.start) or not len(spans.start):
-        return no_spans(), np.zeros(0, np.int64), spans
-    first = np.searchsorted(items.stop, spans.start, side="right")
-    count = np.searchsorted(items.start, spans.stop, side="left") - first
-    np.maximum(count, 0, out=count)
-    met = np.flatnonzero(count)
-    if not len(met):
-        return no_spans(), np.zeros(0, np.int64), spans
-    start, stop, row, first, count = spans.start[met], spans.stop[met], spans.row[met], first[met], count[met]
-    end = np.cumsum(count)
-    item = np.arange(int(end[-1])) + np.repeat(first - (end - count), count)
-    inside = Spans(
-        np.maximum(items.start[item], np.repeat(start, count)),
-        np.minimum(items.stop[item], np.repeat(stop, count)),
-        np.repeat(row, count),
-    )
+    inside, item, met, end = _within(spans, items)
+    if not len(item):
+        return inside, item, spans
+    start, stop, row = spans.some(met)
     # Before each piece there may be one outside, and one after the last of each interval.
-    heads = end - count
     before = np.append(0, inside.stop[:-1])
-    before[heads] = start
+    before[np.append(0, end[:-1])] = start
     outside = Spans(
         np.concatenate((before, inside.stop[end - 1])),
         np.concatenate((inside.start, stop)),
@@ -114,6 +111,28 @@ def split(spans: Spans, items: Spans) -> tuple[Spans, Int64s, Spans]:
     )
     outside = outside.some(outside.stop > outside.start)
     return inside, items.row[item], joined([spans.some(count_is_zero(spans, met)), outside])
+
+
+def _within(spans: Spans, items: Spans) -> tuple[Spans, Int64s, Int64s, Int64s]:
+    """As ``within``; and the numbers of the intervals that have pieces, and behind which piece each of them ends."""
+    nothing = np.zeros(0, np.int64)
+    if not len(items.start) or not len(spans.start):
+        return no_spans(), nothing, nothing, nothing
+    first = np.searchsorted(items.stop, spans.start, side="right")
+    count = np.searchsorted(items.start, spans.stop, side="left") - first
+    np.maximum(count, 0, out=count)
+    met = np.flatnonzero(count)
+    if not len(met):
+        return no_spans(), nothing, nothing, nothing
+    first, count = first[met], count[met]
+    end = np.cumsum(count)
+    item = np.arange(int(end[-1])) + np.repeat(first - (end - count), count)
+    pieces = Spans(
+        np.maximum(items.start[item], np.repeat(spans.start[met], count)),
+        np.minimum(items.stop[item], np.repeat(spans.stop[met], count)),
+        np.repeat(spans.row[met], count),
+    )
+    return pieces, item, met, end
 
 
 def count_is_zero(spans: Spans, met: Int64s) -> npt.NDArray[np.bool_]:

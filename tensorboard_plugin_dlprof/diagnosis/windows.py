@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
-_MOST_PAIRED = 1_000
+_MOST_PAIRED = 500
 """Iterations whose pairs are compared for a drift; of more, as many evenly spaced ones."""
 
 
@@ -123,7 +123,7 @@ def _drifts(wall_ns: Sequence[int]) -> bool:
     one, other = np.triu_indices(len(place), 1)
     slopes = (length[other] - length[one]) / (place[other] - place[one])
     rises = np.count_nonzero(slopes > 0) / len(slopes)
-    slope = abs(_median(sorted(np.trunc(slopes).astype(np.int64).tolist())))
+    slope = abs(_median(np.sort(np.trunc(slopes).astype(np.int64)).tolist()))
     return slope * (count - 1) * 5 >= _median(sorted(wall_ns)) and not 0.2 <= rises <= 0.8
 
 

@@ -11,8 +11,9 @@ from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
-from tensorboard_plugin_dlprof.events.cleaning import cleaned, without
+from tensorboard_plugin_dlprof.events.cleaning import OF_LAUNCHES, cleaned, without
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
@@ -68,25 +69,35 @@ def build_profile(
     keep = capture.store.keep_tables
     nesting = nest(capture.ranges, capture.store)
     keep(nesting)
+    release_freed()
     progress("Linking device work", 0.3)
     links = link(capture, nesting)
     keep(links)
+    release_freed()
     progress("Finding ops", 0.45)
     marked = not simple and dlprof_markers.has_markers(capture)
     find = _simple if simple else _marked if marked else _framework
     drafts, owners, tables, iterations = find(capture, nesting, links)
+    # The instances have the same.
+    drafts = without(drafts, "start_ns", "end_ns", "process_id", "thread_id", "described_by", "stack_of")
     keep(drafts, owners, tables, tables.instances)
     # Ranges are many, and what only ops are found by is not needed any more.
     capture.ranges = without(capture.ranges, "sequence", "forward_thread", "stack", "group")
+    release_freed()
     progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
     keep(kernels)
+    release_freed()
     use_samples(capture, kernels, classes)
     graphs = work_tables.graphs(placed)
     _judge_by_kernels(drafts, tables, kernels, classes, graphs.op, marked)
     syncs, calls = work_tables.syncs_and_calls(placed)
-    keep(syncs, calls)
+    memcpys, memsets = (work_tables.copies(placed, kind) for kind in (WorkKind.MEMCPY, WorkKind.MEMSET))
+    keep(syncs, calls, memcpys, memsets)
+    coverage = _coverage(capture, nesting, links, drafts, owners)
+    capture.work = without(capture.work, *OF_LAUNCHES)
+    release_freed()
     described = not marked and not simple
     sub_ops = find_sub_ops(capture, nesting, links, drafts, owners, tables) if described else empty(SubOps)
     capture.ranges = without(capture.ranges, "shapes", "dtypes", "parameters")
@@ -97,8 +108,8 @@ def build_profile(
         instances=tables.instances,
         kernels=kernels,
         kernel_classes=classes,
-        memcpys=work_tables.copies(placed, WorkKind.MEMCPY),
-        memsets=work_tables.copies(placed, WorkKind.MEMSET),
+        memcpys=memcpys,
+        memsets=memsets,
         syncs=syncs,
         calls=calls,
         graphs=graphs,
@@ -109,7 +120,7 @@ def build_profile(
         iterations=iterations,
         model_config=dlprof_markers.model_config(capture),
         gpu_memory_bytes=(0, 0),
-        coverage=_coverage(capture, nesting, links, drafts, owners),
+        coverage=coverage,
         dlprof_markers=marked,
         one_op=simple,
         idle_frames=empty(IdleFrames) if simple else find_idle_frames(capture, links),
@@ -118,7 +129,8 @@ def build_profile(
         sub_ops=sub_ops,
     )
     check(capture, profile)
-    keep(profile.memcpys, profile.memsets, profile.sub_ops, profile.host_ranges)
+    keep(profile.sub_ops, profile.host_ranges)
+    release_freed()
     progress("Filling tables", 1.0)
     return profile
 

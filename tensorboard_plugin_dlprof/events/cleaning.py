@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 import numpy as np
@@ -12,6 +12,13 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events.tables import Capture
 
 _Table = TypeVar("_Table", bound=msgspec.Struct)
+
+
+OF_LAUNCHES: Final = (
+    *("short_name", "block", "registers", "static_shared_bytes", "dynamic_shared_bytes", "occupancy_percent"),
+    *("num_bytes", "copy_kind", "graph_node", "correlation"),
+)
+"""Columns of ``DeviceWork`` that nobody needs any more once a profile has them in its tables."""
 
 
 def cleaned(capture: Capture) -> Capture:

@@ -27,7 +27,7 @@ from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
 from tensorboard_plugin_dlprof.events.other_threads import with_launches_of_other_threads
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, WorkKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Rows, WorkKind
 from tensorboard_plugin_dlprof.events.trees import Flags
 
 
@@ -69,7 +69,7 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     return drafts, Owners(of_call, of_work)
 
 
-def _assign_described(of_work: Int64s, work_range: Int64s, nesting: Nesting, places: Int64s) -> None:
+def _assign_described(of_work: Int64s, work_range: Rows, nesting: Nesting, places: Int64s) -> None:
     """Give device work to the op that its source names: one call may launch the work of many ops."""
     place_of = np.zeros(int(nesting.row.max(initial=-1)) + 1, np.int64)
     place_of[nesting.row] = np.arange(len(nesting.row))

@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import (
 from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
-from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, of_devices
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
@@ -306,11 +306,11 @@ _BY_CALL = (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)
 def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
     """The idle time of every GPU, with equal causes only once."""
     namer, causes = _Namer(host), dict[Cause, int]()
-    devices = [_of_device(host, recording, namer, causes, pieces) for pieces in idle]
+    devices = of_devices(_of_block(host, recording, namer, causes, pieces) for pieces in idle)
     return Activity(list(causes), devices)
 
 
-def _of_device(
+def _of_block(
     host: Host, recording: Recording, namer: _Namer, causes: dict[Cause, int], pieces: IdlePieces
 ) -> Segments:
     part, item = pieces.part, pieces.item

@@ -317,7 +317,7 @@ class Capture(msgspec.Struct):
     tensor_samples: TensorSamples = msgspec.field(default_factory=partial(empty, TensorSamples))
     graph_ops: dict[int, GraphOp] = msgspec.field(default_factory=dict)
     """Ops of ranges of kind ``GRAPH_OP``, by ``Ranges.name``."""
-    work_range: Int64s | None = None
+    work_range: Rows | None = None
     """The range (row) of the op that each piece of device work belongs to, -1 where its call decides; None for all."""
     iterations: list[MarkedIterations] = msgspec.field(default_factory=list)
     """Best first; they come before those that are found by names."""

@@ -126,7 +126,7 @@ class Kernels(msgspec.Struct):
         """Set ``matrix_unit`` of all kernels with a given long name; ``units`` is by text id."""
         for unit in set(units.values()):
             proven = are_among(self.long_name, [name for name, of_name in units.items() if of_name == unit])
-            self.matrix_unit[proven] = unit
+            self.matrix_unit = np.where(proven, np.int8(unit), self.matrix_unit)
 
 
 class KernelCounters(msgspec.Struct):

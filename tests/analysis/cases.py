@@ -186,7 +186,7 @@ def good() -> Profile:
 def memory(share: float) -> Profile:
     """A share of the GPU's memory is held."""
     profile = good()
-    profile.kernels.grid[:] = 1
+    profile.kernels.grid = np.ones_like(profile.kernels.grid)
     return with_memory(profile, round(share * A100.memory_bytes))
 
 

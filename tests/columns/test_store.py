@@ -72,6 +72,19 @@ def test_long_columns_are_in_files(tmp_path: Path) -> None:
     assert not is_in_file(store.empty(5, np.int64))
 
 
+def test_equal_rows_are_kept_as_one(tmp_path: Path) -> None:
+    """Also rows of several numbers; they cannot be written to. Unequal rows stay as they are."""
+    store = ColumnStore(folder=tmp_path)
+    process, grid, stream = np.full(1_000, 7), np.full((1_000, 3), (8, 4, 2), np.int32), np.repeat((1, 2, 1), 333)
+    for column in (process, grid):
+        kept = store.keep(column)
+        np.testing.assert_array_equal(kept, column)
+        assert (kept.dtype, kept.shape, kept.strides[0]) == (column.dtype, column.shape, 0)
+        assert not np.shares_memory(kept, column)
+        assert not kept.flags.writeable
+    assert store.keep(stream) is stream
+
+
 def test_chunks_are_joined_to_columns() -> None:
     """In their order; none make empty columns."""
     chunks = [np.array([[1, 2], [3, 4]], np.int64), np.zeros((0, 2), np.int64), np.array([[5, 6]], np.int64)]

@@ -13,6 +13,7 @@ import pytest
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
+from tensorboard_plugin_dlprof.diagnosis import idle
 from tensorboard_plugin_dlprof.diagnosis.activity import with_busy_time
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import MOST_DRAWN, as_data
@@ -181,6 +182,22 @@ def test_parts_and_typical_iterations_are_those_of_the_oracle(name: str) -> None
             assert {part: time for part, time in rows.items() if time} == {
                 part: time for part, time in parts.items() if time and part not in ("compute", "communication", "copy")
             }
+
+
+@pytest.mark.parametrize("name", ["torch/t4_vgg16_minimal/vgg16_trace.json", "xplane/v100_tensorflow_multi_gpu"])
+def test_gaps_are_explained_alike_in_blocks_of_any_size(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every gap has its own causes, whichever gaps it is explained together with."""
+    path = shared_data() / name
+    source = next(path.glob("*.xplane.pb")) if path.is_dir() else path
+    whole = profile_of(source).activity
+    monkeypatch.setattr(idle, "_BLOCK", 100)
+    monkeypatch.setattr(idle, "_MOST_BLOCKS", 1 << 30)
+    blocks = profile_of(source).activity
+    for one, other in zip(whole.devices, blocks.devices, strict=True):
+        assert len(one.start_ns) > 400
+        np.testing.assert_array_equal(one.start_ns, other.start_ns)
+        np.testing.assert_array_equal(one.stop_ns, other.stop_ns)
+        assert [whole.causes[row] for row in one.cause] == [blocks.causes[row] for row in other.cause]
 
 
 def test_a_database_keeps_the_whole_partition(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
 )
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, rows_of, without_layers
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, without_layers
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -251,10 +251,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     top = found.rows[0].cause
     of_runtime = runtime_advice(top)
     starts = is_cold_start(signals) and any(
-        row.cause.path == top.path
-        for device in signals.diagnosis.devices
-        for row in rows_of(signals.diagnosis, device)
-        if is_cold(row.cause)
+        row.cause.path == top.path for own in signals.idle_rows for row in own if is_cold(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
     code = "outside of ops" if of_runtime else "in the program's own code"

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_o
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Finding, Gain, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of, working
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, working
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 Test = Callable[[Cause], bool]
@@ -37,9 +37,11 @@ class Waiting(msgspec.Struct):
 def waiting(signals: Signals, test: Test) -> Waiting | None:
     """Idle time of the causes that pass a test; None if there is none."""
     found = []
-    for device in working(signals.diagnosis):
-        rows = [row for row in rows_of(signals.diagnosis, device) if test(row.cause)]
-        found.append((sum(row.time_ns for row in rows), device, rows))
+    used = [device.device for device in working(signals.diagnosis)]
+    for device, every in zip(signals.diagnosis.devices, signals.idle_rows, strict=True):
+        if device.device in used:
+            rows = [row for row in every if test(row.cause)]
+            found.append((sum(row.time_ns for row in rows), device, rows))
     if not found:
         return None
     time, device, rows = max(found, key=lambda each: each[0])

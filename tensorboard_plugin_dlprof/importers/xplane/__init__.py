@@ -17,6 +17,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
@@ -186,6 +187,7 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     progress("Reading the host's events", 0.4)
     host = read_host(source, hosts, strings, skipped)
     each_gpu_apart(work, host)
+    release_freed()
     progress("Finding ops", 0.8)
     modules = Modules(source, [plane for plane in space.planes if plane.name == "/host:metadata"])
     ops = graph_ops(work, modules, strings)
@@ -195,11 +197,13 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
         host.threads.append(Thread(0, -2, "not recorded"))
     marked = iterations(work, launches, host, strings)
     del launches
+    release_freed()
     ranges, named = _ranges(host, executions, ops, strings)
     first = len(ranges.start_ns) - len(executions.op)
-    work_range = np.where(executions.of_work >= 0, executions.of_work.astype(np.int64) + first, -1)
+    work_range = np.where(executions.of_work >= 0, executions.of_work + np.int32(first), np.int32(-1))
     store = ColumnStore(options.memory_bytes, options.folder)
     store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
+    release_freed()
     return Capture(
         info=_info(strings, space, _rank(path, options.rank_expression), work, host, ops),
         strings=strings,
@@ -265,21 +269,21 @@ def _ranges(
         return np.concatenate((np.zeros(count, np.int32), values))
 
     of_host = np.where(host.step[rows] >= 0, RangeKind.ITERATION, RangeKind.ANNOTATION).astype(np.int8)
-    empty = np.zeros(total, np.int32)
+    nothing = np.broadcast_to(np.int32(0), total)
     ranges = Ranges(
         start_ns=np.concatenate((host.start_ns[rows], executions.start_ns)),
         end_ns=np.concatenate((host.end_ns[rows], executions.end_ns)),
-        thread=np.concatenate((host.thread[rows], executions.thread)),
+        thread=np.concatenate((host.thread[rows], executions.thread)).astype(np.int32, copy=False),
         kind=np.concatenate((of_host, np.full(found, RangeKind.GRAPH_OP, np.int8))),
-        name=np.concatenate((host.name[rows], name_of[executions.op])),
-        domain=empty,
+        name=np.concatenate((host.name[rows], name_of[executions.op])).astype(np.int32, copy=False),
+        domain=nothing,
         shapes=after(shapes_of[executions.op]),
         dtypes=after(dtypes_of[executions.op]),
-        parameters=empty,
+        parameters=nothing,
         stack=after(stack_of[executions.op]),
-        group=empty,
-        sequence=np.full(total, -1, np.int64),
-        forward_thread=np.zeros(total, np.int64),
+        group=nothing,
+        sequence=np.broadcast_to(np.int64(-1), total),
+        forward_thread=np.broadcast_to(np.int64(0), total),
     )
     return ranges, named
 

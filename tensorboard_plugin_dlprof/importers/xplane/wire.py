@@ -106,10 +106,12 @@ class Source:
         found: list[tuple[int, int, int, int]] = []
         data, at, size = self.data(begin, end), 0, end - begin
         while at < size:
-            # One byte for the tag and up to two for the length, as nearly always; all else is left to ``fields``.
+            # One byte for the tag and up to three for the value, as nearly always; all else is left to ``fields``.
             tag, value, used = data[at], data[at + 1] if at + 1 < size else 128, 2
             if value >= 128 and at + 2 < size and data[at + 2] < 128:
                 value, used = value & 127 | data[at + 2] << 7, 3
+            elif value >= 128 and at + 3 < size and data[at + 3] < 128:
+                value, used = value & 127 | (data[at + 2] & 127) << 7 | data[at + 3] << 14, 4
             if tag >= 128 or (used == 2 and value >= 128) or tag & 7 not in (VARINT, BYTES) or tag < 8:
                 return found + list(self.fields(begin + at, end))
             at += used + (value if tag & 7 == BYTES else 0)

@@ -335,6 +335,17 @@ def test_walking_in_step_finds_what_walking_alone_does(seed: int) -> None:
     assert found.tolist() == payload
 
 
+@pytest.mark.parametrize("key", [1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 1 << 40])
+def test_kinds_of_events_have_numbers_of_any_length(tmp_path: Path, key: int) -> None:
+    """Files with hundreds of thousands of names number them in three bytes."""
+    line = message(4, number(1, key) + number(2, 5_000) + number(3, 7_000)) + text(2, "Stream #3")
+    kind = message(4, number(1, key), message(2, number(1, key), text(2, "some kernel")))
+    path = tmp_path / "long.xplane.pb"
+    path.write_bytes(message(1, text(2, "/device:GPU:0"), message(3, line), kind))
+    capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
+    assert [capture.strings[each] for each in capture.work.name.tolist()] == ["some kernel"]
+
+
 def test_varints_of_every_length() -> None:
     """One to ten bytes; eleven are too many."""
     values = [
