@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase, Segment
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s, valid_text
 from tensorboard_plugin_dlprof.memory.pairing import are_several, category_of, continued, pair
+from tensorboard_plugin_dlprof.memory.trial import try_pickle
 from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
@@ -83,13 +84,19 @@ def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
                 "stacks='python', or raise the limit of memory."
             )
         try:
-            content = _load(file, min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes), memory_bytes)
+            more_bytes = min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes)
+            try_pickle(file, size, more_bytes)
+            content = _load(file, more_bytes, memory_bytes)
         except pickle.UnpicklingError as error:
             if "it names" in str(error) or "it refers" in str(error):
                 raise UnsafeFile(
                     f"{shown(path)} is refused: {error}, which no memory snapshot does, and which could run a program."
                 ) from None
             raise _damaged(path) from None
+        except TimeoutError:
+            raise UnsafeFile(
+                f"{shown(path)} is refused: to read it takes longer than any memory snapshot of its size."
+            ) from None
         except MemoryError:
             raise UnsafeFile(
                 f"{shown(path)} asks for more memory than it may use: it is damaged, or there is too little memory."
