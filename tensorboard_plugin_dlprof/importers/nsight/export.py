@@ -17,11 +17,13 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Source, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
+
+BATCH_ROWS = 4_096
+"""Rows that are read at a time."""
 
 _EVENT_TABLES = frozenset(
     {
@@ -164,20 +166,28 @@ class Export:
             where: a condition on the rows, never taken from a file.
         """
         present = [column for column in wanted if self.has_column(table, column.name)]
-        source = Source(
-            table=_quoted(table),
-            rowid=self._rowid(table),
-            numbers=[f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present],
-            text=None if text is None else f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''",
-            condition=where,
+        terms = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
+        if text is not None and self.has_column(table, text):
+            terms.append(f"CAST(ifnull({_quoted(text)}, '') AS BLOB)")
+        elif text is not None:
+            terms.append("x''")
+        # With an index, rows that meet the condition would come in its order.
+        cursor = self.con.execute(
+            f"SELECT {', '.join(terms) or 'NULL'} FROM {_quoted(table)} NOT INDEXED"
+            f"{where and f' WHERE {where}'} ORDER BY {self._rowid(table)}"
         )
-        for batch in batches(self.con, source):
-            self._advance(doing, batch.rows)
-            found = dict(zip(present, batch.numbers, strict=True))
+        while rows := cursor.fetchmany(BATCH_ROWS):
+            self._advance(doing, len(rows))
+            values = dict(zip(present, zip(*rows, strict=True), strict=False))
             yield Batch(
-                batch.rows,
-                [found[c] if c in found else np.full(batch.rows, c.default, np.int64) for c in wanted],
-                batch.texts,
+                len(rows),
+                [
+                    np.fromiter(values[column], np.int64, len(rows))
+                    if column in values
+                    else np.full(len(rows), column.default, np.int64)
+                    for column in wanted
+                ],
+                [] if text is None else [row[-1] for row in rows],
             )
 
     def _rowid(self, table: str) -> str:
