@@ -13,7 +13,6 @@ from tensorboard_plugin_dlprof.importers.nsight.markers import (
     read_cut_name,
     read_cut_sizes,
     read_marker,
-    telling_texts,
 )
 
 OP, ANNOTATION, MODULE = RangeKind.OP, RangeKind.ANNOTATION, RangeKind.MODULE
@@ -114,13 +113,10 @@ def test_parts_of_a_text_tell_what_the_whole_does() -> None:
     ]
     shared = set()
     for text in texts:
-        parts = cut(text.encode())
-        if parts is None:
-            continue
-        name, sizes, sequence = parts
-        shapes = read_cut_sizes(sizes)
-        marker = read_cut_name(name, sequence >= 0 or bool(shapes))
-        if marker is not None and shapes is not None:
+        if parts := cut(text.encode()):
+            name, sizes, sequence = parts
+            shapes = read_cut_sizes(sizes)
+            marker = read_cut_name(name, sequence >= 0 or bool(shapes))
             assert marker._replace(sequence=sequence, shapes=shapes) == read_marker(text), text
             shared.add((name, sizes))
     assert len(shared) > 5
@@ -165,22 +161,3 @@ NAMED_DOMAINS = [
 def test_reads_a_text_of_a_named_domain(domain: str, text: str, expected: Marker) -> None:
     """Frameworks name their layers in domains of their own; other libraries' ranges are annotations."""
     assert read_marker(text, domain) == expected
-
-
-@pytest.mark.parametrize(("text", "marker"), DEFAULT_DOMAIN)
-def test_texts_that_are_looked_through_as_one(text: str, marker: Marker) -> None:
-    """A text that does not tell is an annotation of that name, wherever it stands."""
-    others: list[bytes | int] = [f"user {number}".encode() for number in range(40)]
-    found = telling_texts([*others, text.encode()], "")
-    assert found is not None
-    assert found <= {text.encode()}
-    assert found or marker == Marker(ANNOTATION, text)
-
-
-def test_where_looking_through_would_not_help() -> None:
-    """Texts of autograd, most of which tell; numbers of registered texts; ranges of layers."""
-    autograd: list[bytes | int] = [f"aten::mm, op_id = {number}".encode() for number in range(40)]
-    assert telling_texts(autograd, "") is None
-    assert telling_texts([b"user 1", 7], "") is None
-    assert telling_texts([b"user 1"], "TensorRT") is None
-    assert telling_texts([b"aten::mm"], "vllm") == set()

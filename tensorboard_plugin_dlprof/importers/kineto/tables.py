@@ -27,6 +27,7 @@ from tensorboard_plugin_dlprof.importers.kineto.numbers import (
     triple,
 )
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 NO_PARTNER = "begin or end events without their counterpart"
@@ -240,31 +241,19 @@ class Places(dict[Any, int]):
         return self.setdefault(item, len(self))
 
 
-class _Readings(dict[Any, Any]):
-    """Remembers what a function returns for each key, so that a known key costs one look-up."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, key: Any) -> Any:
-        value = self[key] = self._function(key)
-        return value
-
-
 class _GrowingTable:
     """The columns of one table while it is read."""
 
-    def __init__(self, columns: dict[str, Column], store: ColumnStore, readings: Callable[[Column], Any]) -> None:
-        self._columns = [(each, store.growing(each.typecode), readings(each)) for each in columns.values()]
+    def __init__(self, columns: dict[str, Column], store: ColumnStore, memo: Callable[[Column], Any]) -> None:
+        self._columns = [(each, store.growing(each.typecode), memo(each)) for each in columns.values()]
         self._names = list(columns)
 
     def extend(self, events: list[Any]) -> None:
         """Appends events. What should be an integer and is not, or does not fit, becomes -1."""
-        for column, growing, readings in self._columns:
+        for column, growing, memo in self._columns:
             values = column.keys(events)
-            if readings is not None:
-                values = list(map(readings.__getitem__, values))
+            if memo is not None:
+                values = list(map(memo.__getitem__, values))
             try:
                 growing.extend(values)
             except (TypeError, OverflowError):
@@ -288,9 +277,9 @@ class EventTables:
             "triples": Places(),
             "metrics": Places(),
         }
-        self._readings: dict[tuple[str, Any], _Readings] = {}
+        self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(columns, store, self._of_column) for name, columns in COLUMNS.items()}
-        self._kinds = _Readings(kind_of_category)
+        self._kinds = Memo(kind_of_category)
         self._thread_names: dict[ThreadKey, str] = {}
         self._skipped: Counter[str] = Counter()
         self._categories: Counter[str] = Counter()
@@ -298,13 +287,13 @@ class EventTables:
         self._halves: list[tuple[Kind, Any]] = []
         """Begin and end events in the order of the trace; rare, so they wait until all are known."""
 
-    def _of_column(self, column: Column) -> _Readings | None:
+    def _of_column(self, column: Column) -> Memo | None:
         """What is known of the keys of a column; columns that read the same share it."""
         if column.read is None:
             return None
         read, items = column.read, self._items.get(column.items)
         function = read if items is None else lambda key: items.of(read(key))
-        return self._readings.setdefault((column.items, read), _Readings(function))
+        return self._memos.setdefault((column.items, read), Memo(function))
 
     @property
     def has_halves(self) -> bool:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
+from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.nsight.export import Export
 
 _MOST_DEVICES = 1 << 16
@@ -37,7 +36,8 @@ class Devices:
         self._gpus: dict[int, Device] = {}
         self._by_ordinal: dict[int, int] = {}
         self._by_process: dict[tuple[int, int], int] = {}
-        self._known = _Known(self._id)
+        self._known = Memo(lambda pair: self._id(*divmod(pair, 2 * _MOST_DEVICES)))
+        """Process and ordinal as one number -> GPU id."""
         for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
             self._add_gpu(row)
         for row in () if self._by_ordinal else export.rows("TARGET_INFO_CUDA_GPU", _CUPTI_COLUMNS):
@@ -84,18 +84,6 @@ class Devices:
         known = self._gpus.get(gpu.device_id)
         if 0 <= gpu.device_id < _MOST_DEVICES and (known is None or not known.capability_major):
             self._gpus[gpu.device_id] = gpu
-
-
-class _Known(dict[int, int]):
-    """Process and ordinal as one number -> GPU id. Cached, because all rows of a table have few of these."""
-
-    def __init__(self, find: Callable[[int, int], int]) -> None:
-        super().__init__()
-        self._find = find
-
-    def __missing__(self, pair: int) -> int:
-        device = self[pair] = self._find(*divmod(pair, 2 * _MOST_DEVICES))
-        return device
 
 
 def _device(number: object, name: object, major: object, minor: object, sm_count: object, memory: object) -> Device:

@@ -16,7 +16,6 @@ NVIDIA's TensorFlow writes ``MatMul: dense/MatMul`` in its domain ``tensorflow-c
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -99,18 +98,13 @@ def read_marker(text: str, domain: str = "") -> Marker:
         return _read_dict(text)
     name, *arguments = _ARGUMENT.split(text)
     if not arguments:
-        return read_name(name)
+        name = shortened(name)
+        return Marker(_kind(name, False, False), name)
     values = dict(zip(arguments[::2], arguments[1::2], strict=True))
     number = values.get("seq", "")
     sequence = int(number) if number.isdecimal() and len(number) <= _MOST_DIGITS else -1
-    name, shapes = shortened(name), _shapes(values.get("sizes", "").encode())
+    name, shapes = shortened(name), read_cut_sizes(values.get("sizes", "").encode())
     return Marker(_kind(name, True, sequence >= 0 or shapes != ""), name, sequence, shapes)
-
-
-def read_name(text: str) -> Marker:
-    """What a text without arguments says that is no dict."""
-    name = shortened(text)
-    return Marker(_kind(name, False, False), name)
 
 
 def shortened(name: str) -> str:
@@ -128,68 +122,29 @@ def cut(text: bytes) -> tuple[bytes, bytes, int] | None:
     rest, _, sizes = text.partition(b", input_op_ids = ")[0].partition(b", sizes = ")
     rest, _, op_id = rest.partition(b", op_id = ")
     name, _, number = rest.partition(b", seq = ")
-    if not op_id.isdigit():
+    # An argument in another form or place, or a dict, which is kept whole.
+    if not op_id.isdigit() or b"," in name or name.startswith(b"{") or b"=" in sizes:
         return None
     if not number:
         return name, sizes, -1
-    if not number.isdigit() or len(number) > _MOST_DIGITS:
-        return None
-    return name, sizes, int(number)
+    return (name, sizes, int(number)) if number.isdigit() and len(number) <= _MOST_DIGITS else None
 
 
-def read_cut_name(name: bytes, takes_tensors: bool) -> Marker | None:
+def read_cut_name(name: bytes, takes_tensors: bool) -> Marker:
     """The marker for a name from ``cut``, without shapes and sequence number.
 
     Args:
         name: the text before the arguments.
         takes_tensors: whether a sequence number or sizes were recorded.
-
-    Returns:
-        ``None`` if the whole text must be parsed: the name contains an argument in another form or place, or the text
-        is a dict, which is kept whole.
     """
-    if b"," in name or name.startswith(b"{"):
-        return None
     text = shortened(name.decode("utf-8", "replace"))
     return Marker(_kind(text, True, takes_tensors), text)
 
 
-def read_cut_sizes(sizes: bytes) -> str | None:
-    """The shapes for sizes from ``cut``, as JSON; ``None`` if the whole text must be parsed."""
-    return None if b"=" in sizes else _shapes(sizes)
-
-
-def telling_texts(texts: Sequence[bytes | int], domain: str) -> set[bytes | int] | None:
-    """The texts whose marker may be more than ``Marker(RangeKind.ANNOTATION, text)``.
-
-    All texts are searched at once, which costs a hundredth of parsing each of them. ``None`` if that does not help,
-    because most of them are such texts, as in a capture of autograd, or because the program registered them.
-    """
-    if domain:
-        return None if _LAYER_DOMAINS.match(domain) else set()
-    sample = texts[:: len(texts) // _SAMPLE + 1]
-    plain = [text for text in texts if isinstance(text, bytes)] if isinstance(sample[0], bytes) else []
-    if len(plain) < len(texts) or 2 * sum(map(_tells, sample)) > len(sample):
-        return None
-    joined = b"\n".join(plain)
-    found: set[bytes | int] = set()
-    for word in _TELLING:
-        if word in joined:
-            found.update([text for text in plain if word in text])
-    return found
-
-
-_SAMPLE = 16
-"""Texts from which the share of such texts is estimated."""
-
-
-def _tells(text: bytes | int) -> bool:
-    return isinstance(text, int) or any(word in text for word in _TELLING)
-
-
-_TELLING = (b", op_id", b", seq", b", sizes", b", input_op_ids", b"::", b"{", b"Backward", b"nn.Module: ", b"layer:",
-            b"ProfilerStep#")  # fmt: skip
-"""A text without any of these has no arguments, is not a dict, and its name is not one that ``_kind`` knows."""
+def read_cut_sizes(sizes: bytes) -> str:
+    """The shapes for sizes from ``cut``, as JSON without blanks; empty where the text was cut or is something else."""
+    is_list = sizes[:1] == b"[" and sizes[-1:] == b"]" and not sizes.translate(None, _OF_SHAPES)
+    return sizes.replace(b" ", b"").decode() if is_list and sizes.count(b"[") == sizes.count(b"]") else ""
 
 
 def _kind(name: str, has_arguments: bool, takes_tensors: bool) -> RangeKind:
@@ -211,12 +166,6 @@ def _kind_of_shape(name: str, has_arguments: bool, takes_tensors: bool) -> Range
     if has_arguments and _QUALIFIED.match(name):
         return RangeKind.OP
     return RangeKind.ANNOTATION
-
-
-def _shapes(sizes: bytes) -> str:
-    """As JSON without blanks, empty where the text was cut or is something else."""
-    is_list = sizes[:1] == b"[" and sizes[-1:] == b"]" and not sizes.translate(None, _OF_SHAPES)
-    return sizes.replace(b" ", b"").decode() if is_list and sizes.count(b"[") == sizes.count(b"]") else ""
 
 
 def _read_dict(text: str) -> Marker:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
+from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Batch, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK, Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight.markers import (
-    cut,
-    read_cut_name,
-    read_cut_sizes,
-    read_marker,
-    read_name,
-    shortened,
-    telling_texts,
-)
+from tensorboard_plugin_dlprof.importers.nsight.markers import cut, read_cut_name, read_cut_sizes, read_marker
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
@@ -29,16 +21,12 @@ _DOMAIN_CREATE, _THREAD_NAME = 75, 39
 
 _MOST_CACHED = 1 << 16
 _MOST_CACHED_BYTES = 1 << 24
-"""Limit of the cache of texts, since all texts may differ, or be long."""
+"""Limits of the cache of texts, since all texts may differ, or be long."""
 
 _Text: TypeAlias = bytes | int
 """Text of a range: the one in its row, or the id (in ``Capture.strings``) of one that the program registered."""
 
 _Reading: TypeAlias = tuple[int, int, int, int]
-"""What a text says: kind, name, shapes (both as ids of ``Capture.strings``), sequence number."""
-
-_WHOLE = -1
-"""In place of an id: the whole text has to be read."""
 
 
 class RangeReader:
@@ -52,19 +40,7 @@ class RangeReader:
         self._tally = tally
         self._domains: dict[int, int] | None = None
         """Process and domain -> text id of its name. Read where a range is in a domain: it takes another scan."""
-        self._readings = _Readings()
-        self._known: dict[int, dict[_Text, int]] = {}
-        """Domain -> text -> row of ``_readings``."""
-        self._remembers = True
-        """Whether texts are looked up: not where most of the first ones were new."""
-        self._asked = 0
-        """Texts since what is known was emptied."""
-        self._cached_bytes = 0
-        """Of what is known."""
-        self._named: tuple[dict[bytes, tuple[int, int]], ...] = {}, {}
-        """Names that texts of autograd share (``cut``), of ops without and with tensors: kind and id, or ``_WHOLE``."""
-        self._sizes: dict[bytes, int] = {}
-        """Sizes that they share: the id of the shapes, or ``_WHOLE``."""
+        self._texts = _Texts(strings)
         self._wandering: set[tuple[int, int]] | None = None
         """Start and thread of start/end ranges that end on another thread. Read where a framework has ops as such."""
         self.thread_names: dict[tuple[int, int], str] = {}
@@ -132,7 +108,10 @@ class RangeReader:
         self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
         self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
         domains = self._domain_names(global_tid, domain_id)
-        kind, name, shapes, sequence = self._readings.columns(self._read_texts(domains, batch))
+        readings = self._texts.read(domains.tolist(), self._texts_of(batch))
+        kind, name, shapes, sequence = (
+            np.fromiter(column, np.int64, batch.rows) for column in zip(*readings, strict=True)
+        )
         self._free_spans(kind, batch)
         kept = usable & on_thread
         batches.add(
@@ -186,93 +165,7 @@ class RangeReader:
                 self._domains[key] = self._strings.intern(f"domain {key & ID_MASK}")
         return mapped(keys, self._domains)
 
-    def _read_texts(self, domains: Int32s, batch: Batch) -> Int64s:
-        """The row of ``_readings`` with the parsed text of each range in a batch."""
-        is_full = len(self._readings) >= _MOST_CACHED or self._cached_bytes >= _MOST_CACHED_BYTES
-        if is_full or not self._remembers:
-            self._remembers &= self._asked > 2 * len(self._readings)
-            self._asked = self._cached_bytes = 0
-            self._readings.clear()
-            self._known.clear()
-        batches: tuple[dict[bytes, Any], ...] = (*self._named, self._sizes)
-        for known in batches:
-            if len(known) >= _MOST_CACHED:
-                known.clear()
-        self._asked += batch.rows
-        texts = self._texts(batch)
-        rows = np.empty(len(texts), np.int64)
-        for domain in distinct_values(domains.astype(np.int64)).tolist():
-            members = np.flatnonzero(domains == domain)
-            here = texts if len(members) == len(texts) else [texts[row] for row in members.tolist()]
-            rows[members] = self._read_in_domain(domain, here)
-        return rows
-
-    def _read_in_domain(self, domain: int, texts: Sequence[_Text]) -> Sequence[int]:
-        if not self._remembers:
-            return self._read_new(domain, texts)
-        known = self._known.setdefault(domain, {})
-        rows: list[Any] = list(map(known.get, texts))
-        if None not in rows:
-            return rows
-        new = dict.fromkeys(text for text, row in zip(texts, rows, strict=True) if row is None)
-        known.update(zip(new, self._read_new(domain, list(new)), strict=True))
-        self._cached_bytes += sum(len(text) for text in new if isinstance(text, bytes))
-        return [known[text] for text in texts]
-
-    def _read_new(self, domain: int, texts: Sequence[_Text]) -> range:
-        """Reads texts into new rows of ``_readings``: a program may write another one for each range."""
-        telling = telling_texts(texts, self._strings[domain])
-        annotation = int(RangeKind.ANNOTATION)
-        first = len(self._readings)
-        if telling is not None and not telling:
-            new = np.full((len(texts), 4), (annotation, 0, 0, -1), np.int64)
-            new[:, 1] = self._strings.intern_all(map(self._decoded, texts))
-            self._readings.add(new.reshape(-1))
-        else:
-            read = self._in_named_domain if domain else self._in_default_domain
-            values: list[int] = []
-            for text in texts:
-                if telling is not None and text not in telling:
-                    values += annotation, self._strings.intern(self._decoded(text)), 0, -1
-                else:
-                    values += read(self._strings[text].encode() if isinstance(text, int) else text, domain)
-            self._readings.add(np.array(values, np.int64))
-        return range(first, len(self._readings))
-
-    def _decoded(self, text: _Text) -> str:
-        return shortened(self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace"))
-
-    def _in_named_domain(self, text: bytes, domain: int) -> _Reading:
-        marker = read_marker(text.decode("utf-8", "replace"), self._strings[domain])
-        return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes), marker.sequence
-
-    def _in_default_domain(self, text: bytes, domain: int) -> _Reading:
-        if b", " not in text and not text.startswith(b"{"):
-            marker = read_name(text.decode("utf-8", "replace"))
-            return int(marker.kind), self._strings.intern(marker.name), 0, -1
-        return self._of_autograd(text) or self._in_named_domain(text, domain)
-
-    def _of_autograd(self, text: bytes) -> _Reading | None:
-        """What a text says that is made of batches that others have too; ``None`` for a text of another form."""
-        batches = cut(text)
-        if batches is None:
-            return None
-        name, sizes, sequence = batches
-        shapes = self._sizes.get(sizes)
-        if shapes is None:
-            read = read_cut_sizes(sizes)
-            shapes = self._sizes[sizes] = _WHOLE if read is None else self._strings.intern(read)
-        takes_tensors = sequence >= 0 or shapes > 0
-        named = self._named[takes_tensors]
-        found = named.get(name)
-        if found is None:
-            marker = read_cut_name(name, takes_tensors)
-            found = (_WHOLE, _WHOLE) if marker is None else (int(marker.kind), self._strings.intern(marker.name))
-            named[name] = found
-        kind, name_id = found
-        return None if shapes == _WHOLE or name_id == _WHOLE else (kind, name_id, shapes, sequence)
-
-    def _texts(self, batch: Batch) -> Sequence[_Text]:
+    def _texts_of(self, batch: Batch) -> Sequence[_Text]:
         text_ids = batch.integers[5]
         if not (text_ids >= 0).any():
             return batch.texts
@@ -280,25 +173,44 @@ class RangeReader:
         return [direct or name for direct, name in zip(batch.texts, names, strict=True)]
 
 
-class _Readings:
-    """Parsed texts: kind, name, shapes and sequence number of each."""
+class _Texts:
+    """What texts say: kind, name and shapes (both as ids of ``strings``), sequence number."""
 
-    def __init__(self) -> None:
-        self._values = array("q")
+    def __init__(self, strings: Strings) -> None:
+        self._strings = strings
+        self._whole = Memo(self._read_whole)
+        self._names = Memo(self._read_name)
+        self._sizes = Memo(lambda sizes: strings.intern(read_cut_sizes(sizes)))
+        self._num_bytes = 0
+        """Of the texts that are remembered whole."""
 
-    def __len__(self) -> int:
-        return len(self._values) // 4
+    def read(self, domains: list[int], texts: Sequence[_Text]) -> list[_Reading]:
+        """What each text of a batch says, in its domain."""
+        if (
+            self._num_bytes >= _MOST_CACHED_BYTES
+            or max(map(len, (self._whole, self._names, self._sizes))) >= _MOST_CACHED
+        ):
+            self._num_bytes = 0
+            for memo in (self._whole, self._names, self._sizes):
+                memo.clear()
+        return [self._read(domain, text) for domain, text in zip(domains, texts, strict=True)]
 
-    def add(self, values: Int64s) -> None:
-        """Appends rows, given as one flat array."""
-        self._values.frombytes(values.tobytes())
+    def _read(self, domain: int, text: _Text) -> _Reading:
+        parts = cut(text) if not domain and isinstance(text, bytes) else None
+        if parts is None:
+            return self._whole[domain, text]  # type: ignore[no-any-return]
+        name, sizes, sequence = parts
+        shapes = self._sizes[sizes]
+        kind, name_id = self._names[name, sequence >= 0 or shapes > 0]
+        return kind, name_id, shapes, sequence
 
-    def clear(self) -> None:
-        """Removes all rows."""
-        del self._values[:]
+    def _read_whole(self, domain_and_text: tuple[int, _Text]) -> _Reading:
+        domain, text = domain_and_text
+        read = self._strings[text] if isinstance(text, int) else text.decode("utf-8", "replace")
+        self._num_bytes += len(read)
+        marker = read_marker(read, self._strings[domain])
+        return int(marker.kind), self._strings.intern(marker.name), self._strings.intern(marker.shapes), marker.sequence
 
-    def columns(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
-        """The four columns for these rows."""
-        table = np.frombuffer(self._values, np.int64).reshape(-1, 4)
-        kind, name, shapes, sequence = (table[rows, column] for column in range(4))
-        return kind, name, shapes, sequence
+    def _read_name(self, name_and_tensors: tuple[bytes, bool]) -> tuple[int, int]:
+        marker = read_cut_name(*name_and_tensors)
+        return int(marker.kind), self._strings.intern(marker.name)
