@@ -193,6 +193,24 @@ def test_the_kernel_that_takes_most_is_told_if_nothing_else_is() -> None:
     assert _dominant(_all_rules(body(0.6, SGEMM))) is None  # amp_detector speaks of it
 
 
+def test_fusions_of_one_name_are_one_kernel_in_one_op_only() -> None:
+    """XLA numbers its fusions in each program anew; those of a library have one name wherever they run."""
+
+    def body(kernel: str, share: float) -> Profile:
+        def step(step: Step) -> None:
+            step.op("aten::a", kernel, 0, share * STEP_NS)
+            step.op("aten::b", kernel, share * STEP_NS, 0.8 * STEP_NS)
+            step.op("aten::mm", GOOD, 0.8 * STEP_NS, STEP_NS)
+
+        return scene(step)
+
+    assert _dominant(_all_rules(body("loop_convert_fusion", 0.4))) is None
+    assert _dominant(_all_rules(body("my_solver", 0.4))) is not None
+    told = _dominant(_all_rules(body("loop_convert_fusion", 0.7)))
+    assert told is not None
+    assert "loop_convert_fusion (/a)" in told.problem_text()
+
+
 def test_the_gain_of_a_real_transformer_is_that_of_its_gpu() -> None:
     """3.11 s of FP32 products on an A100 without shapes: TF32 saves 2.0 to 2.6 s."""
     path = shared_data() / "nsight/a100_transformer_2.7b_nvtx/result_2_7B_nvtx.sqlite"

@@ -10,9 +10,11 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
+from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, numbered
+from tensorboard_plugin_dlprof.events.tables import Int64s
 
 _MOST_LETTERS = 80
 """Of a kernel's name in a sentence."""
@@ -24,9 +26,9 @@ _NEAR_ROOF = 0.6
 def dominant(signals: Signals) -> Finding | Lacks | None:
     """One kernel that takes most of the computing time, if no other rule speaks of it. The last rule about kernels."""
     computing = ~signals.of_family("collective")
-    names, number = numbered(signals.profile.kernels.long_name[signals.kernel])
-    if not len(names):
+    if not len(signals.kernel):
         return None
+    number = _by_name_and_op(signals)
     by_name = np.bincount(number, weights=np.where(computing, signals.duration, 0))
     first = int(by_name.argmax())
     chosen = computing & (number == first)
@@ -41,6 +43,11 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
     blocks = signals.profile.kernels.grid[signals.kernel[chosen]].astype(np.int64).prod(axis=1).max()
     few = 0 < 2 * blocks <= sms
     near = reached is not None and reached >= _NEAR_ROOF
+    profile, one = signals.profile, signals.kernel[chosen][0]
+    long_name, function = (
+        profile.strings[int(column[one])] for column in (profile.kernels.long_name, profile.kernels.name)
+    )
+    of_xla = profile.kernel_classes[int(profile.kernels.long_name[one])].library == "xla"
     return Finding(
         "dominant_kernel",
         Severity.ADVICE,
@@ -59,10 +66,8 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         if signals.is_amd
         else "Find out what limits it: ncu --set full -k '{function}' -c 5 PROGRAM.",
         {
-            "kernel": _cut(signals.profile.strings[int(names[first])]),
-            "function": _filter(
-                signals.profile.strings[int(signals.profile.kernels.name[signals.kernel[chosen][0]])], signals.is_amd
-            ),
+            "kernel": cut_name(long_name) + (f" ({profile.ops[int(profile.kernels.op[one])].name})" if of_xla else ""),
+            "function": _filter(function, signals.is_amd),
             "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
             "kernels_ns": signals.kernel_time(chosen),
             "blocks": int(blocks),
@@ -86,8 +91,15 @@ def _filter(function: str, is_amd: bool) -> str:
     return function[:_MOST_LETTERS] if is_amd else f"regex:^{re.escape(function[:_MOST_LETTERS])}"
 
 
-def _cut(name: str) -> str:
-    return name if len(name) <= _MOST_LETTERS else f"{name[:_MOST_LETTERS]}\N{HORIZONTAL ELLIPSIS}"
+def _by_name_and_op(signals: Signals) -> Int64s:
+    """A number for each aggregated kernel, the same for equal ones.
+
+    XLA gives its fusions their names in each program anew: those of other ops are other kernels.
+    """
+    kernels = signals.profile.kernels
+    name, op = kernels.long_name[signals.kernel].astype(np.int64), kernels.op[signals.kernel].astype(np.int64)
+    fusions = [text for text, found in signals.profile.kernel_classes.items() if found.library == "xla"]
+    return numbered(name * (len(signals.profile.ops) + 1) + np.where(are_among(name, fusions), op + 1, 0))[1]
 
 
 def _reached(signals: Signals, chosen: Bools) -> float | None:

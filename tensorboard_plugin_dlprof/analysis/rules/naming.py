@@ -33,6 +33,11 @@ def place_of(row: Row) -> str:
     return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
 
 
+def cut_name(name: str) -> str:
+    """The name of a kernel as a sentence holds it: some have a thousand letters."""
+    return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
+
+
 def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
     """The places with the most time, with their time: rows of one place are added."""
     found: dict[str, int] = {}

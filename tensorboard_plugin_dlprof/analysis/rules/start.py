@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
@@ -282,7 +282,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
         if work is None:
             return None
         evidence, more = (work[0],), work[1]
-        where = work[0].key.replace("{", "(").replace("}", ")")
+        where = cut_name(work[0].key.replace("{", "(").replace("}", ")"))
     of_part = _part_grown(signals, Part(row.cause.part), device, slow, fast)
     of_call = _grown(signals, slow, fast, _call)
     half = (of_slow - of_fast) / 2

@@ -207,10 +207,12 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
 
 
 def _op_type(told: OpPath, kind: str) -> str:
-    """The type by the path, as users know it; where that is a product, but the HLO op is not, by the HLO op."""
+    """The type by the path, as users know it; by the HLO op where only one of them is a product: the path is that of
+    what else was fused, or of what a layout is changed for."""
     if not told.op_type:
         return kind or "op"
-    if kind and told.op_type in _PRODUCT_PATHS and kind not in _PRODUCTS:
+    is_product = kind in ("gemm", "conv")
+    if kind and (kind not in _PRODUCTS if told.op_type in _PRODUCT_PATHS else is_product):
         return kind
     return told.op_type
 

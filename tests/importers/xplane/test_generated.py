@@ -194,6 +194,7 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     device.event(stream, "tanh", 200, 50, hlo_op="fusion.2", **said, **hlo)
     device.event(stream, "tf", 300, 50, tf_op="jit(f)/jvp(Model)/Dense_2/exp:", hlo_op="fusion.3", **hlo)
     device.event(stream, "cublas", 350, 50, hlo_op="gemm.1", hlo_module="jit_f")
+    device.event(stream, "cublas", 380, 10, hlo_op="gemm.1", op_name="jit(f)/transpose(jvp(Model))/transpose", **hlo)
     device.event(stream, "part", 400, 50, name="Dense_3/add", prefix="jit(f)/sgd", hlo_op="fusion.4", **hlo)
     profile = build_profile(capture_of(tmp_path, device, metadata))
     found = {op.name: (op.op_type, op.direction) for op in profile.ops}
@@ -202,6 +203,7 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
         "/f/Model/Dense_1/tanh fusion.2": ("tanh", "fprop"),
         "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),
         "/f/sgd/Dense_3/add fusion.4": ("add", ""),
+        "/f/Model/gemm gemm.1": ("gemm", "bprop"),
     }
 
 
