@@ -83,9 +83,11 @@ def _mangled_head(text: str) -> str:
     while length := _ITANIUM_WORD.compiled().match(text, position):
         size = int(length.group(1))
         start = length.end()
-        if size > len(text) - start:
+        word = text[start : start + size]
+        if len(word) < size or "." in word:  # A tool has cut it.
+            words.append("")
             break
-        words.append(text[start : start + size])
+        words.append(word)
         position = start + size
         if not nested or text[position : position + 1] in ("I", "E", "C", "D"):
             break
@@ -104,6 +106,9 @@ _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
     "faiss": "faiss", "gsplat": "gsplat", "higs": "gsplat", "lightseq": "lightseq", "ctranslate2": "ctranslate2",
     "nvinfer1": "tensorrt", "mxnet": "mxnet", "mshadow": "mxnet", "cudf": "cudf", "dali": "dali", "caffe": "caffe",
     "oneflow": "oneflow", "spconvlib": "spconv", "cv": "opencv", "gko": "ginkgo", "Kokkos": "kokkos",
+    "kaolin": "kaolin", "ngp": "instant_ngp", "wp": "warp", "cuBQL": "warp", "marian": "marian", "kaldi": "kaldi",
+    "HugeCTR": "hugectr", "nbla": "nnabla", "arrayfire": "arrayfire", "LightGBM": "lightgbm", "cuopt": "cuopt",
+    "open3d": "open3d", "xgboost": "xgboost", "k2": "k2",
 }  # fmt: skip
 
 _PYTORCH_UNQUALIFIED = Expression(

@@ -15,7 +15,16 @@ from tensorboard_plugin_dlprof.classify.rules import RULES
 from tensorboard_plugin_dlprof.classify.rules.rule import LazyRule, Rule, RulesByWord
 from tensorboard_plugin_dlprof.classify.time_limit import TookTooLong, time_limit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.classify.words import CUT, holds_product, is_harmless, is_helper, is_mover, is_risky
+from tensorboard_plugin_dlprof.classify.words import (
+    CUT,
+    holds_product,
+    is_harmless,
+    is_helper,
+    is_mover,
+    is_risky,
+    is_unsuspicious,
+    says_something,
+)
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.expressions import Expression
 
@@ -120,10 +129,12 @@ def _is_believed(rule: Rule, head: str) -> bool:
         return rule.knows_better or not is_helper(head)
     if rule.matrix_unit == MatrixUnit.UNKNOWN and rule.name == "triton-other":
         own = head.removeprefix("triton_")  # a prefix that says nothing, of users' kernels
-        return holds_product(own) or is_risky(own) or not is_harmless(own)
+        return holds_product(own) or not (is_harmless(own) and says_something(own))
     if rule.matrix_unit == MatrixUnit.UNKNOWN and rule.library == "custom" and not holds_product(head):
         # Where a product stands in the namespace alone: ``turbomind::gemm::convert_kernel``.
-        return not (is_helper(head) or is_mover(head))
+        return not (is_helper(head) or is_mover(head) or (rule.name.startswith("word-") and is_unsuspicious(head)))
+    if rule.name == "word-unlisted":
+        return is_unsuspicious(head)
     if rule.matrix_unit != MatrixUnit.NO or rule.knows_better or rule.family in PRODUCT_FAMILIES:
         return True
     if holds_product(head):

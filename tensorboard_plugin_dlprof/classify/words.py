@@ -22,156 +22,75 @@ _PRODUCT_ANYWHERE = Expression(
 
 _PRODUCTS_TEXT: Final = """
     addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash
-    fmha fprop gemv gmm gqa kkt linear lora matmult matrix matvec mha mla mlp mm mqa mv nsa perceptron
+    fmha fprop gemv gmm gqa kkt linear lora matmult matrix matvec mha mla mlp mm mmq mmvq mqa mv nsa perceptron
     proj projection retention sddmm sdpa sgmv spmm ssd wgrad wkv
 """
 
 _PRODUCTS: Final = frozenset(_PRODUCTS_TEXT.split())
 
-_HARMLESS_TEXT: Final = """
-    a aabb abort abs absmax absolute acc accept accepted accum accumulate ack acks act activate activation activations
-    adadelta adagrad adam adamax adamw add addcdiv addcmul addition adjacent adler advect affine align aligned all
-    allgather alloc allocate allreduce alpha amax amp anchor anchors and angle angles append apply arange area areas
-    arg argmax argmin args argsort arrange array arrays ascending assemble assert assign atan atan2 atomic attraction
-    average avg avgpool axis axpy back backward ball ballot ban bandwidth barrier base bases basic batchnorm bbox
-    bboxes bcast beam bernoulli beta bf bfloat bfloat16 bfly bfs bias bid bidirectional bin binary bincount binning
-    bisect bit bitmask bitmatrix bitonic bitonicsort bits bitwise blackscholes block blocked blocks blockwise blur bn
-    bodies bonus bool bound bounds box boxes boxfilter broadcast bucket bucketize buffer build butterfly bwd by byte
-    cache cached camera candidate candidates canonicalize carlo cast cat cdf ceil celu change channel channels check
-    checkpoint checksum chunked chw chw2hwc claim clamp class cleanup clear clip clone cls coalesced col collect
-    colmajor color column columns columnwise colwise combine combined compact compare complex compress compression
-    compute concat concatenate cond conj constant consumer cont contiguous convert coo coord coordinates coords copy
-    correction cos cosh count counter counters counts cpy crc create criterion crop cross csr cta cu cub cuda cuda1d
-    cuda2d cuda3d cum cumsum cumulative cunn cupy curand custom cvt cwise cxx d data daxpy dbias dct decay decompress
-    decrypt dedup degree degrees deinterleave delay delta denorm dequant dequantization dequantize dequantized desc
-    descriptors destindex detach device devoxelize diag diff difference diffusion digitize dim dims direction dispatch
-    dispatcher distance distribution div divide double downcast downsample downscale draft drop dropout dst dtype
-    dummy dup duplicate dwt dx dy dynamic eagle edge edgelist edges elem element elements elementwise elu ema emb
-    embed embedding embeddings emit empty encrypt entropy entry eps epsilon eq erf error eval exchange exclusive exp
-    expand exponential expt external extract eye face faces factor factors fake fast feature features fg fill filling
-    filter final finalize find finish finite first fisheye fixed flag flags flashinfer flat flatten flip float float2
-    float4 floor flush fmod fmt fn fold for forward fourier fp frame freq frequency from frontier full func functor
-    fused future fwd fwht fwt gate gather gating gaussian ge geglu gelu general generate generic get getitem global
-    glu gptneox gpu grad gradient grads gravity gray grayscale greedy grid group grouped groupnorm groups gt haar half
-    halves hardshrink hardsigmoid hardswish hardtanh hash hashmap head heads heat height helper hidden hist histogram
-    hit horizontal host hwc hwcn hypot i id identify identity ids idx im image impl in inclusive increment increments
-    index indexed indices indptr inf info init initialise initialize inner inplace input inputs insert int int32 int64
-    int8 integrate integrator interleave interleaved interp interpolate intersect inv invalid inverse invert io ipc is
-    isclose isfinite isin isinf isnan iter iteration jacobi jagged jitter jsd julia kalman kernel kernels key keyed
-    keygen kl kldiv kmap knn kth kthvalue kvcache l1 l2 label lamb laplace large last lastdim latency layer layernorm
-    layernorms layout lcg le leaky len length lengths lens lerp less lfu lidar liger linearize linspace lion lists ln
-    load loc local locs log logical logsigmoid logspace logsumexp long lookup lookups loop loss low lower lru lse lt
-    ltoh lut luts major make mandelbrot map mapped mapping margin mark mask masked masks max maximum maxpool md5 mean
-    median median3x3 mem memcpy memory memset merge mersenne mesh metadata middim min minimum mipmap miss mix mo mod
-    mode modulate modulated moments momentum monte move mrope msra mtp mul multi multinomial multiplier multiply
-    murmur mxfp n naive name nan narrow native nbody nchw ncols ncu nearest neg negate neighbor neighbors neox
-    nesterov nf ngram nhwc nllloss nms nn no noaux noise nonzero noop nop norm normal normalise normalization
-    normalize normals not notify null num numba number numel nvfp occupancy of offset offsets one onehot ones oneshot
-    onesweep online op operator opt optimizer or order out output outputs overflow overlap p pack packbits packed
-    packunpack pad padded padding page pagerank pages pair pairs parallel param params parse partial partials
-    partition pass patch patchify payload pdf pen penalized penalties penalty pending pens per permutation permute
-    permuted philox pi pick pid pinhole pixel pixels pixelwise place plan plus point pointer pointers points pointwise
-    poly pool pooling pop populate pos pose poses position positional positions post postprocess pow pre predicate
-    prefetch prefix preflight prelu prenorm prepare preprocess pres print prng prob probability probs prod producer
-    prune ptr ptrs publish pull push put pybind qknorm qsort quadtree quant quantile quantise quantization quantize
-    quantized quasirandom quat queue quicksort radix ragged ramp rand randn random range rank rasterize ratio raw ray
-    rays rcp read rebuild recat recip reciprocal recv reduce reduced reducescatter reducev reduction redundancy
-    reference reflect region register relative relu relu6 rem remainder remap remove render renorm reorder reorg
-    repair repeat repetition replicate repulsion repulsive req requant requantize resample reserve reset reshape
-    residual resize resolve result reverse rewind rgb rgba rms rmsnorm rmsprop rnd rng roll rope rotary rotate rotated
-    rotation round roundtrip row rowmajor rowptr rows rowwise rsqrt running same sample sampled samples sampling
-    saturate save saxpy scal scalar scale scaled scales scaling scan scatter schedule score search seed segment
-    segmented segments segsum select selected selection selector selu send seq seqlen seqlens sequence sequential
-    serial set setup sgd sha sha256 shape shared shift shm short shot shuffle shutter sigmoid sign signal silu
-    similarity simple sin sinewave single sinh sinkhorn sinusoidal size slab sleep slice slot slots small smem smooth
-    sobel sobol softcap softmax softplus sort sorted sorting sparse sparsemax sparsify spatial spec special spherical
-    spin spinning split splits spmv sq sqrt square squared src sssp stack stacked stage staging start stash stat state
-    states static stats std stencil stencil2d stencil3d step stochastic stop store stp stream stride strided striped
-    sub subtract sum sumsq swap swiglu swish swizzle swizzled symm sync t table tail take tanh temp temperature tensor
-    tensors test texture thread threads threshold tid tile tiled tiles tiling timestep to token tokens top topk topp
-    total tr trace trajectory trans translate transpose transposed tree tri tril triton triu true trunc truncate tuple
-    two type types u unary uncached uncompact unfold uniform union unique unit unpack unpad unpadding unpermute
-    unpermuted unrenumber unroll unrolled unscale unshuffle unsloth unswizzle upcast update upper upsample upscale use
-    userbuffers v vadd val valid value values var variance varlen vec vecadd vecs vector vectoradd vectorize
-    vectorized verify vertical view viterbi vocab voxel voxelidx voxelize voxels wait warp warping warps watermark
-    wave way weight weighted weights welford where width windshield with word words world write x xent xentropy
-    xorshift y yuv z zero zeros
-"""
-
-_HARMLESS: Final = frozenset(_HARMLESS_TEXT.split())
-
 _EMPTY_TEXT: Final = """
     a an and as at back backward base basic batch batched bf bf16 bfloat bfloat16 block blocked blocks bool bound
     build bwd by class cls col cols compute coop cta cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data
-    device dim dims direction double dummy dx dy dynamic element elements emit entry execute external fast feature
-    features final first float float2 float4 fn for forward fp from full func functor fused future fwd gate gating
-    general generate generic global gpu grad gradient grads grid group grouped groups half halves head heads helper
-    hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8 io is it
-    iter iteration iterations kernel kernels key keyed keys l1 l2 large last layer layers len length lengths level
-    lists loc local locs long low lower lru main major middle mod mode model module multi multiple mxfp n naive name
-    nan narrow native new nf no not null num numba number nvfp of old on one online op operator opt optimized or
-    order out outer output outputs packed page paged pages pair pairs parallel param params part partial partials
-    pass persistent phase plus point pointer pointers points post pre prim primitive process ptr ptrs pybind queries
-    query queue ratio raw rcp record ref reference region register result results rng roll round row rowmajor rows
-    run running same seq sequence sequences sequential serial shape shared shm short simple single size sizes sm
-    small smem space sparse spec special splits src stage staged stages start stat state states static step stop
-    stream stride strided sub symm sync t target task temp tensor tensors test thread threads tile tiled tiles
-    tiling to total tree true two type types u uncached unit unroll upper use user using v val valid value values
-    var vec vecs vector vectorize vectorized warp warps wave way weight weighted weights where width window with
-    without word words work x y z
+    device dim dims direction double dummy dx dy dynamic element elements emit entry epilogue execute external fast
+    feature features final first float float2 float4 fn for forward fp from full func functor fused future fwd gate
+    gating general generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves
+    head heads helper hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64
+    int8 invoke io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large last launch layer layers
+    len length lengths level lists loc local locs long low lower lru main mainloop major middle mod mode model module
+    multi multiple mxfp my n naive name nan narrow native new nf no not null num numba number nvfp of old on one
+    online op operation operator opt optimized or order out outer output outputs packed page paged pages pair pairs
+    parallel param params part partial partials pass persistent phase plus point pointer pointers points post pre
+    prim primitive process ptr ptrs pybind queries query queue ratio raw rcp record ref reference region register
+    result results rng roll round row rowmajor rows run running same seq sequence sequences sequential serial shape
+    shared shm short simple single size sizes sm small smem some space sparse spec special splits src stage staged
+    stages start stat state states static step stop stream stride strided sub symm sync t target task temp tensor
+    tensors test thread threads tile tiled tiles tiling to total tree true two type types u uncached unit unroll
+    upper use user using v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight
+    weighted weights where width window with without word words work wrapper x y z
 """
 
-_TELLING: Final = _HARMLESS - frozenset(_EMPTY_TEXT.split())
-"""Harmless words that say what a kernel does; the others (``fused``, ``row``, ``input``) say nothing of it."""
+_EMPTY: Final = frozenset(_EMPTY_TEXT.split())
+"""Words that say nothing of what a kernel does: ``fused``, ``row``, ``input``."""
 
 _RISKY_TEXT: Final = """
-    abc ada attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
-    dplr dq dqk dqkv dqkwg dv encoder ffn gdn gdr gemma gett gla gmma gram gsa had hadamard hc hedgehog hgrn hmma
-    householder hstu imma indexer intra inverse iplr kda kron lce logcumsumexp lowrank mesa mhc mimo mix mixer
-    mixes mixing mmac multiplication multiply oja ozaki parallax pk precompute precond product products qkpv qmma
-    rebased rectangle replay rht rnn rotate rwkv score scores simplicial solve subtile svd swordfish syrk tc
-    tensorcore tensordot tgmm trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
+    abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
+    dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hgrn hmma
+    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank markov mesa mhc mimo mix mixer mixes
+    mixing mmac multiplication oja ozaki parallax pk precompute precond product products qkpv qmma rebased
+    recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore tensordot
+    tgmm trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
 """
 
 _RISKY: Final = frozenset(_RISKY_TEXT.split())
 """Words of kernels that may multiply on matrix units though no word of theirs is a product's."""
 
-_BESIDE_TEXTS: Final = (
-    (
-        "kv kvcache qk decode prefill paged pv chunk chunked atk",
-        """
-        alloc amax append bias cache cat concat copy cumsum dequant fill flatten indices info layout lens metadata mrope
-        norm normalize pad padding perm permute position positions quant quantize rebuild repeat rms rmsnorm rope
-        rotary setup shuffle softmax sort topk transpose unpad update
-        """,
-    ),
-    (
-        "qkv",  # A norm before it may be fused with the projection behind it; a rotation is not.
-        """
-        bias cache concat copy fill indices metadata mrope pad padding quant quantize rebuild repeat rope rotary setup
-        split transpose
-        """,
-    ),
-    ("mamba ssm", "copy gather scatter"),
-    (
-        "moe expert experts router",
-        """
-        a2a align alltoall combine count counts dispatch finalize gather ids indices loss map maps memset permute prefix
-        reduce routing scan scatter softmax sort sorting sum unpermute
-        """,
-    ),
-    (
-        "logits",
-        """
-        anomaly argmax ban bias bitmask clean filter fix gather mask penalty penalties sample sampling scale softcap
-        softmax sort temperature topk
-        """,
-    ),
+_AROUND_TEXT: Final = """
+    a2a align allgather alloc alltoall amax anomaly append argmax ban bias build cache cast cat clean clear collapse
+    combine compress compressed concat convert copy count counter counters counts cumsum dequant dispatch elementwise
+    fill filter finalize finish fix flatten gather gating hash ids indices info init join layout lens loss map maps
+    marker mask masks mean memset meta metadata mrope node offsets owned pack packed pad padding penalties penalty
+    perm permute position positions prefix prep prepare quant quantize rebuild recurrence recurrent
+    reduce repeat reset rope rotary
+    routing sample sampling scale scan scatter select setup shuffle slot slots softcap softmax softplus sort sorting
+    store sum swizzle table tail temperature topk transform transpose unpack unpad unpermute update window zero
+"""
+_AROUND: Final = frozenset(_AROUND_TEXT.split())
+"""Words for what is done before or after products."""
+
+_SOFT: Final = tuple(
+    (frozenset(risky.split()), _AROUND.union(beside.split()))
+    for risky, beside in (
+        (
+            "atk decode gdn hc indexer inverse kda kv kvcache logits mamba multiply paged prefill pv qk rotate score "
+            "scores ssm",
+            "norm normalize rms rmsnorm",
+        ),
+        ("chunk chunked qkv", "split"),  # A norm before it may be fused with the projection behind it.
+        ("expert experts moe route router", ""),
+    )
 )
 """Words of attention, of experts and of logits, which are products' words unless one of those with them says what is
 done before or after the products."""
-
-_BESIDE: Final = tuple((frozenset(risky.split()), frozenset(beside.split())) for risky, beside in _BESIDE_TEXTS)
 
 
 @lru_cache(maxsize=65_536)
@@ -183,14 +102,40 @@ def holds_product(head: str) -> bool:
 
 @lru_cache(maxsize=65_536)
 def is_harmless(head: str) -> bool:
-    """Whether the function's name says what the kernel does, and nothing in it is a word of kernels that multiply
-    matrices. A name that a tool cut short must consist of harmless words only."""
-    found = frozenset(words(head.rsplit("::", 1)[-1]))
-    if found.isdisjoint(_TELLING):
-        return False
-    if head.endswith(CUT):
-        return all(word in _HARMLESS or len(word) == 1 or word.isdigit() for word in found)
-    return not is_risky(head)
+    """Whether the function's name, in which a rule has found what the kernel does, is whole and has no word of kernels
+    that multiply matrices."""
+    return not (head.endswith(CUT) or is_risky(head) or (_TRITON_DIRECTION.match(head) and not is_helper(head)))
+
+
+_TRITON_DIRECTION = Expression(r"_(?:fwd|bwd)_")
+"""How Triton's attention is called: what stands behind the direction (``_fwd_diag_kernel``) is a part of it."""
+
+
+def says_something(name: str) -> bool:
+    """Whether a name has a word that is not empty, of five letters or more: a shorter one can stand for anything."""
+    return any(len(word) > 4 and word.isalpha() and word not in _EMPTY for word in words(name))
+
+
+_SUSPICIOUS = Expression(
+    r"(?i:conv(?!er)|gemm|mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
+    r"|tensor_?core|^triton_|^_(?:forward|backward)|persist|pipelin|speciali|swizz|^\w$)|(?<![A-Za-z])[fb]wd(?![a-z])"
+    r"|_stage\d"
+)
+
+
+@lru_cache(maxsize=65_536)
+def is_unsuspicious(head: str) -> bool:
+    """Whether a function's name is whole and says something, though no rule has its words, and nothing of a product: no
+    word of kernels that multiply matrices or part of one, no narrow type, no instruction's number, and no bare
+    direction (``_sparse_fwd``), which is how Triton's products are called."""
+    own = head.rsplit("::", 1)[-1]
+    return (
+        not head.endswith(CUT)
+        and says_something(own)
+        and not _SUSPICIOUS.search(own)
+        and not holds_product(head)
+        and not is_risky(head)
+    )
 
 
 @lru_cache(maxsize=65_536)
@@ -198,7 +143,7 @@ def is_risky(head: str) -> bool:
     """Whether a word of the function's name is one of kernels that may multiply, though it is no product's."""
     found = frozenset(words(head.rsplit("::", 1)[-1]))
     return not found.isdisjoint(_RISKY) or any(
-        not found.isdisjoint(risky) and found.isdisjoint(beside) for risky, beside in _BESIDE
+        not found.isdisjoint(risky) and found.isdisjoint(beside) for risky, beside in _SOFT
     )
 
 

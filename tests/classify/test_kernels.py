@@ -296,7 +296,7 @@ def test_every_answer_is_of_the_documented_vocabulary() -> None:
 def test_unknown_comes_with_a_reason() -> None:
     """Who sees 'unknown' or doubts an answer can read why."""
     assert "tl.dot" in explanation(classify("triton_mm").rule)
-    assert explanation(classify("nobody_knows_this").rule) == "no rule knows this name"
+    assert explanation(classify("my_kernel").rule) == "no rule knows this name"
     assert explanation("no such rule") == ""
 
 

@@ -103,8 +103,9 @@ RULES: Final = (
          r"\bRNN_blockPersist\w*|\bpersistRNN\w*|\bpersistent_rnn\w*", "@types",
          note="built with and without Tensor Cores", words="persistent_rnn persistrnn rnn_blockpersist"),
     Rule("cudnn-rnn-cell", NO, "elementwise", "cudnn",
-         r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_element\w*", "@types",
-         words="elemwisernncell gru_element lstm_element rnn_element stm_elementwise"),
+         r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_element\w*"
+         r"|\bGENERIC_elementWise\w*|\bRNN_\w*accum_bp\w*", "@types",
+         words="elemwisernncell gru_element lstm_element rnn_element stm_elementwise generic_elementwise accum_bp"),
     Rule("cudnn-layout", NO, "copy", "cudnn",
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
          r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
@@ -140,6 +141,7 @@ RULES: Final = (
     Rule("cudnn-ops", NO, "other", "cudnn",
          r"^cudnn::ops::|^cudnn::engines_precompiled::\w*(?:[Tt]o|[Tt]ensor)\w*", "@types",
          words="cudnn::engines_precompiled:: cudnn::ops::"),
-    Rule("cudnn-other", UNKNOWN, "other", "cudnn", r"^cudnn", "@words or types", words="cudnn"),
+    Rule("cudnn-other", UNKNOWN, "other", "cudnn", r"^cudnn(?!_(?:maxwell|volta|turing|ampere)_[cdsz]gemm)",
+         "@words or types", words="cudnn"),
     Rule("cask-other", NO, "other", "cudnn", r"^cask\w*::", note="preparation kernels of a convolution", words="cask"),
 )  # fmt: skip

@@ -57,25 +57,41 @@ RULES: Final = (
          r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
          r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
          note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
-    Rule("matrix-by-vector", NO, "gemm", "custom", r"(?:^|_|::)[sdczh]gemv(?:_\w+)?$", "@types",
-         note="BLAS's product of a matrix and a vector, which reads each number once: matrix units gain nothing",
-         words="gemv"),
+    Rule("matrix-by-vector", NO, "gemm", "custom",
+         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z])(?:[sdczh]?gemv|Gemv|GEMV|[Mm]at_?[Vv]ec"
+         r"|vecmat)(?![a-z]))", "@words or types", knows_better=True,
+         note="a product of a matrix and a vector reads each number once: matrix units gain nothing, and few use them",
+         words="gemv matvec mat_vec vecmat"),
+    Rule("word-warp-specialised", YES, "gemm", "custom",
+         r"(?i)^(?!.*(?:args|quant|update|desc|init|pack|reduc|combin|merge|transpos|meta|schedul|copy|rope|cache|norm"
+         r"|softmax|ptr|pointer|notify|vec|gemv|route|simt|naive|sgemm|fp32|float|starts))(?=.*(?:gemm|matmul))"
+         r".*(?:warp_?speciali[sz]|_ws(?:_|$)|hopper|blackwell|sm_?(?:90|100|120)(?!\d)|(?:^|_)tma(?:_|$)"
+         r"|persistent)", "@words or types",
+         note="a product built for the GPU's asynchronous matrix instructions", knows_better=True, of_rest=True,
+         words="gemm matmul"),
+    Rule("word-triton-product", YES, "gemm", "triton",
+         r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts))"
+         r"(?:\w*_)?(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm)(?:_\w+)?$",
+         "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
+         words="gemm matmul bmm"),
     Rule("naive-half-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:mma|tensor|cute)).*(?:h|s)gemm_(?:naive|sliced_k|t_\d+x\d+_sliced)\w*$", "@types",
          r"\((?:const )?(?:half|__half|float) ?(?:const )?\*",
          note="tiles of tutorials in CUDA C++ that name no instruction", words="gemm_"),
-    Rule("separable-convolution", NO, "convolution", "custom", r"(?i)convolution_?(?:rows?|columns?)(?:_?kernel)?\w*$",
-         "@types", note="one line of taps after the other", words="convolution"),
+    Rule("separable-convolution", NO, "convolution", "custom", r"(?i)convolution_?(?:rows?|columns?)(?:_?kernel)?\w*$"
+         r"|separable_?convol|convolve\d?_separable",
+         "@types", note="one line of taps after the other", words="convol"),
     Rule("dot-of-vectors", NO, "reduction", "custom",
          r"(?i)^(?!.*(?:scaled|attention|softmax)).*(?:^|_)(?:dot|scalar)_?prod(?:uct)?(?![a-z])", "@types",
          r"\((?:const )?(?:half2?|__half2?|float|double) ?(?:const ?)?\*", knows_better=True,
          note="two vectors of bare numbers: a sum", words="dot prod"),
-    Rule("to-dense", NO, "copy", "custom", r"(?<![A-Za-z])(?:to_dense|dense_\w*to_(?:ragged|sparse|jagged|csr))(?:_|$)",
+    Rule("to-dense", NO, "copy", "custom", r"(?<![A-Za-z])(?:to_dense|dense_\w*to_(?:ragged|sparse|jagged|csr))(?:_|$)"
+         r"|(?:To|2)Dense(?![a-z])",
          "@types", knows_better=True, note="one layout to another", words="dense"),
     _by_words("word-attention", UNKNOWN, "attention",
          "attention attn mha fmha sdpa flash gqa mqa mla"),
     _by_words("word-normalisation", NO, "normalisation",
-         "norm layernorm rmsnorm qknorm batchnorm groupnorm normalize ln bn", "@types"),
+         "norm rms layernorm rmsnorm qknorm batchnorm groupnorm normalize ln bn", "@types"),
     _by_words("word-softmax", NO, "softmax",
          "softmax logsumexp xentropy", "@types"),
     _by_words("word-convolution", UNKNOWN, "convolution",
@@ -102,7 +118,7 @@ RULES: Final = (
          knows_better=True, note="what is batched is told: it only moves", words="batched_transpose"),
     _by_words("word-copy", NO, "copy",
          "copy transpose permute cast convert concat cat split slice pad pack unpack reorder im2col "
-                "col2im shuffle layout reshape remap interleave deinterleave",
+                "col2im shuffle unshuffle stack layout reshape remap interleave deinterleave",
          "@types",
          r"|(?i:(?<![a-z])(?:float|half|double|int8|fp\d+|bf16)_?2_?(?:float|half|double|int8|fp\d+|bf16))",
          words="float half double int8 fp bf16"),
@@ -114,21 +130,25 @@ RULES: Final = (
          "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy "
                 "elementwise pointwise vecadd vectoradd vadd fill init zero set clamp where mask activation "
                 "act swiglu rope rotary quantize quant dequantize dequant increment negate abs square fma "
-                "map update initialize sleep spin noop empty nop null delay",
+                "map update initialize sleep spin noop empty nop null delay unary binary modulate sinkhorn "
+                "softplus correction angle",
          "@types"),
     _by_words("word-other", NO, "other",
          "pool pooling maxpool avgpool resize interp upsample filter blur sobel hash decode encode "
                 "barrier wait signal offsets metadata pointers stencil ray mandelbrot sampling sample "
-                "kalman integrate bfs routing fft coord coords coordinates bbox bboxes box boxes rays camera pose "
+                "kalman integrate bfs routing fft coord align texture rasterize interpolate coords coordinates bbox "
+                "bboxes box boxes rays camera pose "
                 "hashmap mapping voxel voxelize devoxelize nms anchor anchors penalty penalties pens beam viterbi "
                 "bitmask ids indices indptr slot slots page pages segment segments jagged swizzle unswizzle producer "
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
-                "neighbor neighbors face faces normals pdf kthvalue",
+                "neighbor neighbors face faces normals pdf kthvalue rgb rgba bgr hsv yuv push flip iota knn hist "
+                "spmv dump sequential tid",
          "@types"),
     Rule("plain-types", NO, "other", "custom", r"^(?!.*(?:(?i:tf_?32)|884|1688|16816))[A-Za-z_]", "@types",
          _PLAIN_PARAMETERS, by_types=True,
          note="matrix units multiply none of its parameters, FP32 and integers of 16 bits and more, but as TF32"),
-    Rule("word-harmless", NO, "other", "custom", r"[A-Za-z]", "@types",
-         note="its words say what it does, and none is a word of products"),
+    Rule("word-unlisted", NO, "other", "custom", r"[A-Za-z]", "@types",
+         r"^(?!.*(?i:gemm|mma|attention|cutlass|cute::|mfma|flash)|[^<(]*[<(].*(?i:conv)(?!er))",
+         note="nothing in its name is of a product: of 1,400 public kernels that only this rule knows, two multiply"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),
 )  # fmt: skip

@@ -20,11 +20,26 @@ RULES: Final = (
          r"|pad|arrange|im2col)\w*", "@types", words="arrange cast concat copy cpy im2col pad permute slice transpose"),
     Rule("library-other", NO, "other", "@namespace",
          r"^(?:dgl|graphbolt|minkowski|faiss|gsplat|higs|lightseq|fastertransformer|nvinfer1|ctranslate2"
-         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|flashinfer::(?:sampling|norm"
+         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR"
+         r"|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost|k2|flashinfer::(?:sampling|norm"
          r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::|^cv::", "@types",
          note="a library that leaves products to cuBLAS", of_rest=True,
          words="caffe ctranslate2 cudf cv:: dali dgl faiss fastertransformer flashinfer:: graphbolt gsplat higs "
-               "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
+               "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind kaolin ngp:: "
+               "wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2::"),
+    Rule("interpolation", NO, "other", "@namespace",
+         r"(?i)(?:interp|resiz|sampl|texture|voxel|warp_|blend|embed)\w*linear|linear\w*(?:interp|resiz|sampl|texture"
+         r"|mipmap|voxel|blend|embed)", "@types", note="values between the points of a grid", knows_better=True,
+         words="linear"),
+    Rule("matrix-by-elements", NO, "other", "@namespace",
+         r"(?i)(?:^|_|::)(?:matrix_?diag|(?:as|build|construct|compute)\w*_?matrix)(?!\w*(?:mul|prod|mm))\w*$",
+         "@types", note="what is done to a matrix is told, and it is no product", knows_better=True, words="matri"),
+    Rule("convolution-state", NO, "convolution", "custom", r"(?i)conv_?(?:state|cache|checkpoint)s?(?![a-z])",
+         "@types", note="the last columns that a short convolution keeps", knows_better=True, words="conv"),
+    Rule("julia-line", NO, "other", "julia", r"_jl_L\d+$", note="CliMA names kernels after their line",
+         words="_jl_l"),
+    Rule("julia-abstraction", NO, "other", "julia", r"^(?:_Z\d+)?gpu_\w+", "@types", r"CompilerMetadata",
+         note="KernelAbstractions, which has no instruction of matrix units", words="gpu_"),
     Rule("julia-broadcast", NO, "elementwise", "julia",
          r"\b(?:gpu_|_Z\d+)?(?:gpu_)?broadcast_kernel(?:_linear|_cartesian)?", "@types",
          r"CuKernelContext|CompilerMetadata|(?:Cu|ROC|one|Mtl)DeviceArray", note="GPUArrays: one element at a time",

@@ -20,19 +20,24 @@ RULES: Final = (
          r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
          r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
+         r"|^_v4_attention_(?:fwd|bwd(?:_(?:dq|dkv(?:_pool(?:_mha)?)?))?)_kernel$"
+         r"|^_v4_csa_attention_pool_sparse_(?:merge_)?(?:fwd|bwd)(?:_\w+)?_kernel$"
+         r"|^_sparse_mla_(?:fwd|bwd)_(?:\w+_)?(?:gl|tr)(?:_v2)?_kernel$"
          r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v"
          r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
-         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood"),
+         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_"),
     Rule("triton-attention-beside", NO, "attention", "triton",
          r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update)|dsa_attn_combine)_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
          r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
+         r"|^_v4_csa_attention_(?:pool_)?(?:fwd|bwd|segreduce_sequential)_kernel$|^_hc_compute_tail_[fb]wd_kernel$"
          r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
          note="by elements, or moves what attention reads", knows_better=True,
-         words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k"),
+         words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
+               "_attention_ _hc_compute"),
     Rule("attention-cuda", YES, "attention", "custom",
          r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
          r"|sparse_attn_fwd_for_small_topk_kernel"
@@ -53,7 +58,42 @@ RULES: Final = (
          r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel)$", "@words or types",
          note="one token at a time, or sums of parts: by elements", knows_better=True,
          words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_"),
+    Rule("hpc-ops", YES, "attention", "hpc_ops",
+         r"^hpc::(?:\w+::)*(?:smallm_attention_decode|attention_(?:prefill|with_kvcache))_\w+_kernel$", "@words",
+         note="mma and wgmma on bf16 or FP8 operands", words="hpc::"),
+    Rule("hpc-ops-gemm", YES, "gemm", "hpc_ops",
+         r"^hpc::(?:\w+::)*(?:stem_oam_|group_)?gemm_(?:\w+_)?kernel$", "@words",
+         note="mma and wgmma on bf16 or FP8 operands", words="hpc::"),
+    Rule("primus-turbo", YES, "attention", "primus_turbo",
+         r"^primus_turbo::hipkittens::hk_attn_(?:fwd|bwd_(?:dq|dkdv|fused))_ker$", "bf16", note="MFMA",
+         words="hk_attn_"),
+    Rule("primus-turbo-beside", NO, "attention", "primus_turbo",
+         r"^primus_turbo::(?:hipkittens::hk_attn_bwd_(?:prep|dkdvred|dqred)_ker"
+         r"|grouped_gemm_variable_k_postprocess)$", "@types", note="sums and moves around the products",
+         knows_better=True, words="hk_attn_ postprocess"),
+    Rule("primus-turbo-gemm", YES, "gemm", "primus_turbo", r"^primus_turbo::turbo::turbo_\w*gemm_\w+_kernel$",
+         "@words", note="MFMA on FP8 or narrower operands", words="turbo_"),
+    Rule("dlrm-interaction-fp32", NO, "gemm", "custom", r"(?:^|::)dotBasedInteractF32(?:Fwd|Bwd)Kernel\w*$", "fp32",
+         note="NVIDIA's DLRM and HugeCTR: the dot products of embeddings, by elements", words="dotbasedinteract"),
+    Rule("dlrm-interaction-tf32", YES, "gemm", "custom", r"(?:^|::)dotBasedInteractTF32(?:Fwd|Bwd)Kernel\w*$", "tf32",
+         note="NVIDIA's DLRM: wmma", words="dotbasedinteract"),
+    Rule("dlrm-interaction", YES, "gemm", "custom", r"(?:^|::)dotBasedInteract(?:Fwd|Bwd)Kernel\w*$", "fp16",
+         note="NVIDIA's DLRM and HugeCTR: the dot products of embeddings as a product, by wmma",
+         words="dotbasedinteract"),
+    Rule("hadacore", YES, "gemm", "custom", r"(?:^|::)hadacore::hadamard_transform_kernel$", "@types",
+         note="a product with a Hadamard matrix, by mma.m16n8k16", words="hadacore::"),
     # State spaces and linear attention in Triton.
+    Rule("lightning-attention", YES, "attention", "triton",
+         r"^_fwd_(?:(?:none_)?diag_kernel|kv_parallel)$|^_bwd_(?:intra|inter)_kernel$"
+         r"|^(?:cp|fused)_lightning_attention_(?:(?:q|kv)_)?(?:forward|backward)_kernel$",
+         note="MiniMax's linear attention: tl.dot within and between blocks", knows_better=True,
+         words="diag_kernel kv_parallel _bwd_int lightning_attention"),
+    Rule("recommender-product", YES, "gemm", "triton",
+         r"^_addmm_(?:optional_silu_)?fwd(?:_tma\w*)?$|^jagged_dense_bmm_broadcast_add_kernel$"
+         r"|^_jagged_jagged_bmm_reduce_sum$|^_swiglu_fwd_tma_\w+$",
+         note="Meta's generative recommenders: tl.dot", knows_better=True, words="_addmm_ _bmm_ _swiglu_"),
+    Rule("triton-swiglu", UNKNOWN, "gemm", "triton", r"^_swiglu_fwd_kernel$|^_fused_gate_up_swiglu_kernel$",
+         note="the activation alone in Mamba, a perceptron's products in others", words="swiglu"),
     Rule("state-space-dot", YES, "attention", "triton",
          r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$"
          r"|^_fused_cumsum_kkt_kernel$"
@@ -179,8 +219,11 @@ RULES: Final = (
          r"|(?:^|::)fused_rope_thd_linear_grid_\w+_kernel$|(?:^|::)fmha_bwd_dot_do_o_kernel$",
          "@words", note="scales, plans and rows beside a product", knows_better=True,
          words="x128 tma_setup schedule scatter_intermediate fused_rope dot_do_o"),
-    Rule("split-alone", UNKNOWN, "other", "custom", r"^_?split_kernel$",
-         note="splits a tensor, or is the first stage of split attention", words="split_kernel"),
+    Rule("split-alone", UNKNOWN, "other", "custom",
+         r"^_?split_kernel$|(?:^|::)split\w*_[fb]wd(?:_|$)|[fb]wd_split(?:_|$)",
+         note="splits a tensor, or is attention whose keys are split", words="split"),
+    Rule("newton-schulz", YES, "gemm", "triton", r"^(?:ns_line_\d|XXT|XTX|ba_plus_cAA)_kernel$",
+         note="Muon's steps: tl.dot of a matrix with itself", knows_better=True, words="ns_line_ xxt xtx ba_plus_caa"),
     Rule("cutlass-reference", NO, "gemm", "cutlass", r"\bcutlass::reference::", "@types",
          note="slow kernels that others are checked with, by elements", knows_better=True,
          words="cutlass::reference::"),

@@ -7,11 +7,13 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
 RULES: Final = (
-    Rule("marlin-repack", NO, "copy", "marlin", r"(?i)marlin\w*repack|permute_cols_kernel|\bawq_\w*repack",
+    Rule("marlin-repack", NO, "copy", "marlin", r"(?i)marlin\w*(?:repack|preprocess)"
+         r"|permute_cols_kernel|\bawq_\w*repack",
          words="marlin permute_cols_kernel repack"),
     Rule("marlin", YES, "gemm", "marlin",
-         r"(?:^|::)(?i:marlin)(?!\w*(?i:repack|quant))\w*$|(?:^|::)(?:gptq|fused|moe)_marlin(?!_r|\w*quant|\.|…)\w*",
-         "@types", words="marlin"),
+         r"(?:^|::)(?i:marlin)(?!\w*(?i:repack|quant|process))\w*$"
+         r"|(?:^|::)(?:gptq|fused|moe)_marlin(?!_r|\w*(?:quant|process)|\.|…)\w*",
+         "@types", of_rest=True, words="marlin"),
     Rule("machete-prepack", NO, "copy", "machete", r"\bmachete::\w*prepack|\bprepack_B_kernel",
          words="machete:: prepack_b_kernel"),
     Rule("machete", YES, "gemm", "machete", r"\bmachete::", "@types", words="machete::"),
@@ -27,7 +29,7 @@ RULES: Final = (
     Rule("deep-gemm", YES, "gemm", "deep_gemm",
          r"\bdeep_gemm::(?:\w+::)*(?!smxx_)\w*(?:gemm|mqa|einsum|bmn|_tl_impl)\w*|^sm(?:90|100)_(?:fp8|bf16"
          r"|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
-         r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm\w*|\bfp8_gemm_kernel", "@words or types",
+         r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm(?!::)\w*|\bfp8_gemm_kernel", "@words or types",
          words="_gemm bf16 fp4 fp8 m_grouped tf32"),
     Rule("awq", YES, "gemm", "awq",
          r"\b(?:group_)?gemm_forward_4bit_cuda_m16n\w*|\bgemmv2_forward_4bit_cuda_m\w*|\bawq_gemm\w*"
@@ -38,6 +40,12 @@ RULES: Final = (
          words="awq_dequantize dequantize_weights"),
     Rule("exllama-cache", NO, "copy", "exllama", r"^(?:fp16_to_q_kv|q_to_fp16_kv)_(?:paged_)?kernel$",
          note="quantises the cache of keys and values", knows_better=True, words="_kv_"),
+    Rule("candle-product", NO, "gemm", "candle",
+         r"^(?:fp8|mxfp4)_gemm::\w+$|^indexed_moe_forward_q\w+_q8_1$|^moe_gemm_vectorized_kernel$", "@words",
+         note="mistral.rs and candle: tiles by elements, or dp4a", knows_better=True,
+         words="_gemm:: indexed_moe_forward_ moe_gemm_vectorized"),
+    Rule("squeeze-llm", NO, "gemm", "squeezellm", r"(?:^|::)(?:NUQ[34]MatMulKernel|SPMV_ATOMIC|DenseMatVecKernel)\w*$",
+         "@types", note="by elements", words="matmulkernel spmv densematvec"),
     Rule("gptq-exllama", NO, "gemm", "exllama",
          r"\bgemm_half_q_half\w*|\bgptq_gemm\w*|\bVecQuant\w*MatMulKernel|\bq4_matmul_kernel"
          r"|\breconstruct_\w*kernel", "@types",
@@ -116,7 +124,7 @@ RULES: Final = (
     Rule("ggml-quantise", NO, "elementwise", "ggml",
          r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bk_bin_bcast\w*|\bk_get_rows\w*|\bk_copy_src\w*"
          r"|\bcpy_\w*f32\w*|\brope_(?:neox|norm|multi)\w*",
-         words="cpy_ k_bin_bcast k_copy_src k_get_rows quantize_ rope_"),
+         knows_better=True, words="cpy_ k_bin_bcast k_copy_src k_get_rows quantize_ rope_"),
     Rule("triton-matmul-ogs", YES, "gemm", "triton",
          r"^_?p?_matmul(?:_ogs)?_[NT]{2,3}_\w*|^_matmul_ogs\w*|^_p_matmul_ogs\w*", "@matmul ogs",
          note="tl.dot on narrow operands, named in the kernel", words="_matmul"),

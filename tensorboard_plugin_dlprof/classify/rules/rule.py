@@ -45,8 +45,8 @@ class Rule(msgspec.Struct, frozen=True):
     """Whether the rule's *no* rests on the types of the parameters: no word of products may stand in the name then, but
     none need say what the kernel does."""
     of_rest: bool = False
-    """Whether the rule is a *no* for all other kernels of a library. It then applies to complete names only, because a
-    truncated part might be the word that another rule looks for."""
+    """Whether the rule is for all other kernels of a library, or goes by words alone. It then applies to complete names
+    only, because a truncated part might be the word that decides."""
 
 
 _LETTERS: Final = 3
