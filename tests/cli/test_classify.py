@@ -61,7 +61,7 @@ def test_no_names_are_no_answers(monkeypatch: pytest.MonkeyPatch, capsys: Captur
 
 def test_people_read_the_reason(capsys: Captured) -> None:
     """The rule and its note."""
-    assert main(["classify", "void cublasLt::epilogue::impl::globalKernel<8>()", "nobody_knows_this"]) == 0
+    assert main(["classify", "void cublasLt::epilogue::impl::globalKernel<8>()", "my_kernel"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "  matrix unit: no; elementwise, cublas; rule cublas-epilogue"
     assert lines[3] == "  matrix unit: unknown; other; rule no-rule: no rule knows this name"
