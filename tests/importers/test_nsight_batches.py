@@ -12,7 +12,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight.export import BATCH_ROWS, Batch, Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.export import BATCH_ROWS, BATCH_TEXT_BYTES, Batch, Column, Export
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker
@@ -62,6 +62,14 @@ def test_condition_and_ids_of_any_size(tmp_path: Path) -> None:
     ids = [-(1 << 63), -5, 0, 9, (1 << 63) - 1]
     found = read_rows(tmp_path, [(number, -n, n % 2, "t") for n, number in enumerate(ids)], condition="b = 0")
     assert joined(found) == [(0, 0, b"t"), (-2, 0, b"t"), (-4, 0, b"t")]
+
+
+def test_long_texts_are_read_by_fewer(tmp_path: Path) -> None:
+    """A file that holds more text than memory does is read batch by batch all the same."""
+    texts = [f"{n:05} ".encode() * 5_000 for n in range(2_000)]
+    found = read_rows(tmp_path, [(n, n, 0, text.decode()) for n, text in enumerate(texts)])
+    assert [text for _, _, text in joined(found)] == texts
+    assert max(sum(map(len, batch.texts)) for batch in found) < BATCH_TEXT_BYTES + len(texts[0])
 
 
 def test_no_rows(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ tables and columns are discovered, and a missing column reads as its default.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -22,8 +23,9 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, c
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
 
-BATCH_ROWS = 4_096
-"""Rows that are read at a time."""
+BATCH_ROWS, BATCH_TEXT_BYTES = 4_096, 16 << 20
+"""Rows that are read at a time, and bytes of their texts: cells of a B-tree may share one, so that a small file may
+hold as many long ones as anyone wishes."""
 
 _EVENT_TABLES = frozenset(
     {
@@ -176,7 +178,7 @@ class Export:
             f"SELECT {', '.join(terms) or 'NULL'} FROM {_quoted(table)} NOT INDEXED"
             f"{where and f' WHERE {where}'} ORDER BY {self._rowid(table)}"
         )
-        while rows := cursor.fetchmany(BATCH_ROWS):
+        for rows in _batches(cursor, has_text=text is not None):
             self._advance(doing, len(rows))
             values = dict(zip(present, zip(*rows, strict=True), strict=False))
             yield Batch(
@@ -224,6 +226,21 @@ def _versions(tables: Collection[str]) -> dict[str, list[str]]:
         if base in _TABLES:
             found.setdefault(base, []).append((version, table))
     return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
+
+
+def _batches(rows: Iterable[tuple[Any, ...]], *, has_text: bool) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows by ``BATCH_ROWS``, or by ``BATCH_TEXT_BYTES`` if their last column is a text."""
+    batch: list[tuple[Any, ...]] = []
+    num_bytes = 0
+    for row in rows:
+        batch.append(row)
+        if has_text:
+            num_bytes += len(row[-1])
+        if len(batch) == BATCH_ROWS or num_bytes >= BATCH_TEXT_BYTES:
+            yield batch
+            batch, num_bytes = [], 0
+    if batch:
+        yield batch
 
 
 def _quoted(name: str) -> str:
