@@ -255,13 +255,13 @@ def _work(
     short_of = np.arange(len(strings), dtype=np.int32)
     for number in distinct_values(name[kernels]).tolist():
         short_of[number] = strings.intern(short_kernel_name(strings[number]))
-    track, device = work["track"], np.maximum(work["device"], 0)  # a trace without numbers has one device
+    process, device = parts.of_work(work["track"], work["device"])
     return DeviceWork(
         kind=kind,
         start_ns=start,
         end_ns=end,
-        process=parts.processes(track, device),
-        device=parts.devices_of_work(track, device),
+        process=process,
+        device=device,
         stream=work["stream"],
         correlation=work[correlation],
         name=name,
@@ -281,12 +281,12 @@ def _work(
 
 def _syncs(syncs: Columns, times: Times, correlation: str, parts: Parts, store: ColumnStore) -> Syncs:
     start, end = times.spans(syncs, store)
-    track, device = syncs["track"], np.maximum(syncs["device"], 0)  # as for work
+    process, device = parts.of_work(syncs["track"], syncs["device"])
     return Syncs(
         start_ns=start,
         end_ns=end,
-        process=parts.processes(track, device),
-        device=parts.devices_of_work(track, device),
+        process=process,
+        device=device,
         stream=syncs["stream"],
         correlation=syncs[correlation],
         sync_type=syncs["sync_type"],
@@ -295,7 +295,7 @@ def _syncs(syncs: Columns, times: Times, correlation: str, parts: Parts, store: 
 
 
 def _memory(memory: Columns, times: Times, work: DeviceWork, parts: Parts) -> MemoryEvents:
-    device = parts.devices_of_memory(memory["thread"], memory["device"])
+    device = parts.of_memory(memory["thread"], memory["device"])
     # The allocator counts visible devices from 0, but AMD's kernels name agents. If there is one of each, they match.
     allocating, working = distinct_values(device[device >= 0]), distinct_values(work.device)
     if len(allocating) == len(working) == 1:

@@ -13,11 +13,9 @@ another rank come too late for about half of the work.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from itertools import chain, count, filterfalse
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, filterfalse
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -25,10 +23,12 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.kineto.numbers import label_of
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
-from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns, Microseconds
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _Process = int | str
+_Gpu = tuple[int, int]
+"""Number of the text of its track, and number of the device as written."""
 
 _HIGHEST = np.iinfo(np.int32).max
 
@@ -41,108 +41,65 @@ class Parts:
     """
 
     def __init__(self, events: Events) -> None:
-        self._texts = events.texts
-        tables = events.tables
         owners = [process for process, _ in events.threads]
         self.process_numbers = _process_numbers(owners)
         """Process as in ``Events.threads`` -> its number."""
-        callers = [*dict.fromkeys(owners[thread] for thread in distinct_values(tables["calls"]["thread"]).tolist())]
-        self._callers: defaultdict[str, list[_Process]] = defaultdict(list)
-        for caller in callers:
-            self._callers[label_of(caller)].append(caller)
-        self._of_caller = {caller: self._only([caller]) for caller in callers}
-        self._of_label = {label: self._only(some) for label, some in self._callers.items()}
-        self._of_all = self._only(callers)
-        """The process of events that name only a track of that process, of that part, or none."""
-        self._places = {label: place for place, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
-        """Label of the processes of a part -> number of the part."""
-        self._of_threads = np.array([self._places[label_of(process)] for process in owners], np.int32)
-        self._devices = self._device_numbers(tables) if len(self._places) > 1 else {}
+        tables = events.tables
+        on_gpus = np.concatenate([_keys(table["track"], table["device"]) for table in _of_gpus(tables)])
+        gpus = list(_pairs(distinct_values(on_gpus)))
+        parts = {label: part for part, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
+        self._part_of_thread = np.array([parts[label_of(process)] for process in owners], np.int32)
+        self._part_of_track = {track: parts.get(label_of(events.texts[track]), 0) for track, _ in gpus}
+        self._devices: dict[tuple[int, int], int] = {}
         """Part, and number of a GPU in it -> unique number of the GPU; empty if there is one part."""
-        several = max(map(len, self._callers.values()), default=0) > 1
-        self._of_gpus = self._launchers(tables, owners) if several else {}
-        """Track and number of a GPU -> process, if the track alone does not identify it."""
+        if len(parts) > 1:
+            of_memory = _keys(self._part_of_thread[tables["memory"]["thread"]], tables["memory"]["device"])
+            of_work = ((self._part_of_track[track], device) for track, device in gpus)
+            self._devices = _unique_numbers({*_pairs(distinct_values(of_memory)), *of_work})
+        self._processes = _launching_processes(gpus, events, owners, self.process_numbers)
 
-    def processes(self, track: Int32s, device: Int32s) -> Int32s:
-        """Number of the process that launched each piece of device work; 0 if unknown, as when several share a GPU.
+    def of_work(self, track: Int32s, device: Int32s) -> tuple[Int32s, Int32s]:
+        """Number of the process that launched each piece of device work, 0 if unknown, as when several share a GPU; and
+        the number of its GPU, made unique across parts.
 
         Args:
             track: number of the text before the number of the GPU.
             device: number of the GPU as written.
         """
-        process_of_work = _mapped(track, self._process_of)
-        for (text, number), process in self._of_gpus.items():
-            process_of_work[(track == text) & (device == number)] = process
-        return process_of_work
+        keys, index = numbered(_keys(track, device))
+        gpus = list(_pairs(keys))
+        processes = np.array([self._processes[gpu] for gpu in gpus], np.int32)[index]
+        unique = [self._devices.get((self._part_of_track[track], device), device) for track, device in gpus]
+        return processes, np.array(unique, np.int32)[index]
 
-    def devices_of_work(self, track: Int32s, device: Int32s) -> Int32s:
-        """Numbers of the GPUs of device work, made unique across parts."""
-        return self._renumbered(self._of_tracks(track), device) if self._devices else device
-
-    def devices_of_memory(self, thread: Int32s, device: Int32s) -> Int32s:
+    def of_memory(self, thread: Int32s, device: Int32s) -> Int32s:
         """Numbers of the GPUs of memory events, made unique across parts; ``thread`` is the allocating thread."""
-        return self._renumbered(self._of_threads[thread], device) if self._devices else device
-
-    def _process_of(self, track: int) -> int:
-        text = self._texts[track]
-        number = self._of_caller.get(text)
-        return self._of_label.get(label_of(text), self._of_all) if number is None else number
-
-    def _launchers(self, tables: dict[str, Columns], owners: Sequence[_Process]) -> dict[tuple[int, int], int]:
-        calls, work = tables["calls"], tables["work"]
-        launches = {}
-        for caller in chain.from_iterable(self._callers.values()):
-            of_caller = np.array([owner == caller for owner in owners], np.bool_)
-            mine = of_caller[calls["thread"]] & (calls["correlation"] > 0)
-            launches[caller] = _Launches(calls["correlation"][mine], calls["start_us"][mine]).earliest()
-        track, device = work["track"], np.maximum(work["device"], 0)
-        process_of_gpu = {}
-        for text, number in _pairs(distinct_values(_keys(track, device))):
-            callers = self._callers.get(label_of(self._texts[text])) or [*launches]
-            if self._texts[text] in self._of_caller or len(callers) < 2:
-                continue
-            mine = (track == text) & (device == number) & (work["correlation"] > 0)
-            of_gpu = _Launches(work["correlation"][mine], work["start_us"][mine])
-            place = _launcher_of(of_gpu, [launches[caller] for caller in callers])
-            if place >= 0:
-                process_of_gpu[text, number] = self._only([callers[place]])
-        return process_of_gpu
-
-    def _only(self, callers: Collection[_Process]) -> int:
-        """The number of the only process; 0 if there are several, or its number was not assigned by a system."""
-        numbers = [self.process_numbers[caller] for caller in callers]
-        return numbers[0] if len(numbers) == 1 and abs(numbers[0]) <= _HIGHEST else 0
-
-    def _device_numbers(self, tables: dict[str, Columns]) -> dict[tuple[int, int], int]:
-        keys = [_keys(self._of_threads[tables["memory"]["thread"]], tables["memory"]["device"])]
-        for work in (tables["work"], tables["syncs"]):
-            keys.append(_keys(self._of_tracks(work["track"]), np.maximum(work["device"], 0)))
-        pairs = _pairs(distinct_values(np.concatenate(keys)))
-        known = sorted((device, part) for part, device in pairs if device >= 0)
-        unused = filterfalse({device for device, _ in known}.__contains__, count())
-        first = dict(reversed(known))
-        return {(part, device): device if first[device] == part else next(unused) for device, part in known}
-
-    def _of_tracks(self, track: Int32s) -> Int32s:
-        return _mapped(track, lambda text: self._places.get(label_of(self._texts[text]), 0))
-
-    def _renumbered(self, part: Int32s, device: Int32s) -> Int32s:
-        keys, index = numbered(_keys(part, device))
-        return np.array([self._devices.get(pair, -1) for pair in _pairs(keys)], np.int32)[index]
+        keys, index = numbered(_keys(self._part_of_thread[thread], device))
+        return np.array([self._devices.get(pair, pair[1]) for pair in _pairs(keys)], np.int32)[index]
 
 
-def _keys(part: Int32s, device: Int32s) -> Int64s:
-    return part.astype(np.int64) << 32 | device.astype(np.int64) & 0xFFFFFFFF
+def _of_gpus(tables: dict[str, Columns]) -> list[Columns]:
+    """The tables of device work; a trace without numbers of devices has one device."""
+    for table in (tables["work"], tables["syncs"]):
+        table["device"] = np.maximum(table["device"], 0)
+    return [tables["work"], tables["syncs"]]
+
+
+def _keys(first: Int32s, second: Int32s) -> Int64s:
+    return first.astype(np.int64) << 32 | second.astype(np.int64) & 0xFFFFFFFF
 
 
 def _pairs(keys: Int64s) -> Iterator[tuple[int, int]]:
-    """Part and device of each key made by ``_keys``."""
+    """The two numbers in each key made by ``_keys``."""
     return zip((keys >> 32).tolist(), keys.astype(np.int32).tolist(), strict=True)
 
 
-def _mapped(column: Int32s, of: Callable[[int], int]) -> Int32s:
-    keys, index = numbered(column)
-    return np.array([of(key) for key in keys.tolist()], np.int32)[index]
+def _unique_numbers(devices: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """A number for each part and device: its own, unless an earlier part has it too."""
+    known = sorted((device, part) for part, device in devices if device >= 0)
+    unused = filterfalse({device for device, _ in known}.__contains__, count())
+    first = dict(reversed(known))
+    return {(part, device): device if first[device] == part else next(unused) for device, part in known}
 
 
 def _process_numbers(owners: Iterable[_Process]) -> dict[_Process, int]:
@@ -158,38 +115,54 @@ def _process_numbers(owners: Iterable[_Process]) -> dict[_Process, int]:
     return numbers
 
 
-class _Launches(msgspec.Struct):
-    """Correlations and starts: of calls of one process that may launch work, or of the work of one GPU."""
+def _launching_processes(
+    gpus: Sequence[_Gpu], events: Events, owners: Sequence[_Process], numbers: dict[_Process, int]
+) -> dict[_Gpu, int]:
+    """The number of the process that launched the work of each GPU; 0 if it is unknown, or no system assigned it.
 
-    correlation: Int64s
-    start_us: npt.NDArray[np.float64]
+    It is the one that the track names, else the only one of that part, or of all; or of several the one that fits.
+    """
+    calls, work = events.tables["calls"], events.tables["work"]
+    callers = list(dict.fromkeys(owners[thread] for thread in distinct_values(calls["thread"]).tolist()))
+    launches: dict[_Process, _Launches] = {}
+    found: dict[_Gpu, int] = {}
+    for track, device in gpus:
+        name = events.texts[track]
+        near = [name] if name in callers else [each for each in callers if label_of(each) == label_of(name)] or callers
+        if len(near) > 1:
+            for caller in near:
+                if caller not in launches:
+                    of_caller = np.array([owner == caller for owner in owners], np.bool_)[calls["thread"]]
+                    launches[caller] = _first_launches(calls, of_caller & (calls["correlation"] > 0))
+            mine = (work["track"] == track) & (work["device"] == device) & (work["correlation"] > 0)
+            place = _launcher_of(work["correlation"][mine], work["start_us"][mine], [launches[each] for each in near])
+            near = near[place : place + 1] if place >= 0 else []
+        number = numbers[near[0]] if near else 0
+        found[track, device] = number if abs(number) <= _HIGHEST else 0
+    return found
 
-    def earliest(self) -> _Launches:
-        """The first call with each correlation, ordered by correlation. A call of the driver inside one of the runtime
-        may have the same correlation."""
-        order = np.lexsort((self.start_us, self.correlation))
-        correlation = self.correlation[order]
-        first = np.ones(len(order), np.bool_)
-        first[1:] = correlation[1:] != correlation[:-1]
-        return _Launches(correlation[first], self.start_us[order[first]])
 
-    def lags_of(self, work: _Launches) -> npt.NDArray[np.float64]:
-        """Time (us) from the call with the same correlation to each piece of work; NaN if there is no such call."""
-        if not len(self.correlation):
-            return np.full(len(work.correlation), np.nan)
-        place = np.minimum(np.searchsorted(self.correlation, work.correlation), len(self.correlation) - 1)
-        hit = self.correlation[place] == work.correlation
-        return np.where(hit, work.start_us - self.start_us[place], np.nan)
+_Launches = tuple[Int64s, Microseconds]
+"""Correlations in order, and the start of the first call with each."""
 
 
-def _launcher_of(work: _Launches, calls: Sequence[_Launches]) -> int:
+def _first_launches(calls: Columns, mask: npt.NDArray[np.bool_]) -> _Launches:
+    """A call of the driver inside one of the runtime may have the same correlation."""
+    correlation, start_us = calls["correlation"][mask], calls["start_us"][mask]
+    order = np.lexsort((start_us, correlation))
+    distinct, first = np.unique(correlation[order], return_index=True)
+    return distinct, start_us[order[first]]
+
+
+def _launcher_of(correlation: Int64s, start_us: Microseconds, callers: Sequence[_Launches]) -> int:
     """Index of the process that launched the work of a GPU; -1 if several share the GPU, or none launched the work.
 
     Args:
-        work: the work that has a correlation.
-        calls: ``earliest`` of the calls of each process.
+        correlation: of the work that has one.
+        start_us: of that work.
+        callers: the launches of each process.
     """
-    lags_of = [each.lags_of(work) for each in calls]
+    lags_of = [_lags(correlation, start_us, launches) for launches in callers]
     anywhere = np.any([~np.isnan(lags) for lags in lags_of], axis=0)
     whole = [place for place, lags in enumerate(lags_of) if not np.isnan(lags[anywhere]).any()]
     if not anywhere.any() or not whole:
@@ -200,3 +173,12 @@ def _launcher_of(work: _Launches, calls: Sequence[_Launches]) -> int:
         return int(np.count_nonzero(lags >= 0)), -float(np.abs(lags).sum())
 
     return max(whole, key=likelihood)
+
+
+def _lags(correlation: Int64s, start_us: Microseconds, launches: _Launches) -> Microseconds:
+    """Time (us) from the launch with the same correlation to each piece of work; NaN if there is no such launch."""
+    known, launched_us = launches
+    if not len(known):
+        return np.full(len(correlation), np.nan)
+    place = np.minimum(np.searchsorted(known, correlation), len(known) - 1)
+    return np.where(known[place] == correlation, start_us - launched_us[place], np.nan)
