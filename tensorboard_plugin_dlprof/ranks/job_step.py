@@ -11,9 +11,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.database.job_rows import JobTables, read_job_info, write_job
-from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.metadata import JOB_VERSION
+from tensorboard_plugin_dlprof.database.job_rows import JobTables, read_job_info, read_job_members, write_job
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, JOB_VERSION, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
 from tensorboard_plugin_dlprof.ranks.cells import MEASURES, cells_of, fraction, iteration_rows, packed, positions
@@ -53,7 +53,9 @@ def make_jobs(
 ) -> tuple[list[Made], list[str]]:
     """Make the databases of the jobs below a folder, each beside the databases of its ranks; see ``find_jobs``.
 
-    A job whose ranks have not changed is left alone. ``into`` names another folder for the databases of the jobs.
+    A job whose ranks have not changed is left alone. Databases below its folder of jobs of none but ranks of it are
+    removed: they were made when only some of its ranks were there. ``into`` names another folder for the databases of
+    the jobs; then nothing is removed.
 
     Returns:
         The jobs, and a sentence for each profile that was left out.
@@ -74,7 +76,21 @@ def make_jobs(
     for number, job in enumerate(jobs):
         progress("Comparing the ranks", (number + 0.5) / len(jobs))
         made.append(make_job(job, force, into))
+        if into is None:
+            _remove_parts_of(job)
     return made, unusable
+
+
+def _remove_parts_of(job: Job) -> None:
+    stems = {job.folder / _stem(member.database.path) for member in job.members}
+    for path in job.folder.rglob(f"*{JOB_SUFFIX}"):
+        with suppress(ProfileError, OSError, ValueError, TypeError):  # what cannot be read is left alone
+            if path != job.database and {path.parent / _stem(name) for name in read_job_members(path)} <= stems:
+                path.unlink()
+
+
+def _stem(database: str) -> str:
+    return database.removesuffix(DATABASE_SUFFIX).removesuffix(RANK_SUFFIX)
 
 
 def make_job(job: Job, force: bool = False, into: Path | None = None) -> Made:

@@ -241,6 +241,11 @@ def _job(members: Sequence[Member], folder: Path) -> Job:
     members = sorted(members, key=lambda each: each.rank)
     size = max([member.tables.world_size for member in members] + [members[-1].rank + 1, len(members)])
     common = _common_folder(members)
+    within = [
+        msgspec.structs.replace(member.database, path=member.database.path.removeprefix(f"{common}/"))
+        for member in members
+    ]
+    members = [msgspec.structs.replace(member, database=mark) for member, mark in zip(members, within, strict=True)]
     return Job(folder / common, "", members, size, knows, warnings)
 
 

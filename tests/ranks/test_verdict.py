@@ -313,6 +313,23 @@ def test_a_job_is_made_again_only_when_a_rank_has_changed(tmp_path: Path) -> Non
     assert made().ranks == 3
 
 
+def test_a_job_of_the_first_ranks_is_gone_once_the_others_are_there(tmp_path: Path) -> None:
+    """Its database lies in the folder of the first host, where its pages would look for a job; jobs of others stay."""
+    folder = imported(tmp_path, Plan(iterations=1))
+    away = [(path, path.read_bytes()) for path in (folder / "host1").glob("*.sqlite")]
+    for path, _ in away:
+        path.unlink()
+    first = made_in(folder)
+    assert (first.ranks, first.database.parent) == (4, folder / "host0")
+    assert all((folder / "host0" / row["database"]).is_file() for row in rows(first, "SELECT database FROM job_ranks"))
+    for path, content in away:
+        path.write_bytes(content)
+    other = imported(tmp_path / "other", Plan(tensor=1, data=2, iterations=1))
+    kept = made_in(other).database.rename(folder / "host1" / "other.dlprof_job.sqlite")
+    whole = made_in(folder)
+    assert sorted(folder.rglob("*.dlprof_job.sqlite")) == sorted([whole.database, kept])
+
+
 def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
     """Disjoint groups may share a name, ranks may be text, lists may be printed in several ways."""
 
