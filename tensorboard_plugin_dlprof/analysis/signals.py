@@ -196,9 +196,12 @@ class Signals:
 
     @cached_property
     def uses_tf32(self) -> bool:
-        """Whether any kernel of the profile multiplies in TF32, in the iterations or not."""
+        """Whether any kernel of the profile multiplies in TF32, in the iterations or not. Attention in FP32 splits its
+        operands for three multiplications in TF32, whether the switch is on or off."""
         facts = self.efficiency.facts
-        return "tf32" in facts.precisions and bool((facts.precision == facts.precisions.index("tf32")).any())
+        told = [name == "tf32" for name in facts.precisions], [name != "attention" for name in facts.families]
+        is_tf32, is_switched = (np.array(each, np.bool_) for each in told)
+        return bool((is_tf32[facts.precision] & is_switched[facts.family]).any())
 
     @cached_property
     def is_amd(self) -> bool:

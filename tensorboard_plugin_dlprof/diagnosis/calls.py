@@ -21,6 +21,7 @@ _MODULE = re.compile(
 )
 _CLASSES: Final = (("sync", _SYNC), ("copy", _BLOCKING_COPY), ("allocation", _ALLOCATION), ("module", _MODULE))
 
+_POOL: Final = ("cudaMalloc", "cudaFree", "hipMalloc", "hipFree", "cuMemAlloc", "cuMemFree")
 _COPY = re.compile(rf"(?:{_API})?(?:Memcpy|Memset)")
 _LAUNCH = re.compile(r"Launch(?!HostFunc)|GraphUpload|^kernel launch$")
 
@@ -30,8 +31,8 @@ _FILE_OR_NETWORK = re.compile(
 )
 
 _COMMUNICATION = re.compile(
-    r"nccl|rccl|cross_device_reduce|mscclpp|msccl_|nvshmem|quick_?reduce|one_?shot_?all_?reduce|"
-    r"two_?shot_?all_?reduce",
+    r"nccl|rccl|cross_device_reduce|mscclpp|msccl_|nvshmem|quick_?reduce|"
+    r"(?:one_?shot|two_?shot|multimem)_?(?:all_?reduce|all_?gather|reduce_?scatter)",
     re.IGNORECASE,
 )
 _NO_COLLECTIVE = re.compile(r"aten::|apply_rotary", re.IGNORECASE)
@@ -62,6 +63,11 @@ def blocking_class(name: str) -> str:
 def class_if_long(name: str) -> str:
     """The class of other calls of ``BLOCK_NS`` or longer: ``copy``, ``launch``, ``other``."""
     return "copy" if _COPY.match(name) else "launch" if _LAUNCH.search(name) else "other"
+
+
+def is_of_pool(name: str) -> bool:
+    """Whether a call allocates from a pool of the driver's, or gives back to it; long only where the pool grows."""
+    return "Async" in name and name.startswith(_POOL)
 
 
 def is_launch(name: str) -> bool:

@@ -188,7 +188,10 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
     held = _activations_by_owner(history, peak.state)
     wide = {op.name for op in profile.ops if op.eligibility == Eligibility.ELIGIBLE and op.data_type == "float32"}
     wide -= {op.name for op in profile.ops if op.name in wide and op.data_type not in ("float32", "")}
-    own = {path: num_bytes for path, num_bytes in held.items() if path in wide}
+    own: dict[str, int] = {}
+    for path, num_bytes in held.items():
+        if path in wide:
+            own[repeated(path)] = own.get(repeated(path), 0) + num_bytes
     total = sum(own.values())
     if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes:
         return []

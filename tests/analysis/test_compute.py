@@ -24,6 +24,7 @@ COMPUTE = (
     "cudnn_benchmark_detector", "optimizer_detector", "zero_grad_detector", "fusion_detector", "xla_detector",
     "attention_detector", "older_attention_detector",
 )  # fmt: skip
+FMHA = "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float, cutlass::arch::Sm80>)"
 TF32_GEMM = "ampere_sgemm_tf32_s1688gemm_128x128_ldg8_f2f_stages_32x3_tn"
 
 
@@ -101,7 +102,12 @@ def test_tf32_is_told_where_the_gpu_has_it_and_no_kernel_uses_it() -> None:
         step.op("aten::mm", SGEMM, 0, STEP_NS / 2)
         step.op("aten::cudnn_convolution", TF32_GEMM, STEP_NS / 2, STEP_NS)
 
+    def attention(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, STEP_NS / 2)
+        step.op("aten::_efficient_attention_forward", FMHA, STEP_NS / 2, STEP_NS)
+
     assert "no kernel uses it" in said_by("tf32_detector", _half_a_step(SGEMM)).problem_text()
+    assert "no kernel uses it" in said_by("tf32_detector", scene(attention)).problem_text()
     assert "as other kernels of this program do" in said_by("tf32_detector", scene(body)).problem_text()
     assert "tf32_detector" not in [each.detector for each in verdict(_half_a_step(SGEMM, T4)).findings]
 

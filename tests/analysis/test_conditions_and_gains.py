@@ -325,3 +325,6 @@ def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
     assert "of unified memory to the GPU" in finding.problem_text()
     assert "cudaMemPrefetchAsync" in finding.recommendation
     assert finding.gain is None
+    # The gap before ends as a page is touched, which no call asks for.
+    assert finding.time_ns == pytest.approx(0.25 * STEP_NS, rel=0.01)
+    assert "in 50.0 µs of it the GPU idles" in finding.problem_text()

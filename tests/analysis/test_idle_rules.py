@@ -104,6 +104,49 @@ def test_first_calls_of_a_capture_without_iterations_are_told_once(tmp_path: Pat
     assert findings[-1]["cause"] == "iterations"
 
 
+def test_a_pool_that_gives_its_memory_back_is_no_start(tmp_path: Path) -> None:
+    """Its calls are long throughout, and beside the first launch of the program; once, they are the start."""
+    calls = [
+        each
+        for number in range(10)
+        for each in (
+            event("cuda_runtime", "cudaMallocAsync", 5_000 * number + 110, 3_000),
+            *launch(100 + number, 5_000 * number + 3_120, 5_000 * number + 3_130, 1_900),
+        )
+    ]
+    first = [
+        *launch(1, 0, 5, 95),
+        event("cuda_runtime", "cuModuleLoadData", 51_000, 20_000),
+        *launch(2, 71_010, 71_020, 9),
+    ]
+    rules = {each["rule"]: each for each in said([*first, *calls], tmp_path)["findings"]}
+    assert rules["allocation_detector"]["time_ns"] == pytest.approx(30_000_000, rel=0.01)
+    assert "cudaMemPoolAttrReleaseThreshold" in rules["allocation_detector"]["action"]
+    assert [row["call"] for row in rules["cold_start"]["evidence"]] == ["cuModuleLoadData"]
+    once = said([*first, *calls[:3]], tmp_path)["findings"]
+    assert "allocation_detector" not in {each["rule"] for each in once}
+    (start,) = (each for each in once if each["rule"] == "cold_start")
+    assert {row["call"] for row in start["evidence"]} == {"cuModuleLoadData", "cudaMallocAsync"}
+
+
+def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorithm(tmp_path: Path) -> None:
+    """No .item() is to be taken out there; elsewhere it is."""
+    wait = event("cuda_runtime", "cudaEventSynchronize", GAP[0] + 10, LONG - 20)
+    for op, action in (("aten::conv2d", "The library tries its algorithms"), ("aten::item", "Take .item()")):
+        body = [event("cpu_op", op, GAP[0], LONG), wait]
+        (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "sync_detector")
+        assert told["action"].startswith(action)
+
+
+def test_launches_without_any_kernel_are_told(tmp_path: Path) -> None:
+    """With how to record the kernels."""
+    calls = [each for each in steps([]) if each["cat"] != "kernel"]
+    (told,) = said(calls, tmp_path)["findings"]
+    assert (told["rule"], told["cause"]) == ("coverage_detector", "coverage")
+    assert told["title"].startswith("8 launches are recorded, but none of the kernels")
+    assert told["evidence"][0]["call"] == "cudaLaunchKernel"
+
+
 def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
     """Idle time in which a graph is captured is no fault of the host's; half of it beside a capture is."""
 
@@ -320,6 +363,59 @@ def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:
     body = [event("user_annotation", "Optimizer.step#SGD.step", GAP[0] + 1_000 * number, 900) for number in range(3)]
     rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
     assert "holds 3 steps of the optimizer" in rules["step_holds_many"]["title"]
+
+
+def test_steps_that_hold_several_batches_of_inference_are_told(tmp_path: Path) -> None:
+    """In training, several batches may make one step."""
+    name = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
+    body = [event("user_annotation", name, GAP[0] + 10_000 * number, 9_000) for number in range(4)]
+    rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+    assert "holds 4 fetches of the data loader" in rules["step_holds_many"]["title"]
+    training = [*body, event("user_annotation", "Optimizer.step#SGD.step", STEP_US - 15_000, 1_000)]
+    training += launch(9, STEP_US - 14_500, STEP_US - 14_400, 500)
+    assert "step_holds_many" not in {each["rule"] for each in said(steps(training), tmp_path)["findings"]}
+
+
+def test_communication_is_at_most_exposed_where_much_work_is_missing(tmp_path: Path) -> None:
+    """Kernels inside of a graph that was recorded as a launch alone may hide it."""
+    exchange = launch(7, GAP[0] - 50, GAP[0], 20_000, kernel=NCCL)
+    graph = launch(8, GAP[0] - 40, GAP[1] - 1_000, 100, api="cudaGraphLaunch")
+    for body, bound in ((exchange, "takes 20.0 ms"), ([*exchange, *graph], "takes at most 20.0 ms")):
+        rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+        assert bound in rules["communication_detector"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "length", "advice"),
+    [(NCCL, 50, "short messages"), (NCCL, 20_000, "narrower types"), ("multimem_all_reduce_kernel", 50, "narrower")],
+)
+def test_collectives_of_inference_are_told_by_their_length(
+    kernel: str, length: int, advice: str, tmp_path: Path
+) -> None:
+    """Long ones transfer much, and some are made for short messages already. Layers cannot send theirs together."""
+    count = 60 if length < 1_000 else 2
+    body = [
+        each
+        for number in range(count)
+        for each in launch(
+            100 + number, GAP[0] - 100 + number, GAP[0] + 1 + (length + 5) * number, length - 10, kernel=kernel
+        )
+    ]
+    body.append(event("cpu_op", "aten::linear", 0, 15))
+    rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+    assert advice in rules["communication_detector"]["action"]
+    assert "small_collectives" not in rules
+
+
+def test_elementwise_kernels_of_a_framework_are_told_without_its_ops(tmp_path: Path) -> None:
+    """Their names say what they do."""
+    name = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
+    body = [
+        each
+        for number in range(4)
+        for each in launch(20 + number, GAP[0] + number, GAP[0] + 5_000 * number, 4_900, kernel=name)
+    ]
+    assert "fusion_detector" in {each["rule"] for each in said(steps(body), tmp_path)["findings"]}
 
 
 def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:

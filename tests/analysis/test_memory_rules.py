@@ -131,6 +131,20 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     assert "expandable_segments:True" in pieces.recommendation_text()
 
 
+def test_layers_with_wide_activations_are_one_row() -> None:
+    """However many there are."""
+    profile = held(activation=0.31, data_type="float32")
+    (history,), second = profile.memory_histories, PATH.replace("0", "1")
+    profile.ops.append(msgspec.structs.replace(profile.ops[0], name=second))
+    history.owners.append(second)
+    first = history.blocks
+    columns = {name: np.tile(getattr(first, name), 2) for name in Blocks.__struct_fields__}
+    columns["owner"] = np.repeat([1, 2], STEPS).astype(np.int32)
+    history.blocks = Blocks(**columns)
+    (row,) = of_memory(profile)["wide_activation_detector"].evidence
+    assert row.key == "/Net/Layer[*]/mm"
+
+
 def test_all_gpus_with_a_finding_are_named() -> None:
     """The numbers are those of the first."""
     profile = held(leak=GB // 4)

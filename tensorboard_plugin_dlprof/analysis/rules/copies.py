@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.events.tables import UNIFIED_COPIES, Int64s
@@ -41,7 +41,10 @@ _MEMORY = {1: "pageable", 0: "pinned"}
 def copies(signals: Signals) -> Finding | Lacks | None:
     """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
     most = most_exposed(signals, Part.COPY)
-    if most is None or signals.share_of_iteration(most[1]) < thresholds.MIN_GAIN_FRACTION:
+    if most is None:
+        return None
+    waits_ns = _between_pages(signals, most[0])
+    if signals.share_of_iteration(most[1] + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     table = signals.profile.memcpys
     rows, length = inside(signals, table, np.flatnonzero(table.device == most[0].device))
@@ -65,18 +68,26 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     gain, cannot_tell = _gain(signals, found, told, moved)
     if direction in UNIFIED_COPIES:
         gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
-    share = signals.share_of_iteration(found.exposed_ns)
+    elif signals.share_of_iteration(found.exposed_ns) < thresholds.MIN_GAIN_FRACTION:
+        return None
+    else:
+        waits_ns = 0
+    share = signals.share_of_iteration(found.exposed_ns + waits_ns)
     evidence = _copying(signals, found, told)
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.HIGH if pageable else Confidence.MEDIUM,
         "copies",
-        "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
+        "Moving pages of unified memory holds up {time_ns} of each iteration ({share_fraction}): {copies} "
+        "{copies:copy|copies}, {where}{how_much}; in {waits_ns} of it the GPU idles until the next page is touched."
+        if waits_ns
+        else "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
         _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, found.device) < found.exposed_ns),
         {
-            "time_ns": found.exposed_ns,
+            "time_ns": found.exposed_ns + waits_ns,
+            "waits_ns": waits_ns,
             "share_fraction": share,
             "copies": max(round(len(found.rows) / iterations), 1),
             "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
@@ -92,9 +103,19 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         ),
         cause="copies",
         part="copy",
-        time_ns=found.exposed_ns,
+        time_ns=found.exposed_ns + waits_ns,
         cannot_tell=cannot_tell,
     )
+
+
+def _between_pages(signals: Signals, device: DeviceDiagnosis) -> int:
+    """Idle time (ns, mean of the iterations) that ends as the driver moves a page of unified memory, which no call asks
+    for: somebody touched it."""
+    table, pieces = signals.profile.memcpys, device.clipped
+    moves = (table.device == device.device) & are_among(table.copy_kind, UNIFIED_COPIES)
+    ends = (pieces.part == Part.LAUNCH_UNKNOWN) & np.isin(pieces.stop_ns, table.gpu_start[moves])
+    ends &= are_among(pieces.window, signals.diagnosis.chosen)
+    return int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
 
 
 def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly_hides: bool) -> str:

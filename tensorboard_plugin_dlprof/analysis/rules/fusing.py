@@ -63,7 +63,7 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "optimizer",
-        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, several for every parameter; from its "
+        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, tensor by tensor; from its "
         "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
         _at_once(name),
         {
@@ -141,10 +141,11 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
 
     Not for TensorFlow, for which there is ``xla``, nor for TensorRT, which has fused all it can in building the engine.
     """
-    directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
-    others = (Framework.TENSORFLOW, Framework.TENSORRT)
-    if signals.framework in others or ("ops" not in signals.recorded and not directed.any()):
+    if signals.framework in (Framework.TENSORFLOW, Framework.TENSORRT):
         return None
+    directed = np.array([bool(op.direction) for op in signals.profile.ops], np.bool_)
+    if signals.framework is Framework.UNKNOWN and "ops" not in signals.recorded and not directed.any():
+        return None  # Whole tensors are read by frameworks; what a program's own kernels do is not known.
     problem = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
     problem += "of each iteration ({share_fraction}{most}): each reads and writes whole tensors."
     if signals.compiled:

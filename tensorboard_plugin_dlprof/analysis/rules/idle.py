@@ -13,8 +13,8 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
 from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of, runtime_advice
-from tensorboard_plugin_dlprof.analysis.rules.start import is_cold, is_cold_start
-from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
+from tensorboard_plugin_dlprof.analysis.rules.start import first_calls, goes_on, is_cold_start
+from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Confidence,
@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, without_layers
+from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -96,14 +97,16 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits while memory is allocated from the driver, or freed, in the loop."""
     if says_nothing_of_the_host(signals):
         return None
-    cold = is_cold_start(signals)
+    cold = first_calls(signals) if is_cold_start(signals) else None
 
     def test(cause: Cause) -> bool:
-        return cause.part == Part.BLOCKED and cause.detail == "allocation" and not (cold and is_cold(cause))
+        allocates = cause.detail == "allocation" or is_of_pool(cause.call)
+        return cause.part == Part.BLOCKED and allocates and not (cold is not None and cold(cause))
 
     found = waiting(signals, test)
-    if found is None or (len(signals.diagnosis.start_ns) == 1 and not _goes_on(signals, found.device, test)):
+    if found is None or (len(signals.diagnosis.start_ns) == 1 and not goes_on(signals, found.device, test)):
         return None
+    of_pool = 2 * sum(row.time_ns for row in found.rows if is_of_pool(row.cause.call)) > found.time_ns
     return finding_about(
         signals,
         "allocation_detector",
@@ -112,7 +115,10 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
         "blocked",
         "Allocating and freeing GPU memory holds up {time_ns} of each iteration ({share_fraction}): {where} most, "
         "{most_ns}; {calls} {calls:call|calls}.",
-        signals.advice(
+        "Let the pool keep what is freed: by default it gives everything back whenever the host waits for the GPU. "
+        "cudaMemPoolSetAttribute with cudaMemPoolAttrReleaseThreshold says how much stays."
+        if of_pool
+        else signals.advice(
             "Let the allocator keep what is freed: no torch.cuda.empty_cache() in the loop, shapes that stay the same, "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and no PYTORCH_NO_CUDA_MEMORY_CACHING.",
             tensorflow="Let TensorFlow take the memory at once: without set_memory_growth.",
@@ -135,14 +141,6 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
-    """Whether idle time of some causes is spread over nearly all of the only window, not at its start alone."""
-    chosen = np.array([test(cause) for cause in signals.profile.activity.causes] or [False], np.bool_)
-    start, wall = int(signals.diagnosis.start_ns[0]), max(signals.diagnosis.mean_wall_ns, 1)
-    place = (device.clipped.start_ns[chosen[device.clipped.cause]] - start) * thresholds.PORTIONS // wall
-    return len(distinct_values(place)) >= thresholds.PORTIONS_IN_USE
-
-
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
     """The host waits in a call that blocks, and the GPU has nothing to do."""
     if needs_no_sooner_launch(signals):
@@ -151,6 +149,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     if found is None:
         return None
     late = sum(row.time_ns for row in found.rows if "Async" in row.cause.call)
+    searching = sum(row.time_ns for row in found.rows if _searches(row.cause))
     out = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
     return finding_about(
         signals,
@@ -163,6 +162,10 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "Asynchronous copies and sets return late where host memory is pageable, the queue is full, or the call is the "
         "first of its kind: pin what is copied, and record after a warm-up."
         if 2 * late > found.time_ns
+        else "The library tries its algorithms there and times each, which it does once for each shape: record after a "
+        "warm-up. If it goes on, the shapes change: pad them to a few, or turn the search off "
+        "(torch.backends.cudnn.benchmark = False)."
+        if 2 * searching > found.time_ns
         else signals.advice(
             f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{out}",
@@ -182,6 +185,11 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
             cuda="",
         ),
     )
+
+
+def _searches(cause: Cause) -> bool:
+    """Whether a call waits for an event inside of a convolution, as the search for its fastest algorithm does."""
+    return "EventSynchronize" in cause.call and "conv" in cause.path.rpartition("/")[2].lower()
 
 
 def launching(signals: Signals) -> Finding | Lacks | None:
@@ -236,7 +244,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
 
 def _launches_a_graph(signals: Signals, cause: Cause) -> bool:
     """Whether the GPU waits inside of a call that launches a graph, which takes longer the more is in it."""
-    is_first = not signals.marked and is_cold(cause)
+    is_first = not signals.marked and cause.long
     return cause.part == Part.BLOCKED and cause.detail == "launch" and "GraphLaunch" in cause.call and not is_first
 
 
@@ -249,9 +257,9 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         return None
     in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
     top = found.rows[0].cause
-    of_runtime = runtime_advice(top)
+    of_runtime, first = runtime_advice(top), first_calls(signals)
     starts = is_cold_start(signals) and any(
-        row.cause.path == top.path for own in signals.idle_rows for row in own if is_cold(row.cause)
+        row.cause.path == top.path for own in signals.idle_rows for row in own if first(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
     code = "outside of ops" if of_runtime else "in the program's own code"

@@ -119,6 +119,12 @@ def is_sampled(signals: Signals) -> bool:
     return False
 
 
+def lacks_much(signals: Signals) -> bool:
+    """Whether GPU work is missing in so much of the time that what seems to run alone may not."""
+    found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
+    return found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.MUCH_MISSING_FRACTION
+
+
 def says_nothing_of_the_host(signals: Signals) -> bool:
     """Whether idle time says nothing of the host: it captures graphs, or its launches are missing."""
     return bool(signals.captures[0]) or is_sampled(signals)

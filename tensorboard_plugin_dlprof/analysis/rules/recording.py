@@ -9,6 +9,7 @@ from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -79,13 +80,13 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
 
 
 def step_holds_many(signals: Signals) -> Finding | None:
-    """Marks of iterations around several steps of an optimizer."""
+    """Marks of iterations around several steps of an optimizer, or several batches of inference."""
     found = signals.diagnosis
     if not found.marked or not found.chosen or found.candidate.source == "optimizer_step":
         return None
     steps = next((each for each in signals.profile.iterations if each.source == "optimizer_step"), None)
     if steps is None:
-        return None
+        return _holds_batches(signals)
     ends = np.sort(steps.stop_ns)
     inside = np.searchsorted(ends, found.stop_ns, side="right") - np.searchsorted(ends, found.start_ns, side="right")
     middle = int(np.sort(inside[found.chosen])[len(found.chosen) // 2])
@@ -99,6 +100,33 @@ def step_holds_many(signals: Signals) -> Finding | None:
         "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps.",
         "Choose {candidate} as iterations, or mark each step.",
         {"mark": found.candidate.label, "steps": middle, "candidate": steps.label},
+        cause="iterations",
+    )
+
+
+def _holds_batches(signals: Signals) -> Finding | None:
+    """Marks around several fetches of the data loader. In training, gradients of several batches may make one step."""
+    if signals.backward or signals.optimizer.any():
+        return None
+    found, loads = signals.diagnosis, np.sort(signals.profile.data_loader.start_ns)
+    inside = np.searchsorted(loads, found.stop_ns) - np.searchsorted(loads, found.start_ns)
+    middle = int(np.sort(inside[found.chosen])[len(found.chosen) // 2])
+    if middle <= thresholds.STEPS_IN_ONE:  # The last fetch finds out that there is no batch left.
+        return None
+    return Finding(
+        "step_holds_many",
+        Severity.INFO,
+        Confidence.HIGH,
+        "iterations",
+        "Each {mark} holds {fetches} fetches of the data loader: times per iteration are those of several batches.",
+        signals.advice(
+            "Mark each batch: profiler.step(), or a range around it.",
+            tensorflow="Mark each batch with a range.",
+            tensorrt="Mark each batch with a range.",
+            jax="Mark each batch: jax.profiler.StepTraceAnnotation.",
+            cuda="Mark each batch with a range.",
+        ),
+        {"mark": found.candidate.label, "fetches": middle},
         cause="iterations",
     )
 
@@ -178,7 +206,7 @@ def clocks_apart(signals: Signals) -> Lacks | None:
 def recorded_ops(signals: Signals) -> Finding | Lacks | None:
     """Kernels without the ops that launched them, to which most rules about models cannot apply."""
     if not signals.devices:
-        return Lacks("any GPU work", _how_to_record_gpus(signals))
+        return _launches_alone(signals) or Lacks("any GPU work", _how_to_record_gpus(signals))
     total = signals.time(np.ones(len(signals.kernel), np.bool_))
     if not total or signals.aggregation.launches.graph_ns > total:
         return None  # Nothing to judge, or for the most part what `graphs_as_a_whole` says.
@@ -199,6 +227,29 @@ def recorded_ops(signals: Signals) -> Finding | Lacks | None:
             + "; start before the first step.",
         )
     return None
+
+
+def _launches_alone(signals: Signals) -> Finding | None:
+    """Calls that launch kernels are recorded, but none of the kernels."""
+    calls, strings = signals.profile.calls, signals.profile.strings
+    names = [name for name in distinct_values(calls.name).tolist() if is_launch(strings[name])]
+    if not names:
+        return None
+    times = {name: int((calls.name == name).sum()) for name in names}
+    return Finding(
+        "coverage_detector",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "recording",
+        "{launches} {launches:launch is|launches are} recorded, but none of the kernels: what the GPU did is unknown.",
+        _how_to_record_gpus(signals),
+        {"launches": sum(times.values())},
+        tuple(
+            Evidence("call", without_version(strings[name]), count=count, call=without_version(strings[name]))
+            for name, count in times.items()
+        ),
+        cause="coverage",
+    )
 
 
 def _how_to_record_gpus(signals: Signals) -> str:

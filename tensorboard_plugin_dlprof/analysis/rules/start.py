@@ -10,11 +10,12 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, place_of, places_of
-from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
+from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
-from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.diagnosis.answer import Row, rows_of
+from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of
+from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool, without_version
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
@@ -22,16 +23,38 @@ _COLD: Final = ("module", "launch", "allocation", "other")
 """Classes of blocking calls that are slow the first time."""
 
 
-def is_cold(cause: Cause) -> bool:
-    """Whether a cause is a long call that is slow the first time only."""
-    return cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
+def first_calls(signals: Signals) -> Test:
+    """Whether a cause is a long call that is slow the first time only. Allocating from a pool is slow again and again
+    where the pool gives its memory back, which it does whenever the host waits for the GPU unless told otherwise."""
+
+    def of_pool(cause: Cause) -> bool:
+        return cause.part == Part.BLOCKED and cause.long and is_of_pool(cause.call)
+
+    found = waiting(signals, of_pool)
+    refills = found is not None and goes_on(signals, found.device, of_pool)
+
+    def test(cause: Cause) -> bool:
+        is_cold = cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
+        return is_cold and not (refills and is_of_pool(cause.call))
+
+    return test
+
+
+def goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
+    """Whether idle time of some causes is spread over nearly all launches of the only window, not at their start
+    alone."""
+    chosen = np.array([test(cause) for cause in signals.profile.activity.causes] or [False], np.bool_)
+    begun = np.sort(device.launches.begun_ns)
+    before = np.searchsorted(begun, device.clipped.start_ns[chosen[device.clipped.cause]])
+    portion = before * thresholds.PORTIONS // max(len(begun), 1)
+    return len(distinct_values(portion)) >= thresholds.PORTIONS_IN_USE
 
 
 def is_cold_start(signals: Signals, least: float = thresholds.COLD_FRACTION) -> bool:
     """Whether first calls explain so much of the only window that their time is told once."""
     if len(signals.diagnosis.start_ns) > 1:
         return False
-    found = waiting(signals, is_cold)
+    found = waiting(signals, first_calls(signals))
     return found is not None and signals.share_of_iteration(found.time_ns) >= least
 
 
@@ -41,7 +64,7 @@ def cold_start(signals: Signals) -> Finding | None:
         return _capture(signals)
     if len(signals.diagnosis.start_ns) > 1:
         return _warm_up(signals)
-    found = waiting(signals, is_cold)
+    found = waiting(signals, first_calls(signals))
     if found is None or not is_cold_start(signals):
         return None
     named = places_of(found.rows)
@@ -83,7 +106,8 @@ def _before(signals: Signals, device: int) -> tuple[int, str, int]:
     longest = int(length.argmax())
     if length[longest] < least:
         return 0, "", 0
-    return lead["wall_ns"], signals.profile.strings[int(calls.name[begun[longest]])], int(length[longest])
+    name = without_version(signals.profile.strings[int(calls.name[begun[longest]])])
+    return lead["wall_ns"], name, int(length[longest])
 
 
 def _capture(signals: Signals) -> Finding:

@@ -10,7 +10,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
-from tensorboard_plugin_dlprof.analysis.rules.missing import is_sampled
+from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
@@ -24,6 +24,11 @@ from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
 
 _JAX_LINK = "https://docs.jax.dev/en/latest/gpu_performance_tips.html"
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
+
+_SHORT_NS = 100_000
+"""Median length of collectives up to which how they start counts, rather than how much they move."""
+
+_MADE_FOR_SHORT = Expression(r"one_?shot|two_?shot|multimem|cross_device_reduce|quick_?reduce", re.IGNORECASE)
 
 _EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE)
 """Types of ops whose collectives exchange data between all pairs of ranks; libraries for mixtures of experts call them
@@ -91,8 +96,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
     least = max(
         thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * found.exposed_ns
     )
-    sampled = is_sampled(signals)  # Kernels that would hide it are missing.
-    can_tell = high >= least and not sampled
+    unsure = lacks_much(signals)  # Kernels that would hide it may be missing.
+    can_tell = high >= least and not unsure
     chosen = np.zeros(len(signals.profile.kernels.op), np.bool_)
     chosen[found.rows] = True
     advice, link = _ways(signals, chosen)
@@ -108,7 +113,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         "takes {all_fraction} of the time.",
         advice,
         {
-            "bound": "at most " if sampled else "",
+            "bound": "at most " if unsure else "",
             "time_ns": found.exposed_ns,
             "share_fraction": share,
             "all_fraction": alike,
@@ -132,7 +137,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         cannot_tell=""
         if can_tell
         else "kernels that may hide it are missing from the recording"
-        if sampled
+        if unsure
         else "there is too little computing to hide it behind; whether it transfers or waits "
         "for a late rank shows beside the other ranks' recordings",
     )
@@ -194,7 +199,13 @@ def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
     if int(duration[exchanges].sum()) > 0.5 * int(duration.sum()):
         ways = "Overlap more (async_op=True, two halves of the batch by turns), even out what the ranks send each other"
     elif "ops" in signals.recorded and not signals.backward:
-        ways = "Split the model over fewer GPUs, or use collectives made for short messages (symmetric memory)"
+        short = int(np.median(duration[chosen])) < _SHORT_NS
+        ways = "Split the model over fewer GPUs, or "
+        ways += (
+            "use collectives made for short messages (symmetric memory)"
+            if short and not _of_short_messages(signals, chosen)
+            else "send narrower types"
+        )
     else:
         ways = "Overlap more (gradient buckets, FSDP prefetch), or accumulate gradients over more steps (no_sync)"
     ways += "; the other ranks' recordings show whether it transfers or waits for a late one."
@@ -208,10 +219,16 @@ def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
     return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways, jax=xla), link
 
 
+def _of_short_messages(signals: Signals, chosen: Bools) -> bool:
+    """Whether any of these collectives is one that is made for short messages."""
+    names = distinct_values(signals.profile.kernels.name[chosen]).tolist()
+    return any(_MADE_FOR_SHORT.search(signals.profile.strings[name]) for name in names)
+
+
 def small_collectives(signals: Signals) -> Finding | None:
-    """Many short collectives, as of one gradient each."""
+    """Many short collectives, as of one gradient each. In inference each layer needs the last one's at once."""
     found = _collectives(signals)
-    if found is None:
+    if found is None or ("ops" in signals.recorded and not signals.backward):
         return None
     count = round(len(found.rows) / max(len(signals.diagnosis.chosen), 1))
     if count < thresholds.SMALL_COLLECTIVES:
