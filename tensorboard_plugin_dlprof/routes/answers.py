@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
-from collections import OrderedDict
 
 import msgspec
+
+from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 
 MAX_BYTES = 8 << 20
 """Size limit of the cache; the least recently used entries are dropped first."""
@@ -21,7 +21,7 @@ _SAMPLE_BYTES, _PACKED_FRACTION = 4_096, 0.45
 """Of the middle of a body, and to what packed numbers shrink at best; JSON shrinks to less."""
 
 _ENTRY_BYTES = 500
-"""Approximate memory of an entry in addition to its content."""
+"""Approximate memory of an entry in addition to its content, with its key."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -40,35 +40,14 @@ def compressed(content: bytes) -> Answer:
     return Answer(stream.compress(content) + stream.flush(), "gzip")
 
 
-class Answers:
-    """A few megabytes of responses by key; may be used from several threads."""
+class Answers(LruCache[str, Answer]):
+    """A few megabytes of responses by key."""
 
     def __init__(self, most_bytes: int = MAX_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[str, Answer] = OrderedDict()
-        self._bytes = 0
+        super().__init__(most_bytes, lambda answer: len(answer.content) + _ENTRY_BYTES)
+        self._largest = min(MAX_ANSWER_BYTES, most_bytes)
 
-    def get(self, key: str) -> Answer | None:
-        """The response of this key; None if it is not cached."""
-        with self._lock:
-            found = self._kept.get(key)
-            if found is not None:
-                self._kept.move_to_end(key)
-            return found
-
-    def keep(self, key: str, answer: Answer) -> None:
+    def put(self, key: str, value: Answer) -> None:
         """Cache a response, unless it is too large."""
-        if len(answer.content) > min(MAX_ANSWER_BYTES, self._most_bytes):
-            return
-        with self._lock:
-            before = self._kept.pop(key, None)
-            self._bytes += _size(key, answer) - (0 if before is None else _size(key, before))
-            self._kept[key] = answer
-            while self._bytes > self._most_bytes:
-                oldest, dropped = self._kept.popitem(last=False)
-                self._bytes -= _size(oldest, dropped)
-
-
-def _size(key: str, answer: Answer) -> int:
-    return len(answer.content) + len(key) + _ENTRY_BYTES
+        if len(value.content) <= self._largest:
+            super().put(key, value)

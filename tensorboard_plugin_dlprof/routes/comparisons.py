@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import threading
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
@@ -14,6 +14,7 @@ import msgspec
 from tensorboard_plugin_dlprof.comparing.noise import Median
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_new", "compare_types"})
 """Tables of ``./table`` that belong to a comparison, as in ``comparing.tables``."""
 
-_MOST_KEPT = 64
-_MOST_KEPT_ROWS = 100_000
-"""Of all comparisons that are kept; the newest is kept in any case."""
+_MOST_ROWS = 100_000
+_LEAST_ROWS = 1_500
+"""Rows of all cached comparisons; a small one counts as one of this many."""
 
 
 def table_of_comparison(name: str) -> Table:
@@ -142,8 +143,7 @@ class Comparisons:
     """A cache of comparisons; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._cache: LruCache[Key, Kept] = LruCache(_MOST_ROWS, lambda one: max(len(one.found.rows), _LEAST_ROWS))
 
     def get(self, key: Key, read: Callable[[], tuple[Recording, Recording]]) -> Kept:
         """The comparison of this key.
@@ -156,19 +156,10 @@ class Comparisons:
             ProfileError: from ``read``.
             UnfitDatabase: a number is too large.
         """
-        with self._lock:
-            kept = self._kept.get(key)
-            if kept is not None:
-                self._kept.move_to_end(key)
-                return kept
-        kept = _compared(*read())
-        with self._lock:
-            self._kept[key] = kept
-            while len(self._kept) > 1 and (
-                len(self._kept) > _MOST_KEPT
-                or sum(len(one.found.rows) for one in self._kept.values()) > _MOST_KEPT_ROWS
-            ):
-                self._kept.popitem(last=False)
+        kept = self._cache.get(key)
+        if kept is None:
+            kept = _compared(*read())
+            self._cache.put(key, kept)
         return kept
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -16,6 +14,7 @@ from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileErro
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.queries import job as queries
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, identity
+from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.profiles import NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import FoundProfile
@@ -33,7 +32,8 @@ if TYPE_CHECKING:
 _MOST_JOBS = 20
 """Databases of jobs in one folder that are looked into."""
 
-_MOST_KNOWN = 10_000
+_MOST_KNOWN = 200_000
+"""Ranks in all databases of jobs that are cached."""
 
 
 class Place(NamedTuple):
@@ -48,8 +48,7 @@ class Jobs:
     """Finds the jobs of profiles: a job's database lies in the folder of its ranks, or above it."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[Path, Identity], dict[str, int]] = OrderedDict()
+        self._known: LruCache[tuple[Path, Identity], dict[str, int]] = LruCache(_MOST_KNOWN, len)
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
         self._listed: tuple[Snapshot, dict[str, FoundProfile]] = Snapshot(), {}
         """The last list of profiles, by path without suffix."""
@@ -102,18 +101,14 @@ class Jobs:
             key = (path, identity(path))
         except NotFound:
             return None
-        with self._lock:
-            if key in self._known:
-                return key[1], self._known[key]
-        try:
-            found = {_stem(database): rank for database, rank in read_job_members(path).items()}
-        except (ProfileError, OSError, ValueError, TypeError):
-            found = {}
-        with self._lock:
-            self._known[key] = found
-            while sum(map(len, self._known.values())) > _MOST_KNOWN * _MOST_JOBS:
-                self._known.popitem(last=False)
-        return key[1], found
+        ranks = self._known.get(key)
+        if ranks is None:
+            try:
+                ranks = {_stem(database): rank for database, rank in read_job_members(path).items()}
+            except (ProfileError, OSError, ValueError, TypeError):
+                ranks = {}
+            self._known.put(key, ranks)
+        return key[1], ranks
 
 
 def _stem_of_profile(name: str) -> str:

@@ -7,12 +7,12 @@ that were slow before share one.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.routes import responses
+from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 
 AT_ONCE, EACH = 8, 2
@@ -34,7 +34,7 @@ class Places:
         self._all = Turns(AT_ONCE, WAIT_SECONDS)
         self._of_each = TurnsByKey(EACH, WAIT_SECONDS)
         self._of_slow = Turns(1, WAIT_SECONDS)
-        self._slow: OrderedDict[Path, None] = OrderedDict()
+        self._slow: LruCache[Path, bool] = LruCache(_MOST_SLOW)
 
     @contextmanager
     def place(self, databases: Collection[Path]) -> Iterator[None]:
@@ -45,7 +45,7 @@ class Places:
         """
         with ExitStack() as held:
             turns = [self._of_each.turn(str(path)) for path in sorted(set(databases))]
-            if any(path in self._slow for path in databases):
+            if any(map(self._slow.get, databases)):
                 turns.append(self._of_slow.turn())
             for turn in (*turns, self._all.turn()):
                 if not held.enter_context(turn):
@@ -55,6 +55,5 @@ class Places:
                 yield
             finally:
                 if time.monotonic() - started > SLOW_SECONDS:
-                    self._slow.update(dict.fromkeys(databases))
-                    while len(self._slow) > _MOST_SLOW:
-                        self._slow.popitem(last=False)
+                    for path in databases:
+                        self._slow.put(path, True)

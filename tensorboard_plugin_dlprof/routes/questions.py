@@ -38,6 +38,7 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
+from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.parameters import CompareRequest, ExportRequest, TableRequest, WindowRequest
 from tensorboard_plugin_dlprof.routes.places import Places
 from tensorboard_plugin_dlprof.routes.profiles import database_path
@@ -85,7 +86,7 @@ class Questions:
         self._answers = Answers()
         self._comparisons = Comparisons()
         self._jobs = Jobs()
-        self._runs: dict[Identity, KeptRun] = {}
+        self._runs: LruCache[Identity, KeptRun] = LruCache(_MOST_RUNS)
         self._places = Places()
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByKey(1, SAME_SECONDS)
@@ -227,9 +228,7 @@ class Questions:
             if run is None:
                 with self.borrow(path, name) as borrowed:
                     run = kept_run(read_recording(borrowed.connection, name))
-                if len(self._runs) > _MOST_RUNS:
-                    self._runs.clear()
-                self._runs[key] = run
+                self._runs.put(key, run)
             runs[one] = run
         return series_of(runs)
 

@@ -81,7 +81,7 @@ def keep(request: Request, body: Any, tag: str, answers: Answers) -> Response:
     """A JSON response, which is cached under its ``tag``."""
     text = checked_json(body)
     answer = compressed(text) if _takes_gzip(request) else Answer(text)
-    answers.keep(_key(request, tag), answer)
+    answers.put(_key(request, tag), answer)
     return _sent(request, answer, tag)
 
 

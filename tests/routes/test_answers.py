@@ -27,17 +27,17 @@ def test_the_oldest_go_when_there_are_too_many() -> None:
     """What was asked for lately stays."""
     answers = Answers(most_bytes=10_000)
     for number in range(5):
-        answers.keep(str(number), Answer(bytes(1_200)))
+        answers.put(str(number), Answer(bytes(1_200)))
     assert answers.get("0") == Answer(bytes(1_200))
-    answers.keep("5", Answer(bytes(1_200)))
+    answers.put("5", Answer(bytes(1_200)))
     assert [number for number in range(6) if answers.get(str(number))] == [0, 2, 3, 4, 5]
 
 
 def test_what_is_too_large_is_not_kept() -> None:
     """Nor does it push out the others."""
     answers = Answers(most_bytes=10_000)
-    answers.keep("small", Answer(b"1"))
-    answers.keep("large", Answer(bytes(10_001)))
+    answers.put("small", Answer(b"1"))
+    answers.put("large", Answer(bytes(10_001)))
     assert answers.get("large") is None
     assert answers.get("small") == Answer(b"1")
 
@@ -45,9 +45,9 @@ def test_what_is_too_large_is_not_kept() -> None:
 def test_an_answer_that_is_replaced_counts_once() -> None:
     """Two threads may work out the same one."""
     answers = Answers(most_bytes=4_000)
-    answers.keep("first", Answer(bytes(1_000)))
+    answers.put("first", Answer(bytes(1_000)))
     for _ in range(9):
-        answers.keep("other", Answer(bytes(1_000)))
+        answers.put("other", Answer(bytes(1_000)))
     assert answers.get("first") is not None
 
 
