@@ -42,14 +42,14 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         BadRequest: the selection does not fit the profile.
     """
     candidate = choose_candidate(profile, selection)
-    chosen = choose_range(profile, candidate, selection)
+    selected = choose_range(profile, candidate, selection)
     rows = instance_rows(profile)
     spill_columns(rows)
     times = instance_times(profile, rows)
     release_pages()
 
     iteration = iteration_of(profile.instances.cpu_start, candidate)
-    aggregated = (iteration >= 0) & chosen[iteration]
+    aggregated = (iteration >= 0) & selected[iteration]
     instance = spilled(np.flatnonzero(aggregated))
     kernel_aggregated = aggregated[rows.kernels]
     kernel = spilled(np.flatnonzero(kernel_aggregated))
@@ -66,7 +66,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         rows.kernels,
     )
     release_pages()
-    parts, unknown = resources.device_parts(profile, candidate.start_ns[chosen], candidate.stop_ns[chosen])
+    parts, unknown = resources.device_parts(profile, candidate.start_ns[selected], candidate.stop_ns[selected])
     in_use = resources.devices_in_use(profile)
     window_parts = resources.mean_parts(parts, in_use)
     graph = np.flatnonzero(aggregated[rows.graphs])
@@ -76,7 +76,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         iterations=_iterations(
             profile,
             candidate,
-            chosen,
+            selected,
             (window_parts, resources.mean_time(unknown, in_use)),
             (kernel, iteration[rows.kernels[kernel]]),
             iteration[rows.graphs[graph]],
@@ -101,7 +101,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
 def _iterations(
     profile: Profile,
     candidate: IterationCandidate,
-    chosen: Bools,
+    selected: Bools,
     parts: tuple[Int64s, Int64s],
     work: tuple[Int64s, Int64s],
     graph_iteration: Int64s,
@@ -111,7 +111,7 @@ def _iterations(
     Args:
         profile: the raw tables.
         candidate: all iterations.
-        chosen: which of them are aggregated.
+        selected: which of them are aggregated.
         parts: ``parts_ns`` and ``unknown_part_ns`` of the aggregated iterations.
         work: rows of the aggregated kernels, and the row of the iteration of each.
         graph_iteration: row of the iteration of each aggregated CUDA graph.
@@ -122,29 +122,29 @@ def _iterations(
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     unknown = np.flatnonzero(kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN)
     return Iterations(
-        iter_value=candidate.values[chosen],
-        start_ns=candidate.start_ns[chosen],
-        stop_ns=candidate.stop_ns[chosen],
+        iter_value=candidate.values[selected],
+        start_ns=candidate.start_ns[selected],
+        stop_ns=candidate.stop_ns[selected],
         parts_ns=parts[0],
         unknown_part_ns=parts[1],
-        kernels=counted(kernel_iteration, count)[chosen],
-        tc_kernels=summed(kernel_iteration, on_tensor_cores, count)[chosen],
-        unknown_kernels=counted(kernel_iteration[unknown], count)[chosen],
-        graphs=counted(graph_iteration, count)[chosen],
-        kernel_ns=summed(kernel_iteration, duration, count)[chosen],
-        tc_kernel_ns=summed(kernel_iteration, np.where(on_tensor_cores, duration, 0), count)[chosen],
-        unknown_kernel_ns=summed(kernel_iteration[unknown], duration[unknown], count)[chosen],
+        kernels=counted(kernel_iteration, count)[selected],
+        tc_kernels=summed(kernel_iteration, on_tensor_cores, count)[selected],
+        unknown_kernels=counted(kernel_iteration[unknown], count)[selected],
+        graphs=counted(graph_iteration, count)[selected],
+        kernel_ns=summed(kernel_iteration, duration, count)[selected],
+        tc_kernel_ns=summed(kernel_iteration, np.where(on_tensor_cores, duration, 0), count)[selected],
+        unknown_kernel_ns=summed(kernel_iteration[unknown], duration[unknown], count)[selected],
     )
 
 
 def _devices(profile: Profile, parts: Int64s, unknown: Int64s, in_use: Bools, kernel: Int64s) -> DeviceTimes:
     ids = np.array([device.device_id for device in profile.devices], np.int64)
     kernels = profile.kernels
-    found, row = numbered(kernels.device[kernel])
-    count = counted(row, len(found))
-    kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(found))
-    place = np.minimum(np.searchsorted(found, ids), max(len(found) - 1, 0))
-    has = found[place] == ids if len(found) else np.zeros(len(ids), np.bool_)
+    result, row = numbered(kernels.device[kernel])
+    count = counted(row, len(result))
+    kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(result))
+    place = np.minimum(np.searchsorted(result, ids), max(len(result) - 1, 0))
+    has = result[place] == ids if len(result) else np.zeros(len(ids), np.bool_)
     place = place[has]
     times = DeviceTimes(
         device_id=ids,

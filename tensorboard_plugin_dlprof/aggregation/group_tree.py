@@ -10,8 +10,8 @@ from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.metrics import (
     added_times,
     appended_times,
-    chosen_times,
     no_time_metrics,
+    select_times,
     time_metrics,
 )
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
@@ -54,7 +54,7 @@ def group_ops(
         num_op_instances=counted(nodes.num_calls),
         num_supported_leaf_ops=counted(nodes.eligible.astype(np.int64)),
         num_tc_leaf_ops=counted(nodes.using_tensor_cores.astype(np.int64)),
-        times=appended_times(chosen_times(of_groups, in_order), of_ops),
+        times=appended_times(select_times(of_groups, in_order), of_ops),
     )
 
 

@@ -44,16 +44,16 @@ def union_of(pieces: Sequence[Piece]) -> Intervals:
     most = sum(len(piece[0]) for piece in pieces)
     starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
     count = 0
-    for start, stop, *chosen in pieces:
+    for start, stop, *selected in pieces:
         for begin in range(0, len(start), _BLOCK):
             some = slice(begin, begin + _BLOCK)
             first, last = start[some], stop[some]
-            kept = last > first
-            if chosen:
-                kept &= chosen[0][some]
-            end = count + int(np.count_nonzero(kept))
-            np.compress(kept, first, out=starts[count:end])
-            np.compress(kept, last, out=stops[count:end])
+            retained = last > first
+            if selected:
+                retained &= selected[0][some]
+            end = count + int(np.count_nonzero(retained))
+            np.compress(retained, first, out=starts[count:end])
+            np.compress(retained, last, out=stops[count:end])
             count = end
         if len(start) > _BLOCK:
             release_pages()

@@ -180,14 +180,14 @@ def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s, graph: Int64s) 
     )
 
 
-def _ops(nodes: OpNodes, chosen: Bools) -> Category:
+def _ops(nodes: OpNodes, selected: Bools) -> Category:
     times = nodes.times
     return Category(
-        cpu_time_ns=int(times.cpu.sum[chosen].sum()),
-        gpu_time_ns=int(times.gpu.sum[chosen].sum()),
-        cpu_overhead_ns=int(times.cpu_overhead.sum[chosen].sum()),
-        gpu_idle_ns=int(times.gpu_idle.sum[chosen].sum()),
-        count=int(chosen.sum()),
+        cpu_time_ns=int(times.cpu.sum[selected].sum()),
+        gpu_time_ns=int(times.gpu.sum[selected].sum()),
+        cpu_overhead_ns=int(times.cpu_overhead.sum[selected].sum()),
+        gpu_idle_ns=int(times.gpu_idle.sum[selected].sum()),
+        count=int(selected.sum()),
     )
 
 

@@ -27,19 +27,19 @@ def time_metrics(groups: Groups, columns: list[Int64s]) -> TimeMetrics:
     return TimeMetrics(cpu, gpu, api, overhead, idle)
 
 
-def chosen(metrics: Metrics, rows: Int64s) -> Metrics:
+def select(metrics: Metrics, rows: Int64s) -> Metrics:
     """Some rows, in the order asked for."""
     return Metrics(metrics.count[rows], metrics.max[rows], metrics.min[rows], metrics.sum[rows])
 
 
-def chosen_times(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
+def select_times(times: TimeMetrics, rows: Int64s) -> TimeMetrics:
     """Some rows, in the order asked for."""
     return TimeMetrics(
-        chosen(times.cpu, rows),
-        chosen(times.gpu, rows),
-        chosen(times.api, rows),
-        chosen(times.cpu_overhead, rows),
-        chosen(times.gpu_idle, rows),
+        select(times.cpu, rows),
+        select(times.gpu, rows),
+        select(times.api, rows),
+        select(times.cpu_overhead, rows),
+        select(times.gpu_idle, rows),
     )
 
 

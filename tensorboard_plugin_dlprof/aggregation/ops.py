@@ -8,11 +8,11 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups, sort_bytes
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.metrics import (
     added,
-    chosen,
-    chosen_times,
     merged_times,
     no_metrics,
     no_time_metrics,
+    select,
+    select_times,
     time_metrics,
 )
 from tensorboard_plugin_dlprof.aggregation.portions import by_op
@@ -48,9 +48,9 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
     op = np.array(sorted(np.flatnonzero(calls).tolist(), key=lambda row: sort_bytes(profile.ops[row].op_id)), np.int64)
     return OpNodes(
         op=op,
-        times=chosen_times(of_op, op),
-        kernel_api=chosen(api, op),
-        kernel_gpu=chosen(gpu, op),
+        times=select_times(of_op, op),
+        kernel_api=select(api, op),
+        kernel_gpu=select(gpu, op),
         num_calls=calls[op],
         kernel_calls=gpu.count[op],
         eligible=eligible[op],
@@ -61,12 +61,12 @@ def op_nodes(profile: Profile, times: InstanceTimes, aggregated: Bools, kernel_a
 
 def _times_of_ops(profile: Profile, times: InstanceTimes, aggregated: Bools) -> TimeMetrics:
     """Of all ops of the profile, also of those without an aggregated instance."""
-    found = no_time_metrics(len(profile.ops))
+    result = no_time_metrics(len(profile.ops))
     for begin in range(0, len(aggregated), _INSTANCES):
         instance = np.flatnonzero(aggregated[begin : begin + _INSTANCES]) + begin
         of_op = Groups.of(profile.instances.op[instance], len(profile.ops))
-        found = merged_times(found, time_metrics(of_op, times.columns(instance)))
-    return found
+        result = merged_times(result, time_metrics(of_op, times.columns(instance)))
+    return result
 
 
 def _kernels_of_ops(profile: Profile, kernel_aggregated: Bools) -> tuple[Metrics, Metrics, Bools]:

@@ -86,8 +86,8 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
 
 def mean_time(times: Int64s, in_use: Bools) -> Int64s:
     """Mean over the devices in use, along the first axis, rounded down, so that a part is never more than the whole."""
-    chosen = times[in_use] if in_use.any() else times[:1]
-    mean: Int64s = chosen.sum(axis=0) // len(chosen)
+    selected = times[in_use] if in_use.any() else times[:1]
+    mean: Int64s = selected.sum(axis=0) // len(selected)
     return mean
 
 
@@ -116,7 +116,7 @@ def _gpu_work(profile: Profile, group: SideBySide) -> list[Sequence[Piece]]:
     return [
         [group.piece(kernels, unit == MatrixUnit.YES)],
         # Most profiles have neither, and then this takes no time.
-        [group.piece(work, chosen) for work, chosen, is_any in pieces if is_any],
+        [group.piece(work, selected) for work, selected, is_any in pieces if is_any],
         [group.piece(kernels, unit == MatrixUnit.NO)],
         [group.piece(table) for table in memory],
     ]

@@ -72,10 +72,10 @@ def choose_range(profile: Profile, candidate: IterationCandidate, selection: Sel
         typical = propose(profile, candidate)
         if typical is not None:
             start, stop = typical.iter_start, typical.iter_stop
-    chosen: Bools = (values >= start) & (values <= stop)
-    if not first <= start <= stop <= last or not chosen.any():
+    selected: Bools = (values >= start) & (values <= stop)
+    if not first <= start <= stop <= last or not selected.any():
         raise BadRequest(f"{_wanted(selection)} cannot be selected; this profile has the iterations {first} to {last}.")
-    return chosen
+    return selected
 
 
 def propose(profile: Profile, candidate: IterationCandidate) -> TypicalRange | None:
@@ -115,9 +115,9 @@ def fitting(profile: Profile, selection: Selection) -> tuple[Selection, list[str
         stop = last if selection.iter_stop is None else selection.iter_stop
         inside = values[(values >= start) & (values <= stop)]
         bounds = (int(inside[0]), int(inside[-1])) if len(inside) else (None, None)
-        chosen = f"{bounds[0]} to {bounds[1]}" if len(inside) else "all of them"
+        selected = f"{bounds[0]} to {bounds[1]}" if len(inside) else "all of them"
         left_out.append(
-            f"{_wanted(selection)} are not all in this profile, which has {first} to {last}; {chosen} are aggregated."
+            f"{_wanted(selection)} are not all in this profile, which has {first} to {last}; {selected} are aggregated."
         )
         selection = msgspec.structs.replace(selection, iter_start=bounds[0], iter_stop=bounds[1])
     return selection, left_out

@@ -47,21 +47,21 @@ class SideBySide(msgspec.Struct, frozen=True):
         """The shift of the times of each device."""
         return self.span_ns * np.arange(len(self.row))
 
-    def piece(self, work: Work, chosen: npt.NDArray[np.bool_] | None = None) -> Piece:
+    def piece(self, work: Work, selected: npt.NDArray[np.bool_] | None = None) -> Piece:
         """The intervals of these devices on the axis, from all rows or the chosen ones."""
         start, stop, device = work
         if len(self.row) == 1:
             here = device == self.device_id[0]
-            return start, stop, here if chosen is None else here & chosen
-        rows, shift = self.rows(device, chosen)
+            return start, stop, here if selected is None else here & selected
+        rows, shift = self.rows(device, selected)
         return start[rows] + shift, stop[rows] + shift
 
-    def rows(self, device: Int32s, chosen: npt.NDArray[np.bool_] | None = None) -> tuple[Int64s, Int64s]:
+    def rows(self, device: Int32s, selected: npt.NDArray[np.bool_] | None = None) -> tuple[Int64s, Int64s]:
         """The rows of a table that belong to these devices, and the shift of each."""
         place = np.minimum(np.searchsorted(self.device_id, device), len(self.row) - 1)
         here = self.device_id[place] == device
-        found = np.flatnonzero(here if chosen is None else here & chosen)
-        return found, self.shift_ns[place[found]]
+        result = np.flatnonzero(here if selected is None else here & selected)
+        return result, self.shift_ns[place[result]]
 
     def repeated(self, intervals: Intervals) -> Intervals:
         """Intervals that all devices have in common, repeated on the axis for each device."""

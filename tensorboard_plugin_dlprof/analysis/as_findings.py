@@ -27,47 +27,47 @@ def as_findings(profile: Profile, verdict: Verdict) -> list[dict[str, Any]]:
     shift_ns = info.base_time_ns if info.source_format == "nsight_systems" else 0
     gpus = distinct_values(profile.kernels.device).tolist()
     only = gpus[0] if len(gpus) == 1 else None
-    return [_finding(found, verdict, paths, shift_ns, only) for found in verdict.findings]
+    return [_finding(each, verdict, paths, shift_ns, only) for each in verdict.findings]
 
 
 def _finding(
-    found: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: int, only_gpu: int | None
+    finding: Finding, verdict: Verdict, paths: dict[str, str], shift_ns: int, only_gpu: int | None
 ) -> dict[str, Any]:
     iterations = max(verdict.iterations, 1)
     wall = max(verdict.iteration_ns, 1)
     return {
-        "rule": found.detector,
-        "cause": CAUSES.get(found.detector, found.cause),
-        "title": found.problem_text(),
-        "action": found.recommendation_text(),
-        "severity": found.severity.name.lower(),
-        "confidence": found.confidence.name.lower(),
-        "part": found.part or None,
-        "time_ns": found.time_ns,
-        "share": _share(found, wall),
-        "per": "once" if found.once else "iteration",
-        "gain": _gain(found, wall),
-        "evidence": [_evidence(each, paths, iterations, shift_ns, only_gpu) for each in found.evidence],
-        "overlaps_with": list(found.overlaps_with),
-        "link": found.link or None,
+        "rule": finding.detector,
+        "cause": CAUSES.get(finding.detector, finding.cause),
+        "title": finding.problem_text(),
+        "action": finding.recommendation_text(),
+        "severity": finding.severity.name.lower(),
+        "confidence": finding.confidence.name.lower(),
+        "part": finding.part or None,
+        "time_ns": finding.time_ns,
+        "share": _share(finding, wall),
+        "per": "once" if finding.once else "iteration",
+        "gain": _gain(finding, wall),
+        "evidence": [_evidence(each, paths, iterations, shift_ns, only_gpu) for each in finding.evidence],
+        "overlaps_with": list(finding.overlaps_with),
+        "link": finding.link or None,
     }
 
 
-def _share(found: Finding, wall_ns: int) -> float | None:
+def _share(finding: Finding, wall_ns: int) -> float | None:
     """Of a typical iteration; None for what happens once, or in slow ones alone. Kernels may run in parallel."""
-    if found.time_ns is None or found.once:
+    if finding.time_ns is None or finding.once:
         return None
-    if found.time_ns > wall_ns:
-        return 1.0 if found.part == "compute" else None
-    return found.time_ns / wall_ns
+    if finding.time_ns > wall_ns:
+        return 1.0 if finding.part == "compute" else None
+    return finding.time_ns / wall_ns
 
 
-def _gain(found: Finding, wall_ns: int) -> dict[str, Any] | None:
-    gain = found.gain
+def _gain(finding: Finding, wall_ns: int) -> dict[str, Any] | None:
+    gain = finding.gain
     nothing = {"low_ns": None, "high_ns": None, "share_low": None, "share_high": None, "how": None}
     if gain is None:
-        return {**nothing, "cannot_tell": found.cannot_tell} if found.cannot_tell else None
-    high = gain.high_ns if found.time_ns is None else min(gain.high_ns, found.time_ns)
+        return {**nothing, "cannot_tell": finding.cannot_tell} if finding.cannot_tell else None
+    high = gain.high_ns if finding.time_ns is None else min(gain.high_ns, finding.time_ns)
     if high > _MOST_TIMES * gain.low_ns:
         return {**nothing, "how": gain.reasoning, "cannot_tell": "the range would be too wide to be of use"}
     low = min(gain.low_ns, high)

@@ -91,9 +91,9 @@ def _kind(op_type: str) -> int:
 def _with_backward(signals: Signals, rows: set[int]) -> Bools:
     """The ops ``rows``, and the backward ops with the same paths if these name a module."""
     ops = signals.profile.ops
-    chosen = np.zeros(len(ops), np.bool_)
-    chosen[list(rows)] = True
+    selected = np.zeros(len(ops), np.bool_)
+    selected[list(rows)] = True
     names = {ops[row].name for row in rows if ops[row].name.count("/") > 1}
     for row, op in enumerate(ops):
-        chosen[row] |= op.direction == "bprop" and op.name in names
-    return chosen
+        selected[row] |= op.direction == "bprop" and op.name in names
+    return selected

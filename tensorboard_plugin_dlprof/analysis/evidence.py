@@ -25,31 +25,31 @@ from tensorboard_plugin_dlprof.units import short_duration
 def op_evidence(signals: Signals, rows: Sequence[int] | Int64s, times: Int64s | None = None) -> tuple[Evidence, ...]:
     """The ops with the most kernel time among these rows of ``OpNodes``; ``times`` replaces the kernel times."""
     nodes, kernel_ns = signals.aggregation.op_nodes, signals.efficiency.ops.kernel_ns
-    chosen = np.asarray(rows, np.int64)
-    time = kernel_ns[chosen] if times is None else np.asarray(times, np.int64)
+    selected = np.asarray(rows, np.int64)
+    time = kernel_ns[selected] if times is None else np.asarray(times, np.int64)
     order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
     return tuple(
         Evidence(
             "op",
-            signals.profile.ops[int(nodes.op[chosen[at]])].op_id,
+            signals.profile.ops[int(nodes.op[selected[at]])].op_id,
             int(time[at]),
-            int(nodes.num_calls[chosen[at]]),
-            _detail(signals, int(chosen[at])),
+            int(nodes.num_calls[selected[at]]),
+            _detail(signals, int(selected[at])),
         )
         for at in order.tolist()
     )
 
 
-def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
+def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     """The ops that launched the chosen aggregated kernels, with the kernel, most time first.
 
     Rows of one path, type, kernel and GPU are one, whatever the index of the layer: such a row has the path without
     indices, and opens the op with the most time. Kernels of no op stand for themselves.
     """
     kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
-    rows, duration = signals.kernel[chosen], signals.duration[chosen]
+    rows, duration = signals.kernel[selected], signals.duration[selected]
     several = len(distinct_values(kernels.device[rows])) > 1
-    found: dict[tuple[str, str, int, int | None], _Group] = {}
+    result: dict[tuple[str, str, int, int | None], _Group] = {}
     for device in distinct_values(kernels.device[rows]).tolist():
         mine = kernels.device[rows] == device
         pairs, number = numbered(kernels.op[rows[mine]].astype(np.int64) << 32 | kernels.name[rows[mine]])
@@ -59,7 +59,7 @@ def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
             op, name = pair >> 32, pair & 0xFFFFFFFF
             known = signals.associated[op]
             texts = (_INDEX.sub("", ops[op].name), _INDEX.sub("", ops[op].op_type)) if known else ("", "")
-            group = found.setdefault((*texts, name, device if several else None), _Group())
+            group = result.setdefault((*texts, name, device if several else None), _Group())
             group.time_ns += time
             group.count += count
             group.pairs.append(pair)
@@ -68,7 +68,7 @@ def work_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
                 if time >= group.longest_ns:
                     group.op, group.longest_ns = op, time
     row_of_op = {op: row for row, op in enumerate(signals.aggregation.op_nodes.op.tolist())}
-    shown = sorted(found.items(), key=lambda item: -item[1].time_ns)[: thresholds.EVIDENCE_ROWS]
+    shown = sorted(result.items(), key=lambda item: -item[1].time_ns)[: thresholds.EVIDENCE_ROWS]
     return tuple(
         Evidence(
             "kernel",
@@ -163,11 +163,11 @@ def _size(signals: Signals, row: int | None) -> str:
     return "" if row is None else _detail(signals, row)
 
 
-def kernel_evidence(signals: Signals, chosen: Bools) -> tuple[Evidence, ...]:
+def kernel_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     """The kernel names with the most time among the chosen aggregated kernels."""
-    names, number = np.unique(signals.profile.kernels.name[signals.kernel[chosen]], return_inverse=True)
+    names, number = np.unique(signals.profile.kernels.name[signals.kernel[selected]], return_inverse=True)
     number = number.reshape(-1)
-    time = np.bincount(number, weights=signals.duration[chosen], minlength=len(names))
+    time = np.bincount(number, weights=signals.duration[selected], minlength=len(names))
     count = np.bincount(number, minlength=len(names))
     order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
     return tuple(

@@ -30,7 +30,7 @@ def wall_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
 
 
 def about_kernels(
-    signals: Signals, chosen: Bools, saved: Claims | None, reasoning: str, cannot_tell: str = ""
+    signals: Signals, selected: Bools, saved: Claims | None, reasoning: str, cannot_tell: str = ""
 ) -> dict[str, Any]:
     """The fields of a finding about kernels: part, time, and gain, or why that cannot be told.
 
@@ -39,22 +39,22 @@ def about_kernels(
 
     Args:
         signals: Remembers of which kernels was spoken.
-        chosen: The aggregated kernels that the finding is about.
+        selected: The aggregated kernels that the finding is about.
         saved: The least and the most kernel time (ns) saved, over all GPUs and iterations; None if it is unknown.
         reasoning: How these were found.
         cannot_tell: Why ``saved`` is unknown, and what to record.
     """
-    signals.tell_of(chosen)
-    time_ns, total = signals.kernel_time(chosen), signals.time(chosen)
+    signals.tell_of(selected)
+    time_ns, total = signals.kernel_time(selected), signals.time(selected)
     fields: dict[str, Any] = {"part": "compute", "time_ns": time_ns}
     if saved is None or not total:
         return {**fields, "cannot_tell": cannot_tell}
     share = time_ns * signals.iterations / total
-    if signals.beside_collectives_fraction >= 0.02:
-        share *= 1 - signals.beside_collectives_fraction
+    if signals.overlapping_collectives_fraction >= 0.02:
+        share *= 1 - signals.overlapping_collectives_fraction
         reasoning += (
-            f" {percentage(signals.beside_collectives_fraction)} of the kernels' time is beside collectives, where "
-            "shorter kernels are taken to gain nothing."
+            f" {percentage(signals.overlapping_collectives_fraction)} of the kernels' time is beside collectives, "
+            "where shorter kernels are taken to gain nothing."
         )
     if signals.busy_while_active_fraction < 0.9:
         reasoning += (
@@ -68,19 +68,19 @@ def about_kernels(
     return {**fields, "gain": gain}
 
 
-def about_span(signals: Signals, chosen: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:
+def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:
     """``about_kernels`` where the gaps between kernels count, too, and may be most of the time.
 
     Args:
         signals: The measurements.
-        chosen: The aggregated kernels.
+        selected: The aggregated kernels.
         span_ns: From the first to the last of them without other kernels, summed over the iterations.
         saved: The least and the most wall time (ns) saved in all iterations.
         reasoning: How these were found.
     """
-    signals.tell_of(chosen)
+    signals.tell_of(selected)
     gain = wall_gain(signals, saved, reasoning)
-    part = "compute" if 2 * signals.on_gpu(signals.time(chosen)) >= span_ns else "launching"
+    part = "compute" if 2 * signals.on_gpu(signals.time(selected)) >= span_ns else "launching"
     return {"part": part, "time_ns": signals.per_iteration(span_ns), "gain": gain}
 
 
@@ -108,12 +108,12 @@ def together(signals: Signals, findings: Sequence[Finding]) -> tuple[int, int]:
 
 
 def _gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
-    found = []
+    result = []
     for pool, ends in claims.items():
         low, high = (max(0, min(signals.per_iteration(time), signals.iteration_ns)) for time in ends)
-        found.append(Claim(pool, min(low, high), max(low, high)))
-    low, high = sum(claim.low_ns for claim in found), sum(claim.high_ns for claim in found)
-    return Gain(min(low, signals.iteration_ns), min(high, signals.iteration_ns), reasoning, tuple(found))
+        result.append(Claim(pool, min(low, high), max(low, high)))
+    low, high = sum(claim.low_ns for claim in result), sum(claim.high_ns for claim in result)
+    return Gain(min(low, signals.iteration_ns), min(high, signals.iteration_ns), reasoning, tuple(result))
 
 
 def _size(signals: Signals, pool: Pool) -> float:

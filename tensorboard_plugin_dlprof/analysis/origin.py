@@ -69,15 +69,15 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
         profile: the program's ops, and what its source says.
         libraries: libraries of its kernels (``classify``).
     """
-    told = profile.info.framework.lower()
-    if profile.info.source_format == "pytorch" or profile.dlprof_markers or told.startswith("pytorch"):
+    reported = profile.info.framework.lower()
+    if profile.info.source_format == "pytorch" or profile.dlprof_markers or reported.startswith("pytorch"):
         return Framework.PYTORCH
-    if told == "jax":
+    if reported == "jax":
         return Framework.JAX
     types = {op.name.rpartition("/")[2] if op.op_type == RANGE_TYPE else op.op_type for op in profile.ops}
-    if told.startswith("tensorflow") or _TENSORFLOW_OP.matching(types):
+    if reported.startswith("tensorflow") or _TENSORFLOW_OP.matching(types):
         return Framework.TENSORFLOW
-    if told.startswith("tensorrt"):
+    if reported.startswith("tensorrt"):
         return Framework.TENSORRT
     if "pytorch" in libraries or _PYTORCH_OP.matching(types) or uses_torch_compile(profile):
         return Framework.PYTORCH

@@ -45,12 +45,12 @@ class Saving(msgspec.Struct, frozen=True):
     """Whether it is computed from shapes, not only from the rates of the units."""
 
 
-def narrower(signals: Signals, chosen: Bools, precision: str, byte_factor: float) -> Saving | None:
+def narrower(signals: Signals, selected: Bools, precision: str, byte_factor: float) -> Saving | None:
     """What products would save by computing in another precision on matrix units; None if the GPU's rates are unknown.
 
     Args:
         signals: The measurements.
-        chosen: The aggregated kernels.
+        selected: The aggregated kernels.
         precision: The other one.
         byte_factor: Bytes that it moves, of those that are moved now.
     """
@@ -59,7 +59,7 @@ def narrower(signals: Signals, chosen: Bools, precision: str, byte_factor: float
     if peaks is None or not then:
         return None
     facts, kernels = signals.efficiency.facts, signals.profile.kernels
-    kernel, duration = signals.kernel[chosen], signals.duration[chosen]
+    kernel, duration = signals.kernel[selected], signals.duration[selected]
     now = np.array([_rate_now(peaks, each, on) or np.nan for each in facts.precisions for on in (False, True)])
     unit = facts.precision[kernel].astype(np.int64) * 2 + (kernels.matrix_unit[kernel] == MatrixUnit.YES)
     row_of_op = np.full(len(signals.profile.ops), -1, np.int64)
@@ -83,8 +83,8 @@ def narrower(signals: Signals, chosen: Bools, precision: str, byte_factor: float
     after = []
     for reached, most, cast in zip(REACHED, MOST_TIMES_FASTER, casts, strict=True):
         modelled = np.maximum(flops / (then * reached) * 1e9, moved * byte_factor * per_byte) + cast
-        told = np.where(known, modelled, time / np.clip(times_faster * reached, 1.0, most))
-        after.append(np.maximum(told, LAUNCH_NS * count))
+        reported = np.where(known, modelled, time / np.clip(times_faster * reached, 1.0, most))
+        after.append(np.maximum(reported, LAUNCH_NS * count))
     low, high = (float(np.maximum(time - each, 0).sum()) for each in after)
     return Saving(low, high, bool(known.all()))
 

@@ -98,32 +98,32 @@ class Signals:
         """The largest sum of one GPU, per iteration, of a number for each aggregated kernel."""
         return self.per_iteration(float(np.bincount(self._device_number, weights=weights).max(initial=0)))
 
-    def kernel_time(self, chosen: Bools) -> int:
+    def kernel_time(self, selected: Bools) -> int:
         """Time (ns) of the chosen aggregated kernels in an iteration, on the GPU with most of it."""
-        return self.most_on_a_gpu(np.where(chosen, self.duration, 0))
+        return self.most_on_a_gpu(np.where(selected, self.duration, 0))
 
     @cached_property
-    def told(self) -> Bools:
+    def reported(self) -> Bools:
         """Which aggregated kernels a finding has spoken of (``gains.about_kernels``)."""
         return np.zeros(len(self.kernel), np.bool_)
 
-    def tell_of(self, chosen: Bools) -> None:
+    def tell_of(self, selected: Bools) -> None:
         """Remember of which kernels a finding speaks."""
-        self.told[chosen] = True
-        self.spoken_of = chosen
+        self.reported[selected] = True
+        self.spoken_of = selected
 
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """Where the time of the aggregated iterations goes; means leave out single slow ones."""
         complete(self.profile)
         candidate, values = self.aggregation.candidate, self.aggregation.iterations.iter_value
-        found = diagnose(self.profile, candidate)
-        if not found.marked or not len(found.start_ns):
-            return found
+        diagnosis = diagnose(self.profile, candidate)
+        if not diagnosis.marked or not len(diagnosis.start_ns):
+            return diagnosis
         first, last = (int(np.searchsorted(candidate.values, values[end])) for end in (0, -1))
-        if (first, last) != (found.typical.start, found.typical.stop):
-            found.chosen = list(range(first, last + 1))
-        return found
+        if (first, last) != (diagnosis.typical.start, diagnosis.typical.stop):
+            diagnosis.chosen = list(range(first, last + 1))
+        return diagnosis
 
     @cached_property
     def ops_by_id(self) -> dict[str, Op]:
@@ -161,9 +161,9 @@ class Signals:
 
         An op whose call began before the iterations is not, even if the call extends into them.
         """
-        found = np.zeros(len(self.profile.ops), np.bool_)
-        found[self.aggregation.op_nodes.op] = True
-        return found
+        result = np.zeros(len(self.profile.ops), np.bool_)
+        result[self.aggregation.op_nodes.op] = True
+        return result
 
     @property
     def marked(self) -> bool:
@@ -187,20 +187,20 @@ class Signals:
         if self.device is not None and (self.device.capability_major or self.is_amd):
             return self.device.capability_major
         names = "\n".join(self.profile.strings.some(distinct_values(self.profile.kernels.long_name)))
-        told = set(map(int, _MADE_FOR.findall(names)))
+        reported = set(map(int, _MADE_FOR.findall(names)))
         if _MADE_FOR_HOPPER.search(names):
-            told.add(_HOPPER)
+            reported.add(_HOPPER)
         made_for = {each.architecture for each in self.profile.kernel_classes.values()}
-        told |= {int(each[3:]) for each in made_for if each.startswith("sm_")}
-        return max(told, default=0) // 10
+        reported |= {int(each[3:]) for each in made_for if each.startswith("sm_")}
+        return max(reported, default=0) // 10
 
     @cached_property
     def uses_tf32(self) -> bool:
         """Whether any kernel of the profile multiplies in TF32, in the iterations or not. Attention in FP32 splits its
         operands for three multiplications in TF32, whether the switch is on or off."""
         facts = self.efficiency.facts
-        told = [name == "tf32" for name in facts.precisions], [name != "attention" for name in facts.families]
-        is_tf32, is_switched = (np.array(each, np.bool_) for each in told)
+        reported = [name == "tf32" for name in facts.precisions], [name != "attention" for name in facts.families]
+        is_tf32, is_switched = (np.array(each, np.bool_) for each in reported)
         return bool((is_tf32[facts.precision] & is_switched[facts.family]).any())
 
     @cached_property
@@ -268,11 +268,11 @@ class Signals:
         whole_ns = max(wall_ns, self.on_gpu(int(self.duration.sum())))
         return self.on_gpu(time_ns) / whole_ns if whole_ns else 0.0
 
-    def told_share(self, chosen: Bools) -> float:
+    def stated_share(self, selected: Bools) -> float:
         """The time of the chosen aggregated kernels in an iteration (``kernel_time``) as a share of its length, for
         sentences that say both; of the time of all kernels where they take longer than it."""
-        share = self.share_of_iteration(self.kernel_time(chosen))
-        return share if share <= 1 else self.kernel_share(self.time(chosen))
+        share = self.share_of_iteration(self.kernel_time(selected))
+        return share if share <= 1 else self.kernel_share(self.time(selected))
 
     def per_iteration(self, time_ns: float) -> int:
         """The mean per iteration of a total over the iterations."""
@@ -319,14 +319,14 @@ class Signals:
         wanted = [index for index, library in enumerate(facts.libraries) if library in libraries]
         return are_among(facts.library[self.kernel], wanted)
 
-    def of_ops(self, chosen: Bools) -> Bools:
-        """Which aggregated kernels belong to chosen ops; ``chosen`` is by row of ``Profile.ops``."""
-        found: Bools = chosen[self.profile.kernels.op[self.kernel]] if len(self.kernel) else np.zeros(0, np.bool_)
-        return found
+    def of_ops(self, selected: Bools) -> Bools:
+        """Which aggregated kernels belong to chosen ops; ``selected`` is by row of ``Profile.ops``."""
+        result: Bools = selected[self.profile.kernels.op[self.kernel]] if len(self.kernel) else np.zeros(0, np.bool_)
+        return result
 
-    def time(self, chosen: Bools) -> int:
+    def time(self, selected: Bools) -> int:
         """Plain sum of the durations of the chosen aggregated kernels."""
-        return int(self.duration[chosen].sum())
+        return int(self.duration[selected].sum())
 
     @cached_property
     def associated(self) -> Bools:
@@ -337,8 +337,8 @@ class Signals:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
         texts = [getattr(op, of) for op in self.profile.ops]
         # Calls of one path are many ops.
-        found = test.found_in(set(texts))
-        return np.array([text in found for text in texts], np.bool_)
+        result = test.found_in(set(texts))
+        return np.array([text in result for text in texts], np.bool_)
 
     @cached_property
     def transposing(self) -> Bools:
@@ -377,13 +377,13 @@ class Signals:
         )  # fmt: skip
 
     @cached_property
-    def beside_collectives_fraction(self) -> float:
+    def overlapping_collectives_fraction(self) -> float:
         """Share of the time in which a GPU computes in which a collective runs, too."""
-        found = self.diagnosis
+        diagnosis = self.diagnosis
         hidden = computing = 0
-        for device in found.devices:
-            parts = found.mean(device.parts_ns)
-            hidden += int(found.mean(device.communication_ns)) - int(parts[Part.COMMUNICATION])
+        for device in diagnosis.devices:
+            parts = diagnosis.mean(device.parts_ns)
+            hidden += int(diagnosis.mean(device.communication_ns)) - int(parts[Part.COMMUNICATION])
             computing += int(sum(parts[part] for part in COMPUTE))
         return hidden / computing if computing else 0.0
 
@@ -395,7 +395,7 @@ class Signals:
     @cached_property
     def pools(self) -> dict[Pool, float]:
         """Wall time (ns) in all iterations, by the pool that a gain can be taken from."""
-        beside, count = 1 - self.beside_collectives_fraction, self.iterations
+        beside, count = 1 - self.overlapping_collectives_fraction, self.iterations
         other = ~(self.products | self.transposing | self.of_family("collective"))
         blocked = self._idle_ns(lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
         return {
@@ -415,8 +415,8 @@ class Signals:
 
     def _part_ns(self, *parts: Part) -> int:
         """Some parts of an iteration, on the GPU with most of them."""
-        found = self.diagnosis
-        means = [found.mean(device.parts_ns) for device in found.devices]
+        diagnosis = self.diagnosis
+        means = [diagnosis.mean(device.parts_ns) for device in diagnosis.devices]
         return max((int(sum(mean[part] for part in parts)) for mean in means), default=0)
 
     def _idle_ns(self, test: Callable[[Cause], bool]) -> int:

@@ -71,13 +71,13 @@ class Comparison:
     ``data`` is the object that ``dlprof compare --format json`` prints. Times are nanoseconds by unit of comparison.
     """
 
-    def __init__(self, found: comparison.Comparison) -> None:
-        self._found = found
+    def __init__(self, result: comparison.Comparison) -> None:
+        self._comparison = result
 
     @cached_property
     def data(self) -> dict[str, Any]:
         """Everything as plain data."""
-        return as_json.as_json(self._found)
+        return as_json.as_json(self._comparison)
 
     @property
     def verdict(self) -> str:
@@ -92,7 +92,7 @@ class Comparison:
     @property
     def per(self) -> str:
         """Unit of comparison: ``iteration``, ``call`` or ``capture``."""
-        return self._found.per
+        return self._comparison.per
 
     @property
     def a(self) -> dict[str, Any]:
@@ -107,23 +107,23 @@ class Comparison:
     @property
     def change_ns(self) -> int:
         """B less A."""
-        return self._found.change_ns
+        return self._comparison.change_ns
 
     @property
     def change_fraction(self) -> float | None:
         """B / A - 1; None if A took no time."""
-        return self._found.change_ns / self._found.a_ns if self._found.a_ns > 0 else None
+        return self._comparison.change_ns / self._comparison.a_ns if self._comparison.a_ns > 0 else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
         """95 % bounds of the ratio of B to A; None with too few samples."""
-        found = self.data["interval"]
-        return None if found is None else (found[0], found[1])
+        result = self.data["interval"]
+        return None if result is None else (result[0], result[1])
 
     @property
     def comparability(self) -> list[str]:
         """What to know before reading any number."""
-        return list(self._found.comparability)
+        return list(self._comparison.comparability)
 
     def rows(self) -> pd.DataFrame:
         """One row per matched, gone or new op, and per part of the time without kernels: they add up to the change."""
@@ -136,7 +136,7 @@ class Comparison:
 
     def iterations(self) -> pd.DataFrame:
         """The samples of both sides, one row per iteration."""
-        sides = (("a", self._found.a), ("b", self._found.b))
+        sides = (("a", self._comparison.a), ("b", self._comparison.b))
         return plain_frame(
             [row for name, side in sides for one in side.recordings for row in _iterations(name, one)], _ITERATIONS
         )
@@ -186,11 +186,11 @@ def compare(
 def _recordings(profiles: PathOrProfile | Sequence[PathOrProfile]) -> list[Recording]:
     if isinstance(profiles, (str, os.PathLike, Profile)):
         profiles = [profiles]
-    found = []
+    result = []
     for profile in profiles:
         if isinstance(profile, Profile):
-            found.append(profile.recording())
+            result.append(profile.recording())
         else:
             with open_profile(profile) as opened:
-                found.append(opened.recording())
-    return found
+                result.append(opened.recording())
+    return result

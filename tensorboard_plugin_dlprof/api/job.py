@@ -45,8 +45,8 @@ class RankJob:
     @property
     def verdict(self) -> dict[str, Any]:
         """Who costs time, and why: rank, cause, detail, own_delay_ns, share, sentence, ..."""
-        found: dict[str, Any] = self.answer["verdict"]
-        return found
+        result: dict[str, Any] = self.answer["verdict"]
+        return result
 
     def ranks(self, iteration: int | None = None) -> pd.DataFrame:
         """One row per rank: parts of the time from its first to its last GPU work, or of an iteration."""

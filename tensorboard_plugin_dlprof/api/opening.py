@@ -39,18 +39,18 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
     """
     if isinstance(path, str):
         path = path.removeprefix("file://")
-    found = Path(os.path.expanduser(path))  # noqa: PTH111 (takes bytes and PathLike too)
-    if found.is_dir():
-        found = _only_profile(found)
+    result = Path(os.path.expanduser(path))  # noqa: PTH111 (takes bytes and PathLike too)
+    if result.is_dir():
+        result = _only_profile(result)
     with ExitStack() as cleanup:
-        if is_remote(str(path)) and not found.exists():
+        if is_remote(str(path)) and not result.exists():
             database = _at(str(path).rstrip("/"), cleanup)
         else:
-            database = database_at_hand(found) or _imported(found, cleanup)
+            database = database_at_hand(result) or _imported(result, cleanup)
         if is_foreign(database):
             with suppress(UnfitDatabase):  # then what DLProf's tables say is read
                 database = _imported(database, cleanup)
-        return Profile(database, aggregation, cleanup.pop_all(), found.name)
+        return Profile(database, aggregation, cleanup.pop_all(), result.name)
 
 
 def _only_profile(folder: Path) -> Path:

@@ -187,8 +187,8 @@ class Profile:
             devices = memory(connection)["devices"]
         rows = [
             {"device_id": int(device), "category": row["category"], "size_bytes": row["bytes"], "blocks": row["blocks"]}
-            for device, found in devices.items()
-            for row in found["at_peak"]
+            for device, result in devices.items()
+            for row in result["at_peak"]
         ]
         return plain_frame(rows, MEMORY)
 
@@ -233,8 +233,8 @@ class Profile:
             tokens_per_iteration: The same in tokens.
         """
         with self._asking() as connection:
-            found = throughput(connection, self._scope, Given(samples_per_iteration, tokens_per_iteration))
-        return plain_frame([{**row, "iteration": row["number"]} for row in found["iterations"]], THROUGHPUT)
+            result = throughput(connection, self._scope, Given(samples_per_iteration, tokens_per_iteration))
+        return plain_frame([{**row, "iteration": row["number"]} for row in result["iterations"]], THROUGHPUT)
 
     def efficiency(self) -> pd.DataFrame:
         """One row per op with kernels, largest possible gain first. ``columns_of`` describes the columns.
@@ -252,7 +252,7 @@ class Profile:
         have.
         """
         with self._asking() as connection:
-            found = findings(connection, self._scope)["findings"]
+            result = findings(connection, self._scope)["findings"]
         rows = [
             {
                 **finding,
@@ -260,7 +260,7 @@ class Profile:
                 "gain_high_ns": finding["gain"]["high_ns"] if finding["gain"] else None,
                 "evidence": evidence_text(finding["evidence"]),
             }
-            for finding in found
+            for finding in result
         ]
         return plain_frame(rows, FINDINGS)
 
@@ -288,10 +288,10 @@ class Profile:
         Raises:
             UnfitDatabase: It cannot be worked out.
         """
-        found = self._diagnosed()
-        if found is None:
+        result = self._diagnosed()
+        if result is None:
             raise UnfitDatabase(f"{self._database.name}: the diagnosis cannot be worked out; import its source again.")
-        return found
+        return result
 
     def notes(self) -> pd.DataFrame:
         """What is missing from the profile or uncertain, one row each: ``severity``, ``message``, ``hint``."""
@@ -372,11 +372,11 @@ class Profile:
             BadRequest: There is no such report or format.
             OutputNotWritable: The folder cannot be written to.
         """
-        from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-        from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats, write_reports
+        from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+        from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats, write_reports
 
-        wanted = chosen_reports(words(reports) if isinstance(reports, str) else reports)
-        kinds = chosen_formats(words(formats) if isinstance(formats, str) else formats)
+        wanted = selected_reports(words(reports) if isinstance(reports, str) else reports)
+        kinds = selected_formats(words(formats) if isinstance(formats, str) else formats)
         target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
         paths = []
         with self._asking() as connection:
@@ -424,10 +424,10 @@ class Profile:
 
         if self._diagnosis is None:
             with self._asking() as connection:
-                chosen = diagnosed_positions(connection, self._scope)
-                self._diagnosis = stored_diagnosis(connection, chosen, self._database.name)
+                selected = diagnosed_positions(connection, self._scope)
+                self._diagnosis = stored_diagnosis(connection, selected, self._database.name)
             if self._diagnosis is None:
-                self._diagnosis = diagnosis_or_none(self._database, chosen)
+                self._diagnosis = diagnosis_or_none(self._database, selected)
         return self._diagnosis
 
     def _require(self, sql: str, values: tuple[str | int, ...], what: str) -> None:

@@ -128,6 +128,6 @@ def evidence_text(rows: Sequence[Evidence]) -> str:
         place = f"{row['key']} ({row['detail']})" if row["detail"] else row["key"]
         time = "" if row["time_ns"] is None else short_duration(row["time_ns"])
         times = "" if not row["count"] else f"{row['count']:,} {'time' if row['count'] == 1 else 'times'}"
-        told = ", ".join(filter(None, (time, times)))
-        lines.append(f"{place}: {told}" if told else place)
+        reported = ", ".join(filter(None, (time, times)))
+        lines.append(f"{place}: {reported}" if reported else place)
     return "\n".join(lines)

@@ -35,20 +35,20 @@ def run(arguments: argparse.Namespace) -> int:
     classifier = Classifier(chosen_rules(arguments.kernel_rules))
     answers = []
     for name in _names(arguments.names):
-        found = classifier.classify(name)
+        result = classifier.classify(name)
         answer = {
             "name": name,
-            "matrix_unit": found.matrix_unit.name.lower(),
-            "family": found.family,
-            "precision": found.precision or None,
-            "library": found.library or None,
-            "architecture": found.architecture or None,
-            "rule": found.rule,
+            "matrix_unit": result.matrix_unit.name.lower(),
+            "family": result.family,
+            "precision": result.precision or None,
+            "library": result.library or None,
+            "architecture": result.architecture or None,
+            "rule": result.rule,
         }
         if arguments.format == "json":
             answers.append(answer)
         else:
-            _write_text(answer, classifier.explanation(found.rule))
+            _write_text(answer, classifier.explanation(result.rule))
     if arguments.format == "json":
         json.dump(answers, sys.stdout, indent=2)
         print()
@@ -69,6 +69,6 @@ def _names(arguments: Sequence[str]) -> Iterator[str]:
 
 
 def _write_text(answer: dict[str, str | None], note: str) -> None:
-    told = ", ".join(filter(None, (answer[key] for key in ("family", "precision", "library", "architecture"))))
+    reported = ", ".join(filter(None, (answer[key] for key in ("family", "precision", "library", "architecture"))))
     print(printable(answer["name"] or ""))
-    print(f"  matrix unit: {answer['matrix_unit']}; {told}; rule {answer['rule']}{f': {note}' if note else ''}")
+    print(f"  matrix unit: {answer['matrix_unit']}; {reported}; rule {answer['rule']}{f': {note}' if note else ''}")

@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         before = baseline.load(arguments.baseline)
     elif of_a:
         before = [_recording(path, arguments.iterations, arguments.base_aggregation) for path in of_a]
-    found: list[Comparison] = []
+    result: list[Comparison] = []
     failed = 0
     for paths in candidates:
         try:
@@ -119,11 +119,11 @@ def run(arguments: argparse.Namespace) -> int:
             baseline.save(arguments.save_baseline, after)
             tell(str(arguments.save_baseline))
         if before:
-            found.append(compare(before, after, arguments.floor))
-    if not found:
+            result.append(compare(before, after, arguments.floor))
+    if not result:
         return exit_codes.FAILURE if failed else exit_codes.SUCCESS
-    outcomes = [_outcomes(one, arguments) for one in found]
-    _write(_text(found, outcomes, arguments), arguments.output)
+    outcomes = [_outcomes(one, arguments) for one in result]
+    _write(_text(result, outcomes, arguments), arguments.output)
     code = exit_code((outcome.broken for each in outcomes for outcome in each), arguments.undecided)
     return exit_codes.SOME_FAILED if failed and code == exit_codes.SUCCESS else code
 
@@ -152,25 +152,28 @@ def _recording(path: Path, iterations: str, aggregation: int | None) -> Recordin
     from tensorboard_plugin_dlprof.database.connection import opened_database
 
     with (
-        aggregation_of(path, iterations, aggregation) as (database, found),
+        aggregation_of(path, iterations, aggregation) as (database, result),
         opened_database(database, str(path)) as connection,
     ):
-        return read_recording(connection, path.name, found)
+        return read_recording(connection, path.name, result)
 
 
-def _outcomes(found: Comparison, arguments: argparse.Namespace) -> list[Outcome]:
+def _outcomes(comparison: Comparison, arguments: argparse.Namespace) -> list[Outcome]:
     from tensorboard_plugin_dlprof.comparing.limits import judge
 
     return [
-        judge(found, limit.text, limit.measure, limit.operator, limit.limit, limit.kind) for limit in arguments.fail_on
+        judge(comparison, limit.text, limit.measure, limit.operator, limit.limit, limit.kind)
+        for limit in arguments.fail_on
     ]
 
 
-def _text(found: Sequence[Comparison], outcomes: Sequence[Sequence[Outcome]], arguments: argparse.Namespace) -> str:
+def _text(
+    comparisons: Sequence[Comparison], outcomes: Sequence[Sequence[Outcome]], arguments: argparse.Namespace
+) -> str:
     from tensorboard_plugin_dlprof.comparing import writing
     from tensorboard_plugin_dlprof.comparing.as_json import SCHEMA_VERSION, as_json
 
-    pairs = list(zip(found, outcomes, strict=True))
+    pairs = list(zip(comparisons, outcomes, strict=True))
     if arguments.format == "json":
         objects = [as_json(*pair) for pair in pairs]
         whole = objects[0] if len(objects) == 1 else {"schema_version": SCHEMA_VERSION, "comparisons": objects}

@@ -67,8 +67,8 @@ def run(namespace: argparse.Namespace) -> int:
     """Record the program unless an export is named, import, write the reports and print the findings."""
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DIAGNOSTIC, Console
-    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
+    from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, selected_formats
 
     line: CommandLine = namespace.line
     console = Console(line.text("verbosity"))
@@ -76,9 +76,9 @@ def run(namespace: argparse.Namespace) -> int:
         os.environ[DEBUG_VARIABLE] = "1"
     # Wrong options are reported before the program runs, perhaps for hours.
     with checking_options():
-        if chosen_reports(words(line.text("reports"))):
+        if selected_reports(words(line.text("reports"))):
             checked_prefix(line.text("profile_name") or DEFAULT_PREFIX)
-        chosen_formats(words(line.text("formats")))
+        selected_formats(words(line.text("formats")))
         _check_range(line)
     chosen_rules("")
     for sentence in line.ignored():
@@ -172,8 +172,8 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
     from tensorboard_plugin_dlprof.cli.compatible_console import MINIMAL
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.queries.scope import find_scope
-    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, chosen_formats
+    from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats
     from tensorboard_plugin_dlprof.run_metadata.announce import announce
 
     force = line.switch("force")
@@ -189,7 +189,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
         console.step(f"Creating the DLProf database at {database}", MINIMAL)
         console.step("Writing profile data to the DLProf database")
         console.step("Writing aggregated data to the DLProf database")
-    reports, formats = chosen_reports(words(line.text("reports"))), chosen_formats(words(line.text("formats")))
+    reports, formats = selected_reports(words(line.text("reports"))), selected_formats(words(line.text("formats")))
     prefix = rank_prefix(line.text("profile_name") or DEFAULT_PREFIX, source, alone)
     if reports:
         for path in report_files(database, reports, formats, Target(folder, prefix, force)):

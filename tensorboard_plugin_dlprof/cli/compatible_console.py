@@ -40,15 +40,15 @@ class Console:
             "SELECT iter_value, start_time, stop_time FROM view_iterations_all WHERE aggr_id = ? ORDER BY iter_value",
             (scope.aggregation,),
         ).fetchall()
-        chosen = connection.execute(
+        selected = connection.execute(
             "SELECT iter_start, iter_stop FROM model_summary WHERE aggr_id = ? AND domain_id = ?",
             (scope.aggregation, scope.domain),
         ).fetchone()
         self.step(f'Found {_counted(len(ends), "iteration")} using key_op "{key_op}"')
         self.line(f"Iterations: [{', '.join(str(row[2]) for row in ends)}]")
-        if chosen is None:
+        if selected is None:
             return
-        rows = [row for row in ends if chosen[0] <= row[0] <= chosen[1]]
+        rows = [row for row in ends if selected[0] <= row[0] <= selected[1]]
         if rows:
             first, last = rows[0], rows[-1]
             self.line(

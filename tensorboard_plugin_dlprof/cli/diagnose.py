@@ -35,12 +35,12 @@ def run(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
-    chosen = parsed(arguments.iterations)
+    selected = parsed(arguments.iterations)
     with ProgressBar(arguments.profile.name) as progress:
         options = ImportOptions(kernel_rules=chosen_rules(""))
-        found = diagnose_source(arguments.profile, chosen, options, progress, by_number=True)
+        result = diagnose_source(arguments.profile, selected, options, progress, by_number=True)
     if arguments.format == "json":
-        tell_json(found)
+        tell_json(result)
     else:
-        sys.stdout.write(text_of(found))
+        sys.stdout.write(text_of(result))
     return exit_codes.SUCCESS

@@ -58,15 +58,15 @@ def run(arguments: argparse.Namespace) -> int:
     for limit in arguments.fail_on:
         if limit.operator not in ("<", ">") or limit.kind not in ("ns", "fraction"):
             raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
-    found = answers(arguments.folder, arguments.iteration, max(arguments.top, 0), rank_expression=arguments.rank_regex)
+    result = answers(arguments.folder, arguments.iteration, max(arguments.top, 0), rank_expression=arguments.rank_regex)
     if arguments.format == "json":
-        tell_json(whole(found))
+        tell_json(whole(result))
     elif arguments.format == "csv":
-        _write_csv(found)
+        _write_csv(result)
     else:
-        sys.stdout.write("\n".join(_text(each, arguments.top) for each in found))
-    broken = [_is_broken(limit, measured(each)) for each in found for limit in arguments.fail_on]
-    for limit, is_broken in zip([limit for _ in found for limit in arguments.fail_on], broken, strict=True):
+        sys.stdout.write("\n".join(_text(each, arguments.top) for each in result))
+    broken = [_is_broken(limit, measured(each)) for each in result for limit in arguments.fail_on]
+    for limit, is_broken in zip([limit for _ in result for limit in arguments.fail_on], broken, strict=True):
         if is_broken is not False:
             say(f"--fail-on {limit.text}: {'broken' if is_broken else 'cannot be decided'}")
     return exit_code(broken, arguments.undecided)
@@ -90,19 +90,19 @@ def answers(
     from tensorboard_plugin_dlprof.database.job_rows import opened_job
     from tensorboard_plugin_dlprof.queries import job as queries
 
-    found = []
+    result = []
     with _jobs(folder, keeps, rank_expression) as jobs:
         for made in jobs:
             for warning in made.warnings:
                 say(f"warning: {warning}")
             with opened_job(made.database) as con:
-                found.append(queries.distributed(con, iteration, top))
-    return found
+                result.append(queries.distributed(con, iteration, top))
+    return result
 
 
-def whole(found: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def whole(jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The JSON of the answers: that of the only job, or of several."""
-    return found[0] if len(found) == 1 else {"jobs": list(found)}
+    return jobs[0] if len(jobs) == 1 else {"jobs": list(jobs)}
 
 
 @contextmanager
@@ -135,24 +135,24 @@ def _is_broken(limit: Limit, measured: Mapping[str, tuple[float | None, float | 
     return value > limit.limit if limit.operator == ">" else value < limit.limit
 
 
-def _write_csv(found: Sequence[Mapping[str, Any]]) -> None:
+def _write_csv(items: Sequence[Mapping[str, Any]]) -> None:
     writer = csv.writer(sys.stdout, lineterminator="\n")
-    jobs = ("job",) if len(found) > 1 else ()
+    jobs = ("job",) if len(items) > 1 else ()
     writer.writerow([*jobs, *_CSV])
-    for each in found:
+    for each in items:
         for row in each["ranks"]:
             first = [each["job"]] if jobs else []
             writer.writerow(first + ["" if row[name] is None else row[name] for name in _CSV])
 
 
-def _text(found: Mapping[str, Any], top: int) -> str:
-    lines = [f"{found['job']}: {_present(found)}", "", found["verdict"]["sentence"]]
-    is_rank = found["knows_ranks"]
-    for each in found["verdict"]["runners_up"]:
+def _text(answer: Mapping[str, Any], top: int) -> str:
+    lines = [f"{answer['job']}: {_present(answer)}", "", answer["verdict"]["sentence"]]
+    is_rank = answer["knows_ranks"]
+    for each in answer["verdict"]["runners_up"]:
         name = f"rank {each['rank']}" if is_rank else f"process {each['rank'] + 1}"
         lines.append(f"  also {name}: about {_time(each['own_delay_ns'])} ({percentage(each['share'])})")
-    lines += ["", f"Iteration {_time(found['median_iteration_ns'])} (median). {found['clocks']['sentence']}", ""]
-    ranks = sorted(found["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
+    lines += ["", f"Iteration {_time(answer['median_iteration_ns'])} (median). {answer['clocks']['sentence']}", ""]
+    ranks = sorted(answer["ranks"], key=lambda row: -(row["own_delay_ns"] or 0))
     lines += _table(
         ("rank" if is_rank else "process", "own delay", "wait", "transfer", "compute", "copy", "idle"),
         [
@@ -172,15 +172,15 @@ def _text(found: Mapping[str, Any], top: int) -> str:
     if len(ranks) > top:
         lines.append(f"... and {len(ranks) - top:,} more ranks")
     lines.append("own delay: what a rank itself took longer than its peers; wait: what others cost it")
-    if found["collectives"]:
-        lines += ["", *_table(_COLLECTIVES, [_collective(row) for row in found["collectives"][:top]])]
-    wrong = [group for group in found["groups"] if not group["believed"]]
+    if answer["collectives"]:
+        lines += ["", *_table(_COLLECTIVES, [_collective(row) for row in answer["collectives"][:top]])]
+    wrong = [group for group in answer["groups"] if not group["believed"]]
     if wrong:
         lines += ["", *(f"Group {group['name']} ({group['ranks']}): {group['reason']}" for group in wrong[:top])]
-    if found["pairs"]:
-        lines += ["", *_table(_PAIRS, [_pair(row, is_rank) for row in sorted(found["pairs"], key=_slowest)[:top]])]
-    lines += [line for text in found["left_out_texts"] for line in ("", f"Left out: {text}")]
-    others = [each for each in found["findings"] if each["rule"] not in ("straggler", "slow_link", "stage_imbalance")]
+    if answer["pairs"]:
+        lines += ["", *_table(_PAIRS, [_pair(row, is_rank) for row in sorted(answer["pairs"], key=_slowest)[:top]])]
+    lines += [line for text in answer["left_out_texts"] for line in ("", f"Left out: {text}")]
+    others = [each for each in answer["findings"] if each["rule"] not in ("straggler", "slow_link", "stage_imbalance")]
     lines += [line for each in others for line in ("", f"{each['title']}: {each['text']}")]
     return "\n".join(lines) + "\n"
 
@@ -213,17 +213,19 @@ def _pair(row: Mapping[str, Any], is_rank: bool) -> tuple[str, ...]:
     )
 
 
-def _present(found: Mapping[str, Any]) -> str:
-    text = f"{found['ranks_present']:,} of {found['world_size']:,} {'ranks' if found['knows_ranks'] else 'processes'}"
-    if found["missing"]["count"]:
-        numbers = found["missing"]["ranks"][:_MOST_NAMED]
-        more = " and more" if found["missing"]["count"] > len(numbers) else ""
+def _present(answer: Mapping[str, Any]) -> str:
+    text = (
+        f"{answer['ranks_present']:,} of {answer['world_size']:,} {'ranks' if answer['knows_ranks'] else 'processes'}"
+    )
+    if answer["missing"]["count"]:
+        numbers = answer["missing"]["ranks"][:_MOST_NAMED]
+        more = " and more" if answer["missing"]["count"] > len(numbers) else ""
         text += f"; missing {', '.join(map(str, numbers))}{more}"
-    shape = " x ".join(f"{each['kind'].upper()} {each['size']}" for each in found["dimensions"])
+    shape = " x ".join(f"{each['kind'].upper()} {each['size']}" for each in answer["dimensions"])
     return (
         text
         + (f", {shape}" if shape else "")
-        + (f", {found['iterations']:,} iteration{'s' if found['iterations'] != 1 else ''}")
+        + (f", {answer['iterations']:,} iteration{'s' if answer['iterations'] != 1 else ''}")
     )
 
 

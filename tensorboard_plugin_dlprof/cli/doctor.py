@@ -64,8 +64,8 @@ def _facts() -> Iterator[tuple[str, str]]:
             yield package, metadata.version(package)
         except metadata.PackageNotFoundError:
             yield package, "is not installed"
-    found = [entry for entry in metadata.entry_points(group="tensorboard_plugins") if entry.name == PLUGIN_NAME]
-    yield "plugin", f"{found[0].value}" if found else "TensorBoard cannot find it: install the package with pip"
+    result = [entry for entry in metadata.entry_points(group="tensorboard_plugins") if entry.name == PLUGIN_NAME]
+    yield "plugin", f"{result[0].value}" if result else "TensorBoard cannot find it: install the package with pip"
     yield from _cache_facts()
     yield "temporary folder", tempfile.gettempdir()
 
@@ -106,10 +106,10 @@ def _round_trip() -> str:
             if database is None:
                 return "FAILED: the import made no database"
             with opened_database(database) as connection:
-                found = headline(connection)
+                result = headline(connection)
         except ProfileError as error:
             return f"FAILED: {error}"
-    wall_ns, iterations, fraction = found["wall_time_ns"], found["iterations"], found["gpu_utilization_fraction"]
+    wall_ns, iterations, fraction = result["wall_time_ns"], result["iterations"], result["gpu_utilization_fraction"]
     if (wall_ns, iterations, fraction) != (1_000_000, 1, 0.25):
         return f"FAILED: the numbers are wrong: {wall_ns} ns, {iterations} iterations, GPU utilization {fraction}"
     return ""

@@ -52,21 +52,21 @@ def limit_of(text: str, measures: Sequence[str]) -> Limit:
     Raises:
         ArgumentTypeError: It is no limit, or there is no such measure; the message says what a limit looks like.
     """
-    found = _LIMIT.fullmatch(text.strip())
-    unit = found and next((unit for unit in _UNITS if unit.lower() == found["unit"].lower()), None)
-    if not found or unit is None:
+    match = _LIMIT.fullmatch(text.strip())
+    unit = match and next((unit for unit in _UNITS if unit.lower() == match["unit"].lower()), None)
+    if not match or unit is None:
         raise argparse.ArgumentTypeError(
             f"{text[:80]!r} is not a limit; write for example '{measures[0]}>3%', with a number behind > or < and one "
             "of %, ns, us, ms, s, B, KB, MB, GB or nothing after it"
         )
-    measure = found["measure"]
+    measure = match["measure"]
     if not any(measure.startswith(known) if known.endswith(":") else measure == known for known in measures) or (
         measure.endswith(":")
     ):
         raise argparse.ArgumentTypeError(f"there is no measure {measure[:80]!r}; there are {', '.join(measures)}")
     kind, size = _UNITS[unit]
-    operator: Operator = found["operator"]  # type: ignore[assignment]
-    return Limit(text.strip(), measure, operator, round(float(found["number"]) * size, 12), kind)
+    operator: Operator = match["operator"]  # type: ignore[assignment]
+    return Limit(text.strip(), measure, operator, round(float(match["number"]) * size, 12), kind)
 
 
 def add_fail_on(parser: argparse.ArgumentParser, measures: Sequence[str]) -> None:
@@ -104,9 +104,9 @@ def exit_code(broken: Iterable[bool | None], undecided: str) -> int:
         broken: Whether each limit is broken; None if it cannot be decided.
         undecided: Value of ``--undecided``.
     """
-    found = set(broken)
-    if True in found:
+    result = set(broken)
+    if True in result:
         return exit_codes.BROKEN
-    if None in found and undecided == "fail":
+    if None in result and undecided == "fail":
         return exit_codes.UNDECIDED
     return exit_codes.SUCCESS

@@ -39,8 +39,8 @@ def here(arguments: argparse.Namespace) -> Iterator[None]:
         def local(given: Any) -> Any:
             if not _is_address(given):
                 return given
-            found = _fetched(str(given), folder / str(len(names)), names)
-            return found if isinstance(given, Path) else str(found)
+            result = _fetched(str(given), folder / str(len(names)), names)
+            return result if isinstance(given, Path) else str(result)
 
         for name, value in named.items():
             setattr(arguments, name, _each(local, value))

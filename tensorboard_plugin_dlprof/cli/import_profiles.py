@@ -246,7 +246,7 @@ def _import(job: Job, options: ImportOptions, scalars: bool, alone: bool) -> Non
 
     older = None
     if job.database.exists() and not job.force:
-        older = _kept_settings(job, options)
+        older = _settings_to_repeat(job, options)
         if older is None:
             _announce(job.database, scalars, alone)
             tell(f"{job.source} -> {job.database} (up to date; --force imports it again)")
@@ -272,7 +272,7 @@ def _announce(database: Path, scalars: bool, alone: bool) -> None:
     announce(database, scalars, alone)
 
 
-def _kept_settings(job: Job, options: ImportOptions) -> UserSettings | None:
+def _settings_to_repeat(job: Job, options: ImportOptions) -> UserSettings | None:
     """The settings to repeat if an older version made the database; None if the database is up to date.
 
     Raises:
@@ -281,13 +281,13 @@ def _kept_settings(job: Job, options: ImportOptions) -> UserSettings | None:
     from tensorboard_plugin_dlprof.cli.renewing import settings_to_keep
     from tensorboard_plugin_dlprof.database.up_to_date import Standing, standing
 
-    found = Standing.OTHER if _chosen(options) else standing(job.database, job.source)
-    if found is Standing.OTHER:
+    result = Standing.OTHER if _asks_for_other_content(options) else standing(job.database, job.source)
+    if result is Standing.OTHER:
         raise OutputExists(f"{job.database} exists; give --force to replace it, or -o DIR for another folder.")
-    return settings_to_keep(job.database) if found is Standing.OLDER else None
+    return settings_to_keep(job.database) if result is Standing.OLDER else None
 
 
-def _chosen(options: ImportOptions) -> bool:
+def _asks_for_other_content(options: ImportOptions) -> bool:
     """Whether the user chose something that an existing database may have been made without."""
     named = options.key_op or options.profile_name or options.kernel_rules or options.counters
     named = named or options.read.rank_expression

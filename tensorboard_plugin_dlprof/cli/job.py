@@ -26,15 +26,15 @@ def run(arguments: argparse.Namespace) -> int:
     return make_jobs_in(arguments.folder, arguments.force)
 
 
-_MOST_TOLD = 10
+_MOST_NAMED = 10
 
 
 def say_unusable(unusable: Sequence[str]) -> None:
     """Say which databases were left out; of many, the first ones."""
-    for sentence in unusable[:_MOST_TOLD]:
+    for sentence in unusable[:_MOST_NAMED]:
         say(f"warning: {sentence}")
-    if len(unusable) > _MOST_TOLD:
-        say(f"warning: ... and {len(unusable) - _MOST_TOLD:,} more")
+    if len(unusable) > _MOST_NAMED:
+        say(f"warning: ... and {len(unusable) - _MOST_NAMED:,} more")
 
 
 def make_jobs_in(folder: Path, force: bool) -> int:

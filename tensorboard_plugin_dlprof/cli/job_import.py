@@ -33,8 +33,8 @@ _FULL_UP_TO = 64
 def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: ImportOptions, failed: bool) -> int:
     """Import the sources and, with ``--job``, make their job; returns the exit code."""
     tasks = placed(sources, arguments.output)
-    chosen = set(shard_of(sources, arguments.shard))
-    mine = [task for task in tasks if task.source in chosen]
+    selected = set(shard_of(sources, arguments.shard))
+    mine = [task for task in tasks if task.source in selected]
     depth = arguments.depth or ("job" if arguments.job and len(sources) > _FULL_UP_TO else "full")
     if arguments.dask or arguments.workers > 1:
         done = import_apart(mine, _words(arguments, depth), arguments.workers, arguments.dask)
@@ -51,10 +51,10 @@ def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: 
     from tensorboard_plugin_dlprof.cli.job import make_jobs_in
 
     folder = arguments.output or common_folder([full_database(task) for task in tasks])
-    found = make_jobs_in(folder, arguments.force)
+    result = make_jobs_in(folder, arguments.force)
     if depth == "job" and not arguments.depth:
         _import_what_stands_out(tasks, folder, arguments, options)
-    return code or found
+    return code or result
 
 
 def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
@@ -117,7 +117,7 @@ def _import_what_stands_out(
             verdict = queries.answer(con)["verdict"]
             named = {0, verdict["rank"], *(other["rank"] for other in verdict["runners_up"])}
             paths = [row["database"] for row in queries.ranks(con) if row["rank"] in named]
-        found = (by_target.get((each.database.parent / path).resolve()) for path in paths)
-        wanted += [task for task in found if task is not None]
+        result = (by_target.get((each.database.parent / path).resolve()) for path in paths)
+        wanted += [task for task in result if task is not None]
     if _import(wanted, "full", arguments, options):
         make_jobs(folder)

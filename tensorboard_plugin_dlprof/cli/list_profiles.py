@@ -33,11 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list on stdout."""
-    found = answer(services_of(arguments.logdir), arguments.search)
+    result = answer(services_of(arguments.logdir), arguments.search)
     if arguments.format == "json":
-        tell_json(found)
+        tell_json(result)
         return exit_codes.SUCCESS
-    for each in found["profiles"]:
+    for each in result["profiles"]:
         state = each["state"].replace("_", " ")
         tell(f"{each['id']}  {each['run']}/{each['name']}  {each['format']}, {state}{_headline(each)}")
     return exit_codes.SUCCESS
@@ -71,10 +71,10 @@ def answer(services: Services, search: str = "") -> ListedProfiles:
     """The list, as the address ``./profiles`` answers it."""
     from tensorboard_plugin_dlprof.routes.profiles import profile_list
 
-    found = profile_list(complete(services), services.imports, services.import_mode)
+    result = profile_list(complete(services), services.imports, services.import_mode)
     wanted = search.lower()
-    found["profiles"] = [each for each in found["profiles"] if wanted in f"{each['run']}/{each['name']}".lower()]
-    return found
+    result["profiles"] = [each for each in result["profiles"] if wanted in f"{each['run']}/{each['name']}".lower()]
+    return result
 
 
 def complete(services: Services) -> Snapshot:

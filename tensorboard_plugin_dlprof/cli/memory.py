@@ -47,27 +47,29 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUsage(f"--at {arguments.at}: give peak, or a time in nanoseconds.")
     at_ns = None if arguments.at == "peak" else int(arguments.at)
     with ProgressBar(arguments.profile.name) as progress:
-        found = memory_of_source(arguments.profile, at_ns, progress)
+        result = memory_of_source(arguments.profile, at_ns, progress)
     if arguments.device is not None:
-        if arguments.device not in found["devices"]:
-            raise WrongUsage(f"--device {arguments.device}: the recording has {', '.join(found['devices']) or 'none'}.")
-        found["devices"] = {arguments.device: found["devices"][arguments.device]}
+        if arguments.device not in result["devices"]:
+            raise WrongUsage(
+                f"--device {arguments.device}: the recording has {', '.join(result['devices']) or 'none'}."
+            )
+        result["devices"] = {arguments.device: result["devices"][arguments.device]}
     if arguments.format == "json":
-        tell_json(found)
+        tell_json(result)
     elif arguments.format == "html":
         from tensorboard_plugin_dlprof.reports.memory import memory_page
 
-        sys.stdout.writelines(memory_page(found, arguments.top))
+        sys.stdout.writelines(memory_page(result, arguments.top))
     else:
-        sys.stdout.write(_text(found, arguments.by, arguments.top))
+        sys.stdout.write(_text(result, arguments.by, arguments.top))
     return exit_codes.SUCCESS
 
 
-def _text(found: dict[str, Any], by: str, top: int) -> str:
+def _text(answer: dict[str, Any], by: str, top: int) -> str:
     from tensorboard_plugin_dlprof.reports.memory import when
 
-    lines = [found["headline"]]
-    for device, each in found["devices"].items():
+    lines = [answer["headline"]]
+    for device, each in answer["devices"].items():
         whole = each["in_use_bytes"]
         lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when(each)}:"]
         key, rows = _LISTS[by]

@@ -59,27 +59,27 @@ def disagreements(members: Sequence[Member]) -> list[str]:
             by_size.setdefault(member.world_size, member)
         if member.rank is not None:
             by_rank[member.rank].setdefault(_TIME.sub("", member.name), member)
-    found = []
+    result = []
     for rank, of_rank in sorted(by_rank.items()):
         if len(of_rank) > 1:
             first, second, *_ = of_rank.values()
-            found.append(
+            result.append(
                 f"{first.name} and {second.name} both have rank {rank}; they may belong to different jobs: "
                 "give each job a folder of its own."
             )
     if len(by_size) > 1:
         (size, member), (other_size, other), *_ = sorted(by_size.items())
-        found.append(
+        result.append(
             f"{member.name} belongs to a job of {size:,} ranks, but {other.name} to one of {other_size:,}; "
             "give each job a folder of its own."
         )
     elif by_size:
         (size,) = by_size
-        found += _beyond(members, size)
+        result += _beyond(members, size)
         if len(by_rank) > 1 and (missing := set(range(size)).difference(by_rank)):
             noun = "rank" if len(missing) == 1 else "ranks"
-            found.append(f"the job has {size:,} ranks, but there is no profile of {noun} {_listed(missing)}.")
-    return found
+            result.append(f"the job has {size:,} ranks, but there is no profile of {noun} {_listed(missing)}.")
+    return result
 
 
 def _beyond(members: Sequence[Member], size: int) -> list[str]:

@@ -76,9 +76,9 @@ def report_files(
         scope = find_scope(connection, part.aggregation, part.domain)
 
         def diagnose() -> dict[str, Any] | None:
-            chosen = diagnosed_positions(connection, scope)
-            stored = stored_diagnosis(connection, chosen, database.name)
-            return diagnosis_or_none(database, chosen) if stored is None else stored
+            selected = diagnosed_positions(connection, scope)
+            stored = stored_diagnosis(connection, selected, database.name)
+            return diagnosis_or_none(database, selected) if stored is None else stored
 
         for path in write_reports(connection, scope, reports, formats, target, diagnose):
             yield path

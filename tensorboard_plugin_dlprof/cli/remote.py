@@ -53,7 +53,7 @@ class Remote(Job):
     ) -> None:
         super().__init__(source, database, force)
         self._origin, self._results, self._folder = origin, results, folder
-        self._kept: tuple[int, int] | None = None
+        self._state: tuple[int, int] | None = None
         """Size and time of the database that was there already."""
 
     def prepare(self) -> None:
@@ -66,12 +66,12 @@ class Remote(Job):
             if known is not None:
                 self.database.parent.mkdir(parents=True, exist_ok=True)
                 _fetch(self._results, known, self.database)
-                self._kept = _state(self.database)
+                self._state = _state(self.database)
 
     def finish(self) -> None:
         """Write the results, and make space for the next."""
         if self._results is not None:
-            if self._kept != _state(self.database):
+            if self._state != _state(self.database):
                 self._results.put(self.database, self._place(self.database.name))
             events = event_file_name(self.database.name)
             self._results.put(self.database.with_name(events), self._place(events))
@@ -108,9 +108,9 @@ def import_remote(arguments: argparse.Namespace, options: ImportOptions) -> int:
 
         for number, argument in enumerate(arguments.sources):
             if not is_remote(argument):
-                found, failed = find_sources([argument])
+                result, failed = find_sources([argument])
                 errors += failed
-                for source in found:
+                for source in result:
                     add(source, "", source.name)
                 continue
             store, fetched = Store(argument), work / "fetched" / str(number)
@@ -144,10 +144,10 @@ def _sources(store: Store) -> Iterator[tuple[Object, str, str]]:
     unnamed = [each for each in candidates if not is_trace_name(_path(store, each).name)]
     heads = zip(unnamed, store.heads(unnamed), strict=True)
     sources = {each for each, head in heads if head and recognise_head(_path(store, each).name, head)}
-    found = [each for each in candidates if each in sources or is_trace_name(_path(store, each).name)]
-    if not found:
+    result = [each for each in candidates if each in sources or is_trace_name(_path(store, each).name)]
+    if not result:
         raise NotFound(f"{store.shown}: there is no profile at or below this address.")
-    for each in found:
+    for each in result:
         folder = str(PurePosixPath(each.relative).parent)
         name = _path(store, each).name
         run, prefix = run_and_prefix(folder, name)

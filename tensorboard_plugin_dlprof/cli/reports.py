@@ -53,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the reports, and print the path of each file."""
-    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, checked_prefix, chosen_formats
+    from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, checked_prefix, selected_formats
 
     with checking_options():  # before a source is imported, which takes a while
-        reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
-        for option, chosen in (("--reports", reports), ("--formats", formats)):
-            if not chosen:  # for example an unset variable of a shell
+        reports, formats = selected_reports(words(arguments.reports)), selected_formats(words(arguments.formats))
+        for option, selected in (("--reports", reports), ("--formats", formats)):
+            if not selected:  # for example an unset variable of a shell
                 raise BadRequest(f"{option} is empty; leave it out, or name some.")
         prefix = checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
     target = Target(arguments.output_path, prefix, arguments.force, arguments.safe_csv)

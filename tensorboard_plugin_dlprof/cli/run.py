@@ -104,8 +104,8 @@ def _seconds(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Run the program and import the recording. Returns the program's exit code, or ours if only the import failed."""
     from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
-    from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, chosen_formats
+    from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+    from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, selected_formats
     from tensorboard_plugin_dlprof.running.record import Destination, record
 
     command = arguments.program[1:] if arguments.program[:1] == ["--"] else arguments.program
@@ -114,7 +114,7 @@ def run(arguments: argparse.Namespace) -> int:
     # Wrong options are reported now, not after the program has run for hours.
     aggregated(arguments, typical=True)
     with checking_options():
-        reports, formats = chosen_reports(words(arguments.reports)), chosen_formats(words(arguments.formats))
+        reports, formats = selected_reports(words(arguments.reports)), selected_formats(words(arguments.formats))
         if reports:
             checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
         recorder = _recorder(arguments)

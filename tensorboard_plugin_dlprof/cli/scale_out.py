@@ -89,8 +89,8 @@ def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask
         ProfileError: the cluster cannot be used.
     """
     # Workers of Dask have folders of their own in which they work.
-    told = os.path.abspath if dask else str
-    commands = {task: [told(task.source), "-o", told(task.folder), *words] for task in tasks}
+    reported = os.path.abspath if dask else str
+    commands = {task: [reported(task.source), "-o", reported(task.folder), *words] for task in tasks}
     ended = _on_cluster(commands, dask) if dask else _here(commands, workers)
     done = 0
     try:
@@ -164,12 +164,12 @@ def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
     """
     try:
         client.wait_for_workers(1, timeout=_PATIENCE_S)
-        found = client.run(_unwritable, folders)
+        result = client.run(_unwritable, folders)
     except TimeoutError:
         raise OutputNotWritable("The cluster has no workers; start some.") from None
     except OSError:
         raise _SchedulerLost from None
-    for worker, folder in found.items():
+    for worker, folder in result.items():
         if folder:
             raise OutputNotWritable(f"The worker {worker} cannot write into {folder}; give it the same file system.")
 

@@ -17,15 +17,15 @@ def find_sources(arguments: Sequence[str]) -> tuple[list[Path], list[ProfileErro
 
     A folder stands for every source below it, a pattern (``*``, ``?``, ``[...]``, ``**``) for every match.
     """
-    found: dict[Path, None] = {}
+    result: dict[Path, None] = {}
     errors: list[ProfileError] = []
     for argument in arguments:
         try:
             for path in meant_by(argument):
-                found.setdefault(path)
+                result.setdefault(path)
         except ProfileError as error:
             errors.append(error)
-    return list(found), errors
+    return list(result), errors
 
 
 def meant_by(argument: str, databases: bool = False) -> list[Path]:

@@ -90,11 +90,11 @@ def run(arguments: argparse.Namespace) -> int:
         **{name: getattr(arguments, name) for name in _OPTIONS},
     )
     with aggregation_of(arguments.profile, arguments.iterations, arguments.aggregation) as (database, aggregation):
-        found = answer(database, str(arguments.profile), replace(asked, aggregation=aggregation))
+        result = answer(database, str(arguments.profile), replace(asked, aggregation=aggregation))
     if arguments.format == "json":
-        tell_json(found)
+        tell_json(result)
     else:
-        for line in _lines(found):
+        for line in _lines(result):
             tell(line)
     return exit_codes.SUCCESS
 
@@ -191,20 +191,20 @@ def _silent(_stage: str, _fraction: float) -> None:
     """No progress: what is computed is small."""
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(values: Mapping[str, Any]) -> Iterator[str]:
     """The columns that pages show without being asked, as text."""
-    columns = [column for column in found["columns"] if not column["hidden"]]
+    columns = [column for column in values["columns"] if not column["hidden"]]
     right = [column["type"] in ("integer", "number", "duration_ns", "fraction", "bytes") for column in columns]
     cells = [[column["key"] for column in columns]]
-    cells += [[_cell(row[column["key"]]) for column in columns] for row in found["rows"]]
+    cells += [[_cell(row[column["key"]]) for column in columns] for row in values["rows"]]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         placed = zip(row, widths, right, strict=True)
         yield "  ".join(
             cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in placed
         ).rstrip()
-    last = found["offset"] + len(found["rows"])
-    yield f"rows {min(found['offset'] + 1, last):,} to {last:,} of {found['filtered']:,}"
+    last = values["offset"] + len(values["rows"])
+    yield f"rows {min(values['offset'] + 1, last):,} to {last:,} of {values['filtered']:,}"
 
 
 def _cell(value: Any) -> str:

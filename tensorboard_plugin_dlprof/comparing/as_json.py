@@ -17,35 +17,35 @@ from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
 SCHEMA_VERSION = 1
 
 
-def as_json(found: Comparison, outcomes: Sequence[Outcome] = ()) -> dict[str, Any]:
+def as_json(comparison: Comparison, outcomes: Sequence[Outcome] = ()) -> dict[str, Any]:
     """Everything: verdict, sides, rows, kernels replaced, what to know first, and the limits."""
     return {
-        **head(found),
-        "rows": [row_json(row) for row in found.rows],
-        "kernels_replaced": [replacement_json(found, one) for one in found.replacements],
+        **head(comparison),
+        "rows": [row_json(row) for row in comparison.rows],
+        "kernels_replaced": [replacement_json(comparison, one) for one in comparison.replacements],
         "rules": [outcome.as_json() for outcome in outcomes],
     }
 
 
-def head(found: Comparison) -> dict[str, Any]:
+def head(comparison: Comparison) -> dict[str, Any]:
     """All but the tables."""
-    verdict = verdict_of(found)
-    unit = found.matrix_unit[:1].upper() + found.matrix_unit[1:]
-    main = found.main.estimate if found.per != "capture" else None
+    verdict = verdict_of(comparison)
+    unit = comparison.matrix_unit[:1].upper() + comparison.matrix_unit[1:]
+    main = comparison.main.estimate if comparison.per != "capture" else None
     return {
         "schema_version": SCHEMA_VERSION,
         "verdict": verdict.verdict,
         "sentence": verdict.sentence,
         "headline": verdict.headline,
         "details": verdict.details,
-        "per": found.per,
-        "a": side_json(found.a, found.a_ns),
-        "b": side_json(found.b, found.b_ns),
-        "change_ns": found.change_ns,
+        "per": comparison.per,
+        "a": side_json(comparison.a, comparison.a_ns),
+        "b": side_json(comparison.b, comparison.b_ns),
+        "change_ns": comparison.change_ns,
         "interval": interval(main),
         "ratio": main.ratio if main else None,
-        "comparability": found.comparability,
-        "measures": {name: measure_json(measure) for name, measure in found.measures.items()},
+        "comparability": comparison.comparability,
+        "measures": {name: measure_json(measure) for name, measure in comparison.measures.items()},
         "parts": [
             {
                 "part": part,
@@ -54,17 +54,17 @@ def head(found: Comparison) -> dict[str, Any]:
                 "b_ns": b_ns,
                 "change_ns": b_ns - a_ns,
             }
-            for part, a_ns, b_ns in found.parts
+            for part, a_ns, b_ns in comparison.parts
         ],
-        "ops_without_gpu_time": found.left_out,
-        "tested_rows": sum(row.estimate is not None for row in found.rows),
-        "changed_rows": sum(is_changed(found, row) for row in found.rows),
+        "ops_without_gpu_time": comparison.left_out,
+        "tested_rows": sum(row.estimate is not None for row in comparison.rows),
+        "changed_rows": sum(is_changed(comparison, row) for row in comparison.rows),
     }
 
 
-def is_changed(found: Comparison, row: Row) -> bool:
+def is_changed(comparison: Comparison, row: Row) -> bool:
     """Whether the change of a row is more than noise."""
-    return row.estimate is not None and row.estimate.is_change(found.floor_of("kernel_time"))
+    return row.estimate is not None and row.estimate.is_change(comparison.floor_of("kernel_time"))
 
 
 def side_json(side: Side, value_ns: int) -> dict[str, Any]:
@@ -127,9 +127,9 @@ def _sums(ops: Sequence[Op]) -> dict[str, Any]:
     }
 
 
-def replacement_json(found: Comparison, one: Replacement) -> dict[str, Any]:
+def replacement_json(comparison: Comparison, one: Replacement) -> dict[str, Any]:
     """Kernels of A and those of B in their place."""
-    a, b = _use(one.a, found.a), _use(one.b, found.b)
+    a, b = _use(one.a, comparison.a), _use(one.b, comparison.b)
     return {
         "a": one.a.names,
         "b": one.b.names,
@@ -151,19 +151,19 @@ def _use(use: KernelUse, side: Side) -> dict[str, Any]:
 
 def measure_json(measure: Measure) -> dict[str, Any]:
     """One number of both sides."""
-    found = measure.estimate
+    result = measure.estimate
     return {
         "a": measure.a,
         "b": measure.b,
         "is_least": measure.is_least,
-        "ratio": found.ratio if found else None,
-        "interval": interval(found),
-        "a_samples": found.a_samples if found else 0,
-        "b_samples": found.b_samples if found else 0,
+        "ratio": result.ratio if result else None,
+        "interval": interval(result),
+        "a_samples": result.a_samples if result else 0,
+        "b_samples": result.b_samples if result else 0,
         "input_size_ratio": measure.input_size_ratio,
     }
 
 
-def interval(found: Estimate | None) -> list[float] | None:
+def interval(estimate: Estimate | None) -> list[float] | None:
     """The 95 % bounds of the ratio of B to A."""
-    return None if found is None or found.low is None or found.high is None else [found.low, found.high]
+    return None if estimate is None or estimate.low is None or estimate.high is None else [estimate.low, estimate.high]

@@ -183,7 +183,7 @@ def _parts(a: Side, b: Side, drafts: Sequence[_Draft]) -> list[_Draft]:
     """What kernels of ops do not explain: overlap, and the time without kernels by part."""
     names, of_a, of_b = _common_parts(a.parts(), b.parts())
     busy = [sum(parts.get(name, 0) for name in names if name in BUSY_PARTS) for parts in (of_a, of_b)]
-    found = [
+    result = [
         _Draft(
             "overlap",
             "Overlap and boundaries",
@@ -195,8 +195,8 @@ def _parts(a: Side, b: Side, drafts: Sequence[_Draft]) -> list[_Draft]:
     for name in names:
         times = of_a.get(name, 0), of_b.get(name, 0)
         if name not in BUSY_PARTS and any(times):
-            found.append(_Draft("part", PART_LABELS.get(name, name), "", *times))
-    return found
+            result.append(_Draft("part", PART_LABELS.get(name, name), "", *times))
+    return result
 
 
 def _common_parts(a: dict[str, int], b: dict[str, int]) -> tuple[list[str], Mapping[str, int], Mapping[str, int]]:
@@ -207,11 +207,11 @@ def _common_parts(a: dict[str, int], b: dict[str, int]) -> tuple[list[str], Mapp
 
 
 def _coarse(parts: Mapping[str, int]) -> dict[str, int]:
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for name, time_ns in parts.items():
         common = _COMMON_PARTS.get(name, name)
-        found[common] = found.get(common, 0) + time_ns
-    return found
+        result[common] = result.get(common, 0) + time_ns
+    return result
 
 
 def _row(draft: _Draft, a_ns: int, b_ns: int, by_a: Fraction, by_b: Fraction) -> Row:
@@ -269,21 +269,21 @@ def _longest_increasing(rows: Sequence[Row], values: Sequence[int]) -> list[Row]
         else:
             ends[at], places[at] = value, place
         before.append(places[at - 1] if at else -1)
-    found: list[Row] = []
+    result: list[Row] = []
     place = places[-1] if places else -1
     while place >= 0:
-        found.append(rows[place])
+        result.append(rows[place])
         place = before[place]
-    return found[::-1]
+    return result[::-1]
 
 
 def _test(rows: Sequence[Row]) -> None:
     """Compare the iterations of A with those of B, op by op."""
     for row in heapq.nlargest(_MOST_TESTED, rows, key=lambda row: abs(row.change_ns)):
         if row.a and row.b:
-            found = estimate(_by_iteration(row.a), _by_iteration(row.b))
-            if found is not None and min(found.a_samples, found.b_samples) >= FEWEST_SAMPLES:
-                row.estimate = found
+            result = estimate(_by_iteration(row.a), _by_iteration(row.b))
+            if result is not None and min(result.a_samples, result.b_samples) >= FEWEST_SAMPLES:
+                row.estimate = result
 
 
 def _by_iteration(ops: Sequence[Op]) -> list[int]:

@@ -48,14 +48,14 @@ def load(path: Path) -> list[Recording]:
     if len(data) > _MOST_BYTES or not data.startswith(b'{"format":"dlprof-baseline-'):
         raise BadRequest(f"{path} is not a baseline; make one with dlprof compare PROFILE --save-baseline {path}.")
     try:
-        found = msgspec.json.decode(data, type=_Baseline)
+        result = msgspec.json.decode(data, type=_Baseline)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise UnfitDatabase(f"{path} is damaged, or of another version; store the baseline again.") from None
-    if found.format != _FORMAT or not 0 < len(found.recordings) <= _MOST_RECORDINGS:
+    if result.format != _FORMAT or not 0 < len(result.recordings) <= _MOST_RECORDINGS:
         raise UnfitDatabase(f"{path} is of another version; store the baseline again.")
-    if not all(map(_is_sound, found.recordings)):
+    if not all(map(_is_sound, result.recordings)):
         raise UnfitDatabase(f"{path} holds impossible numbers; store the baseline again.")
-    return found.recordings
+    return result.recordings
 
 
 def _is_sound(one: Recording) -> bool:

@@ -49,9 +49,9 @@ def _are_much_of_the_time(matches: Sequence[Match]) -> bool:
 def passes_of_a(matches: Sequence[Match], ratio: Fraction) -> int:
     """How often A ran the program: what divides the calls of all ops that stand in the ratio, so that the passes of
     both sides are whole."""
-    found = 0
+    result = 0
     for match in matches:
         calls_a, calls_b = sum(op.calls for op in match.a), sum(op.calls for op in match.b)
         if calls_a and calls_b == ratio * calls_a:
-            found = gcd(found, calls_a)
-    return max(found, ratio.denominator) if found % ratio.denominator == 0 else ratio.denominator
+            result = gcd(result, calls_a)
+    return max(result, ratio.denominator) if result % ratio.denominator == 0 else ratio.denominator

@@ -151,36 +151,36 @@ def _units(a: Side, b: Side, matches: Sequence[Match], of_kernels: bool) -> tupl
 
 def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
     wall = per == "iteration"
-    found = []
+    result = []
     for name, total, is_known in (
         ("iteration_time", "wall_ns", wall),
         ("idle_time", "idle_ns", wall),
         ("kernel_time", "kernel_ns", True),
     ):
-        found.append(Measure(name, _value(a, total), _value(b, total)) if is_known else Measure(name, None, None))
-    found.append(Measure("kernels", _value(a, "kernel_launches"), _value(b, "kernel_launches")))
-    found.append(Measure("gpu_utilization", _utilization(a), _utilization(b)))
-    found.append(_tensor_core_share(a, b))
-    found.append(Measure("memory_peak", _peak(a), _peak(b)))
-    found += [Measure(name, _rate(a, name), _rate(b, name)) for name in ("samples_per_s", "tokens_per_s")]
-    for measure in found:
+        result.append(Measure(name, _value(a, total), _value(b, total)) if is_known else Measure(name, None, None))
+    result.append(Measure("kernels", _value(a, "kernel_launches"), _value(b, "kernel_launches")))
+    result.append(Measure("gpu_utilization", _utilization(a), _utilization(b)))
+    result.append(_tensor_core_share(a, b))
+    result.append(Measure("memory_peak", _peak(a), _peak(b)))
+    result += [Measure(name, _rate(a, name), _rate(b, name)) for name in ("samples_per_s", "tokens_per_s")]
+    for measure in result:
         if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
             measure.estimate = estimate(a.samples(measure.name, over_runs), b.samples(measure.name, over_runs))
-    time, kernel_time = found[0], found[2]
+    time, kernel_time = result[0], result[2]
     if over_runs:
         _equalise(kernel_time, a, b)
-    for measure in found[-2:]:
+    for measure in result[-2:]:
         measure.estimate = _rate_estimate(measure, time)
-    return found
+    return result
 
 
 def _equalise(kernel_time: Measure, a: Side, b: Side) -> None:
     """Estimates the change of kernel time on inputs of equal size, where recordings tell what their size costs."""
     samples = [side.samples("kernel_time", over_runs=True) for side in (a, b)]
     work = [side.work() for side in (a, b)]
-    found = estimate_at_equal_work(*samples, *work)
-    if found is not None:
-        kernel_time.estimate = found
+    result = estimate_at_equal_work(*samples, *work)
+    if result is not None:
+        kernel_time.estimate = result
         kernel_time.input_size_ratio = mean(work[1]) / mean(work[0])
 
 

@@ -52,15 +52,15 @@ def estimate_at_equal_work(
     if len(costs) < FEWEST_SAMPLES:
         return None
     middle = np.median(np.concatenate(work))
-    found = []
+    result = []
     for cost in np.maximum(np.quantile(costs, _COSTS), 0.0):
         left, right = (time - cost * (size - middle) for time, size in zip(times, work, strict=True))
         one = estimate(left.tolist(), right.tolist()) if min(left.min(), right.min()) > 0 else None
         if one is None or one.low is None or one.high is None:
             return None
-        found.append((one, one.low, one.high))
-    low, high = min(low for _, low, _ in found), max(high for _, _, high in found)
-    return msgspec.structs.replace(found[0][0], low=low, high=high)
+        result.append((one, one.low, one.high))
+    low, high = min(low for _, low, _ in result), max(high for _, _, high in result)
+    return msgspec.structs.replace(result[0][0], low=low, high=high)
 
 
 def _costs(times: Floats, work: Floats) -> Floats:

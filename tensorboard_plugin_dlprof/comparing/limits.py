@@ -59,11 +59,11 @@ def check_limit(measure: str, operator: str, kind: str) -> None:
         raise BadRequest(f"A change of {measure} in percent is limited by > or >-: {measure}>-3%.")
 
 
-def judge(found: Comparison, rule: str, measure: str, operator: str, limit: float, kind: str) -> Outcome:
+def judge(comparison: Comparison, rule: str, measure: str, operator: str, limit: float, kind: str) -> Outcome:
     """Whether a limit is broken.
 
     Args:
-        found: the comparison.
+        comparison: the comparison.
         rule: the limit as the user wrote it.
         measure: one of ``MEASURES``.
         operator: ``>+`` grows by more than the limit, ``>-`` falls by more than it, ``>`` is above it, ``<`` below it.
@@ -72,14 +72,14 @@ def judge(found: Comparison, rule: str, measure: str, operator: str, limit: floa
         kind: ``fraction``, ``ns``, ``bytes`` or ``number``.
     """
     check_limit(measure, operator, kind)
-    one = _measure(found, measure)
+    one = _measure(comparison, measure)
     if one is None or one.b is None:
         return Outcome(rule, None, f"{measure} is unknown")
     if operator == ">" and kind == "fraction" and measure not in _SHARES:
         operator = ">+"
     if operator in (">", "<"):
         return _of_value(rule, one, operator, limit)
-    return _of_change(found, rule, one, 1 if operator == ">+" else -1, limit, kind)
+    return _of_change(comparison, rule, one, 1 if operator == ">+" else -1, limit, kind)
 
 
 def _of_value(rule: str, one: Measure, operator: str, limit: float) -> Outcome:
@@ -91,28 +91,28 @@ def _of_value(rule: str, one: Measure, operator: str, limit: float) -> Outcome:
     return Outcome(rule, broken, f"it is {shown}")
 
 
-def _of_change(found: Comparison, rule: str, one: Measure, sign: int, limit: float, kind: str) -> Outcome:
-    if found.is_same:
+def _of_change(comparison: Comparison, rule: str, one: Measure, sign: int, limit: float, kind: str) -> Outcome:
+    if comparison.is_same:
         return Outcome(rule, False, "A and B are the same recording")
     if one.a is None or one.b is None:
         return Outcome(rule, None, f"{one.name} of A is unknown")
-    told = f"{_shown(one, one.a)} -> {_shown(one, one.b)}"
+    reported = f"{_shown(one, one.a)} -> {_shown(one, one.b)}"
     if one.is_least:
-        return Outcome(rule, None, f"{told}, both at least")
+        return Outcome(rule, None, f"{reported}, both at least")
     if one.name in _EXACT:
         change = one.b - one.a
         if kind == "fraction":
             if not one.a:
-                return Outcome(rule, None, told)
+                return Outcome(rule, None, reported)
             change /= one.a
-        return Outcome(rule, sign * change > limit, told)
+        return Outcome(rule, sign * change > limit, reported)
     if one.estimate is None or one.estimate.low is None or one.estimate.high is None:
-        return Outcome(rule, None, f"{told}; too few samples to tell a change from noise")
+        return Outcome(rule, None, f"{reported}; too few samples to tell a change from noise")
     ratio = one.estimate.ratio
     change = ratio - 1 if kind == "fraction" else (ratio - 1) * one.a
     sure = one.estimate.low > 1 if sign > 0 else one.estimate.high < 1
     bounds = f"{signed_percent(one.estimate.low - 1)} to {signed_percent(one.estimate.high - 1)}"
-    return Outcome(rule, sure and sign * change > limit, f"{told}: {signed_percent(ratio - 1)} ({bounds})")
+    return Outcome(rule, sure and sign * change > limit, f"{reported}: {signed_percent(ratio - 1)} ({bounds})")
 
 
 def _shown(one: Measure, value: float) -> str:
@@ -123,34 +123,34 @@ def _shown(one: Measure, value: float) -> str:
     return f"{value:,.4g}" if one.name in _KINDS else duration(value)
 
 
-def _measure(found: Comparison, name: str) -> Measure | None:
+def _measure(comparison: Comparison, name: str) -> Measure | None:
     kind, _, text = name.partition(":")
     if kind == "op":
-        return _of_ops(found, name, lambda op: op.path == text)
+        return _of_ops(comparison, name, lambda op: op.path == text)
     if kind == "op_type":
-        return _of_ops(found, name, lambda op: op.op_type == text)
-    return found.measures.get(name)
+        return _of_ops(comparison, name, lambda op: op.op_type == text)
+    return comparison.measures.get(name)
 
 
-def _of_ops(found: Comparison, name: str, chosen: Callable[[Op], bool]) -> Measure | None:
+def _of_ops(comparison: Comparison, name: str, selected: Callable[[Op], bool]) -> Measure | None:
     """The kernel time of some ops; unknown where they are on one side only."""
-    sides = [[op for op in side.ops if chosen(op)] for side in (found.a, found.b)]
+    sides = [[op for op in side.ops if selected(op)] for side in (comparison.a, comparison.b)]
     if not all(sides):
         return None
     values = [
         float(sum(op.kernel_ns for op in ops) / side.divisor)
-        for ops, side in zip(sides, (found.a, found.b), strict=True)
+        for ops, side in zip(sides, (comparison.a, comparison.b), strict=True)
     ]
-    samples = [_samples(side, chosen) for side in (found.a, found.b)]
+    samples = [_samples(side, selected) for side in (comparison.a, comparison.b)]
     return Measure(name, values[0], values[1], estimate=estimate(*samples))
 
 
-def _samples(side: Side, chosen: Callable[[Op], bool]) -> Sequence[float]:
+def _samples(side: Side, selected: Callable[[Op], bool]) -> Sequence[float]:
     if len(side.recordings) == 1:
-        columns = [op.samples for op in side.ops if chosen(op) and op.samples]
+        columns = [op.samples for op in side.ops if selected(op) and op.samples]
         devices = side.first.devices_in_use
         return [sum(column) / devices for column in zip(*columns, strict=False)]
     return [
-        float(Fraction(sum(op.kernel_ns for op in one.ops if chosen(op))) / (unit * one.devices_in_use))
+        float(Fraction(sum(op.kernel_ns for op in one.ops if selected(op))) / (unit * one.devices_in_use))
         for one, unit in zip(side.recordings, side.units, strict=True)
     ]

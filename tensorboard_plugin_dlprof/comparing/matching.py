@@ -58,7 +58,7 @@ def match_ops(a: Sequence[Op], b: Sequence[Op]) -> list[Match]:
     left.group_below()
     left.group(KERNEL_NAME, _telling_kernel, _kernel_words)
     left.group(KERNEL_FAMILY, _unassociated_family, _family_words)
-    return left.found + left.rest()
+    return left.matches + left.rest()
 
 
 def match_kernels(a: Sequence[Op], b: Sequence[Op]) -> list[Match]:
@@ -68,17 +68,17 @@ def match_kernels(a: Sequence[Op], b: Sequence[Op]) -> list[Match]:
     left.pair(KERNEL_NAME, lambda op: op.path, equally_many=True)
     left.group(KERNEL_NAME, lambda op: normal_kernel_name(op.path), _kernel_words)
     left.group(KERNEL_FAMILY, lambda op: _family(op) or None, _family_words)
-    return left.found + left.rest()
+    return left.matches + left.rest()
 
 
 def ops_of_kernels(ops: Iterable[Op]) -> list[Op]:
     """An op for each short kernel name, in the order of first use, with all launches of all ops as its calls."""
-    found: dict[str, Op] = {}
+    result: dict[str, Op] = {}
 
     def one(name: str, op: Op) -> Op:
-        if name not in found:
-            found[name] = Op(name, name, "kernel", "", "", True, op.start_ns, 0, 0, 0, 0, 0, [], [])
-        return found[name]
+        if name not in result:
+            result[name] = Op(name, name, "kernel", "", "", True, op.start_ns, 0, 0, 0, 0, 0, [], [])
+        return result[name]
 
     for op in ops:
         for kernel in op.kernels:
@@ -94,7 +94,7 @@ def ops_of_kernels(ops: Iterable[Op]) -> list[Op]:
             rest.calls += op.calls
             rest.kernel_ns += unnamed_ns
             rest.graph_ns += op.graph_ns
-    return list(found.values())
+    return list(result.values())
 
 
 class _Leftovers:
@@ -102,7 +102,7 @@ class _Leftovers:
 
     def __init__(self, a: list[Op], b: list[Op]) -> None:
         self._a, self._b = a, b
-        self.found: list[Match] = []
+        self.matches: list[Match] = []
 
     def pair(self, tier: str, key: _Key, equally_many: bool) -> None:
         """Pair ops one to one in order within each key."""
@@ -110,15 +110,15 @@ class _Leftovers:
         for shared in (key for key in of_a if key in of_b):
             left, right = of_a[shared], of_b[shared]
             if not equally_many or len(left) == len(right):
-                self.found += [Match(tier, y.path, [x], [y]) for x, y in zip(left, right, strict=False)]
-        self._drop_found()
+                self.matches += [Match(tier, y.path, [x], [y]) for x, y in zip(left, right, strict=False)]
+        self._drop_matched()
 
     def group(self, tier: str, key: _Key, name: Callable[[Op], str]) -> None:
         """Pair all ops of A with a key with all ops of B with it."""
         of_a, of_b = _by_key(self._a, key), _by_key(self._b, key)
         for shared in (key for key in of_a if key in of_b):
-            self.found.append(Match(tier, name(of_b[shared][0]), of_a[shared], of_b[shared]))
-        self._drop_found()
+            self.matches.append(Match(tier, name(of_b[shared][0]), of_a[shared], of_b[shared]))
+        self._drop_matched()
 
     def group_below(self) -> None:
         """Group ops with GPU time below the deepest path that both sides have some below."""
@@ -131,26 +131,26 @@ class _Leftovers:
                         path = above[id(op)][depth - 1]
                         match = groups.setdefault(path, Match(BELOW, f"replaced below {path}", [], []))
                         (match.a, match.b)[side].append(op)
-            self.found += [match for match in groups.values() if match.a and match.b]
-            self._drop_found()
+            self.matches += [match for match in groups.values() if match.a and match.b]
+            self._drop_matched()
 
     def rest(self) -> list[Match]:
         """What is only in A and only in B."""
         return [Match(GONE, op.path, [op], []) for op in self._a] + [Match(NEW, op.path, [], [op]) for op in self._b]
 
-    def _drop_found(self) -> None:
-        taken = {id(op) for match in self.found for op in (*match.a, *match.b)}
+    def _drop_matched(self) -> None:
+        taken = {id(op) for match in self.matches for op in (*match.a, *match.b)}
         self._a = [op for op in self._a if id(op) not in taken]
         self._b = [op for op in self._b if id(op) not in taken]
 
 
 def _by_key(ops: Iterable[Op], key: _Key) -> dict[Hashable, list[Op]]:
-    found: dict[Hashable, list[Op]] = defaultdict(list)
+    result: dict[Hashable, list[Op]] = defaultdict(list)
     for op in ops:
         shared = key(op)
         if shared is not None:
-            found[shared].append(op)
-    return found
+            result[shared].append(op)
+    return result
 
 
 def _path_and_shape(op: Op) -> Hashable:

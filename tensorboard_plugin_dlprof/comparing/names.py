@@ -17,16 +17,16 @@ _OPENING = frozenset("<([{")
 def normal_kernel_name(name: str) -> str:
     """A kernel's name without namespaces, template arguments, parameters, and numbers between underscores:
     ``volta_sgemm_128x64_tn`` becomes ``volta_sgemm_tn``."""
-    depth, kept, place = 0, [], 0
+    depth, retained, place = 0, [], 0
     text = _ANONYMOUS.sub("", _HEXADECIMAL.sub("", name))
     for bracket in _BRACKETS.finditer(text):
         if depth == 0:
-            kept.append(text[place : bracket.start()])
+            retained.append(text[place : bracket.start()])
         depth = depth + 1 if bracket[0] in _OPENING else max(depth - 1, 0)
         place = bracket.end()
     if depth == 0:
-        kept.append(text[place:])
-    head = "".join(kept).strip().rpartition("::")[2].rpartition(" ")[2]
+        retained.append(text[place:])
+    head = "".join(retained).strip().rpartition("::")[2].rpartition(" ")[2]
     return _SIZE.sub("", head) or name
 
 

@@ -104,9 +104,9 @@ def median_of(values: Sequence[float]) -> Median | None:
 
 
 def _above_zero(values: Sequence[float]) -> npt.NDArray[np.float64]:
-    found = np.asarray(values, np.float64)
-    found = found[found > 0]
-    return found if len(found) <= _MOST else found[np.arange(_MOST) * len(found) // _MOST]
+    result = np.asarray(values, np.float64)
+    result = result[result > 0]
+    return result if len(result) <= _MOST else result[np.arange(_MOST) * len(result) // _MOST]
 
 
 def _median(values: npt.NDArray[np.float64]) -> float:

@@ -103,15 +103,15 @@ class RowDetail(TypedDict):
     b: RowSide
 
 
-def page(found: Comparison) -> dict[str, Any]:
+def page(comparison: Comparison) -> dict[str, Any]:
     """The body of ``./compare``."""
-    largest = heapq.nlargest(_MOST_MODULES, modules(found.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
+    largest = heapq.nlargest(_MOST_MODULES, modules(comparison.rows), key=lambda one: max(one["a_ns"], one["b_ns"]))
     shown: ComparePage = {
-        "order": _order(found.rows),
-        "iterations": {"a": _dots(found.a), "b": _dots(found.b)},
+        "order": _order(comparison.rows),
+        "iterations": {"a": _dots(comparison.a), "b": _dots(comparison.b)},
         "modules": cast("list[ModuleChange]", largest),
     }
-    return {**head(found), **shown}
+    return {**head(comparison), **shown}
 
 
 def _order(rows: Sequence[Row]) -> RowColumns:
@@ -130,30 +130,30 @@ def _order(rows: Sequence[Row]) -> RowColumns:
 
 def _dots(side: Side) -> Samples:
     """The samples of a side, evenly thinned."""
-    found: Samples = {"recording": [], "iteration": [], "iteration_ns": [], "kernel_ns": []}
+    result: Samples = {"recording": [], "iteration": [], "iteration_ns": [], "kernel_ns": []}
     for recording in side.recordings:
         count = len(recording.iteration_values)
         for place in range(0, count, -(-count * len(side.recordings) // _MOST_DOTS) or 1):
-            found["recording"].append(recording.name)
-            found["iteration"].append(recording.iteration_values[place])
-            found["iteration_ns"].append(recording.iteration_time[place] if recording.marked else None)
-            found["kernel_ns"].append(recording.kernel_time[place] // recording.devices_in_use)
-    return found
+            result["recording"].append(recording.name)
+            result["iteration"].append(recording.iteration_values[place])
+            result["iteration_ns"].append(recording.iteration_time[place] if recording.marked else None)
+            result["kernel_ns"].append(recording.kernel_time[place] // recording.devices_in_use)
+    return result
 
 
-def row_detail(found: Comparison, number: int) -> dict[str, Any]:
+def row_detail(comparison: Comparison, number: int) -> dict[str, Any]:
     """The body of ``./compare_row``: both sides of one row.
 
     Raises:
         NotFound: there is no such row.
     """
-    if not 0 <= number < len(found.rows):
+    if not 0 <= number < len(comparison.rows):
         raise NotFound("The comparison has no such row; choose one from the table.")
-    row = found.rows[number]
+    row = comparison.rows[number]
     detail: RowDetail = {
-        "is_changed": is_changed(found, row),
-        "a": _side(row.a, found.a),
-        "b": _side(row.b, found.b),
+        "is_changed": is_changed(comparison, row),
+        "a": _side(row.a, comparison.a),
+        "b": _side(row.b, comparison.b),
     }
     return {**row_json(row), **detail}
 

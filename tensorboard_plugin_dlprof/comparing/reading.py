@@ -57,13 +57,13 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
         NotFound: there is no such aggregation.
     """
     scope = find_scope(connection, aggregation)
-    facts, told, times = source_facts(connection), info(connection), performance(connection, scope)
+    facts, reported, times = source_facts(connection), info(connection), performance(connection, scope)
     devices = _devices(connection, scope)
     iterations = max(times["profiled_iterations"] or 1, 1)
     first, last = times["iter_start"], times["iter_stop"]
     label, marked = _marks(connection, scope, iterations)
     eligible = tensor_core_efficiency(connection, scope)
-    source = facts["source_name"] and told.get("source_fingerprint", "")
+    source = facts["source_name"] and reported.get("source_fingerprint", "")
     values, samples = _samples(connection, scope)
     ops, beyond = _ops(connection, scope)
     rates = throughput(connection, scope)
@@ -110,9 +110,9 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
 def _parts(connection: sqlite3.Connection, scope: Scope, devices: int) -> dict[str, int]:
     """The exclusive parts of the wall time, summed over the GPUs in use: those of the diagnosis, which tells why each
     was idle; DLProf's if it knows nothing."""
-    told = _diagnosed(connection, scope, devices)
-    if told is not None:
-        return told
+    reported = _diagnosed(connection, scope, devices)
+    if reported is not None:
+        return reported
     return {part: (time_ns or 0) * devices for part, time_ns in resource_times(connection, scope).items()}
 
 
@@ -132,14 +132,14 @@ def _diagnosed(connection: sqlite3.Connection, scope: Scope, devices: int) -> di
     start, stop = windows.T.copy()
     activity = read_activity(connection, int(start[0]), int(stop.max()))
     sums = [Clipped(activity, device, start, stop).parts_ns().sum(0) for device in activity.devices]
-    found = {part.label: int(sum(one[part] for one in sums)) for part in Part}
-    return found if sum(found.values()) == devices * int((stop - start).sum()) else None
+    result = {part.label: int(sum(one[part] for one in sums)) for part in Part}
+    return result if sum(result.values()) == devices * int((stop - start).sum()) else None
 
 
 def _devices(connection: sqlite3.Connection, scope: Scope) -> list[str]:
     """Names of the GPUs in use; at least one, because numbers are divided by how many there are."""
-    found = [device["name"][:200] for device in gpu_utilization(connection, scope)["devices"] if device["in_use"]]
-    return found or [""]
+    result = [device["name"][:200] for device in gpu_utilization(connection, scope)["devices"] if device["in_use"]]
+    return result or [""]
 
 
 def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tuple[str, bool]:
@@ -172,12 +172,12 @@ def _samples(connection: sqlite3.Connection, scope: Scope) -> tuple[list[int], d
     """The numbers of up to ``MOST_SAMPLES`` iterations, and their times (ns); utilisation is in 1e-8."""
     rows = connection.execute(_ITERATIONS, (scope.domain, scope.aggregation)).fetchall()
     names = ("iteration_time", "idle_time", "gpu_utilization", "kernel_time", "tensor_core_time")
-    kept = [rows[place] for place in _evenly(len(rows), MOST_SAMPLES)]
-    found: dict[str, list[int]] = {name: [] for name in names}
-    for _, wall, idle, busy, kernel, tensor in kept:
+    retained = [rows[place] for place in _evenly(len(rows), MOST_SAMPLES)]
+    result: dict[str, list[int]] = {name: [] for name in names}
+    for _, wall, idle, busy, kernel, tensor in retained:
         for name, value in zip(names, (wall, idle, float(busy or 0) * 1e6, kernel, tensor), strict=True):
-            found[name].append(whole(value) or 0)
-    return [int(row[0]) for row in kept], found
+            result[name].append(whole(value) or 0)
+    return [int(row[0]) for row in retained], result
 
 
 def _evenly(count: int, most: int) -> list[int]:
@@ -188,20 +188,20 @@ def _evenly(count: int, most: int) -> list[int]:
 def _ops(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Op], int]:
     """The ops, and how many are summed to one because there are too many."""
     kernels = _kernels(connection, scope)
-    found = dict(_bare_ops(connection, scope))
-    beyond = len(found) - MOST_OPS
-    for number, op in found.items():
+    result = dict(_bare_ops(connection, scope))
+    beyond = len(result) - MOST_OPS
+    for number, op in result.items():
         op.kernels = [kernel for kernel, _ in kernels.get(number, ())]
         op.kernel_ns = sum(kernel.time_ns for kernel in op.kernels)
         op.tensor_core_ns = sum(kernel.time_ns for kernel, uses in kernels.get(number, ()) if uses)
-    _add_sums(connection, scope, found)
+    _add_sums(connection, scope, result)
     if beyond > 0:
-        kept = set(heapq.nlargest(MOST_OPS, found, key=lambda number: (found[number].kernel_ns, -number)))
-        rest = _summed([op for number, op in found.items() if number not in kept])
-        found = {number: op for number, op in found.items() if number in kept}
-    _add_calls(connection, found)
-    _add_samples(connection, scope, found)
-    ops = sorted(found.values(), key=lambda op: (op.start_ns, op.op_id))
+        retained = set(heapq.nlargest(MOST_OPS, result, key=lambda number: (result[number].kernel_ns, -number)))
+        rest = _summed([op for number, op in result.items() if number not in retained])
+        result = {number: op for number, op in result.items() if number in retained}
+    _add_calls(connection, result)
+    _add_samples(connection, scope, result)
+    ops = sorted(result.values(), key=lambda op: (op.start_ns, op.op_id))
     return ([*ops, rest], beyond) if beyond > 0 else (ops, 0)
 
 
@@ -268,7 +268,7 @@ def _summed(ops: Sequence[Op]) -> Op:
 def _kernels(connection: sqlite3.Connection, scope: Scope) -> dict[int, list[tuple[Kernel, bool]]]:
     """The kernels of each op (``read_only_ops.id``), each with whether it is known to use Tensor Cores."""
     longer = _long_names(connection)
-    found: dict[int, list[tuple[Kernel, bool]]] = defaultdict(list)
+    result: dict[int, list[tuple[Kernel, bool]]] = defaultdict(list)
     for op, short, name, uses, launches, time_ns in connection.execute(
         "SELECT kernel.read_only_ops_id, kernel.kernel_name_id, name.string, kernel.uses_tc, time.count, time.sum "
         "FROM kernel_summaries AS kernel JOIN metric AS time ON time.id = kernel.gpu_time_metric_id "
@@ -278,7 +278,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope) -> dict[int, list[tup
     ):
         long, unit, precision, family = longer.get((op, short), ("", None, "", ""))
         known = bool(uses)
-        found[op].append(
+        result[op].append(
             (
                 Kernel(
                     name=long or _text(name),
@@ -292,7 +292,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope) -> dict[int, list[tup
                 known,
             )
         )
-    return found
+    return result
 
 
 _UNKNOWN_UNIT = 2
@@ -310,20 +310,20 @@ def _long_names(connection: sqlite3.Connection) -> dict[tuple[int, int], _LongNa
             "FROM ext_kernel_names AS class JOIN dictionary AS name ON name.id = class.name_id"
         )
     }
-    found: dict[tuple[int, int], _LongName] = {}
+    result: dict[tuple[int, int], _LongName] = {}
     for op, short, long in connection.execute("SELECT DISTINCT read_only_ops_id, name_id, long_name_id FROM launches"):
         name, unit, precision, family = classes.get(long, ("", 0, "", ""))
-        before = found.get((op, short))
+        before = result.get((op, short))
         if before is None:
-            found[op, short] = name, unit, precision, family
+            result[op, short] = name, unit, precision, family
         else:
-            found[op, short] = (
+            result[op, short] = (
                 "",
                 max(before[1] or 0, unit),
                 precision if precision == before[2] else "",
                 family if family == before[3] else "",
             )
-    return found
+    return result
 
 
 def _add_sums(connection: sqlite3.Connection, scope: Scope, ops: Mapping[int, Op]) -> None:

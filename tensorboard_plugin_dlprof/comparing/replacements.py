@@ -37,7 +37,7 @@ class Replacement(msgspec.Struct):
 
 def replacements(matches: Iterable[Match]) -> list[Replacement]:
     """Kernels that only one side of a match launches, by full name and then by normal name, if both sides have some."""
-    found: dict[tuple[tuple[str, ...], tuple[str, ...]], Replacement] = {}
+    result: dict[tuple[tuple[str, ...], tuple[str, ...]], Replacement] = {}
     for match in matches:
         if not match.a or not match.b or _names(match.a) == _names(match.b):
             continue
@@ -47,11 +47,11 @@ def replacements(matches: Iterable[Match]) -> list[Replacement]:
         if not left or not right:
             continue
         names = tuple(_longest_first(left)), tuple(_longest_first(right))
-        one = found.setdefault(names, Replacement(KernelUse(list(names[0])), KernelUse(list(names[1]))))
+        one = result.setdefault(names, Replacement(KernelUse(list(names[0])), KernelUse(list(names[1]))))
         one.ops += 1
         _add(one.a, left)
         _add(one.b, right)
-    return sorted(found.values(), key=lambda one: (-max(one.a.time_ns, one.b.time_ns), one.a.names, one.b.names))
+    return sorted(result.values(), key=lambda one: (-max(one.a.time_ns, one.b.time_ns), one.a.names, one.b.names))
 
 
 def _names(ops: Sequence[Op]) -> list[str]:
@@ -62,11 +62,11 @@ _Kernels = dict[str, list[Kernel]]
 
 
 def _by_name(ops: Sequence[Op]) -> _Kernels:
-    found: _Kernels = defaultdict(list)
+    result: _Kernels = defaultdict(list)
     for op in ops:
         for kernel in op.kernels:
-            found[kernel.name].append(kernel)
-    return found
+            result[kernel.name].append(kernel)
+    return result
 
 
 def _only(one: _Kernels, other: _Kernels, key: Callable[[str], str]) -> _Kernels:

@@ -101,7 +101,7 @@ def first_regression(samples: Sequence[Sequence[float]], floor: float) -> int | 
     """The first run that is slower than the up to five before it by more than noise and ``floor``; None if none is."""
     for place in range(1, len(samples)):
         before = [value for run in samples[max(place - _BEFORE, 0) : place] for value in run]
-        found = estimate(before, samples[place])
-        if found is not None and found.ratio > 1 and found.is_change(floor):
+        result = estimate(before, samples[place])
+        if result is not None and result.ratio > 1 and result.is_change(floor):
             return place
     return None

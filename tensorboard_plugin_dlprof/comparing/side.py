@@ -56,11 +56,11 @@ class Side(msgspec.Struct):
 
     def parts(self) -> dict[str, int]:
         """The exclusive parts of the wall time, summed over iterations and GPUs."""
-        found: dict[str, int] = defaultdict(int)
+        result: dict[str, int] = defaultdict(int)
         for recording in self.recordings:
             for part, time_ns in recording.parts.items():
-                found[part] += time_ns
-        return dict(found)
+                result[part] += time_ns
+        return dict(result)
 
     def is_over_runs(self) -> bool:
         """Whether each recording gives one sample, because there are enough of them."""
@@ -77,16 +77,16 @@ class Side(msgspec.Struct):
         """
         if not over_runs:
             return [value for recording in self.recordings for value in _by_iteration(recording, name)]
-        found = []
+        result = []
         for recording, unit in zip(self.recordings, self.units, strict=True):
             values = _by_iteration(recording, name)
             if recording.marked:
-                found.append(median(values) if values else 0.0)
+                result.append(median(values) if values else 0.0)
             elif name == "kernel_time":
-                found.append(float((recording.kernel_ns + recording.graph_ns) / (unit * recording.devices_in_use)))
+                result.append(float((recording.kernel_ns + recording.graph_ns) / (unit * recording.devices_in_use)))
             elif name in ("gpu_utilization", "tensor_core_share"):
-                found.append(values[0] if len(values) == 1 else 0.0)
-        return found
+                result.append(values[0] if len(values) == 1 else 0.0)
+        return result
 
     def work(self) -> list[float]:
         """Elements of the inputs of all ops by unit and GPU, for each recording; 0 where unknown."""
@@ -118,15 +118,15 @@ def side_of(recordings: Sequence[Recording]) -> Side:
 
 def _merged(recordings: Sequence[Recording]) -> list[Op]:
     """The ops of all recordings, those with the same path, type, direction and shapes in order."""
-    found: dict[tuple[tuple[str, str, str, str], int], Op] = {}
+    result: dict[tuple[tuple[str, str, str, str], int], Op] = {}
     for recording in recordings:
         places: dict[tuple[str, str, str, str], int] = defaultdict(int)
         for op in recording.ops:
             key = op.path, op.op_type, op.direction, op.shapes
             place = places[key] = places[key] + 1
-            one = found.get((key, place))
+            one = result.get((key, place))
             if one is None:
-                found[key, place] = msgspec.structs.replace(op, kernels=list(op.kernels), samples=[])
+                result[key, place] = msgspec.structs.replace(op, kernels=list(op.kernels), samples=[])
                 continue
             one.calls += op.calls
             one.kernel_ns += op.kernel_ns
@@ -134,4 +134,4 @@ def _merged(recordings: Sequence[Recording]) -> list[Op]:
             one.unknown_ns += op.unknown_ns
             one.graph_ns += op.graph_ns
             one.kernels += op.kernels
-    return list(found.values())
+    return list(result.values())

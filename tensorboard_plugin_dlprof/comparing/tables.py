@@ -136,15 +136,15 @@ TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, ONE_SIDE
 _MOST_LEVELS = 64
 
 
-def rows_of_tables(found: Comparison) -> dict[str, tuple[list[str], Iterator[Sequence[Value]]]]:
+def rows_of_tables(comparison: Comparison) -> dict[str, tuple[list[str], Iterator[Sequence[Value]]]]:
     """The columns and rows of each of ``TABLES``."""
     return {
         name: ([column.key for column in TABLES[name].columns], _values(TABLES[name], rows))
         for name, rows in (
-            ("compare", (_row(found, row, number) for number, row in enumerate(found.rows))),
-            ("compare_kernels", (_kernels(found, number) for number in range(len(found.replacements)))),
-            ("compare_modules", modules(found.rows)),
-            ("compare_types", types(found.rows)),
+            ("compare", (_row(comparison, row, number) for number, row in enumerate(comparison.rows))),
+            ("compare_kernels", (_kernels(comparison, number) for number in range(len(comparison.replacements)))),
+            ("compare_modules", modules(comparison.rows)),
+            ("compare_types", types(comparison.rows)),
         )
     }
 
@@ -158,14 +158,14 @@ def _values(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[V
         yield [row[key] for key in keys]
 
 
-def _row(found: Comparison, row: Row, number: int) -> dict[str, Any]:
+def _row(comparison: Comparison, row: Row, number: int) -> dict[str, Any]:
     low, high = row_json(row)["interval"] or (None, None)
-    told = "not tested" if row.estimate is None else "yes" if is_changed(found, row) else "no"
-    return {**row_json(row), "row": number, "told": told, "low_ratio": low, "high_ratio": high}
+    reported = "not tested" if row.estimate is None else "yes" if is_changed(comparison, row) else "no"
+    return {**row_json(row), "row": number, "told": reported, "low_ratio": low, "high_ratio": high}
 
 
-def _kernels(found: Comparison, number: int) -> dict[str, Any]:
-    one = replacement_json(found, found.replacements[number])
+def _kernels(comparison: Comparison, number: int) -> dict[str, Any]:
+    one = replacement_json(comparison, comparison.replacements[number])
     return {
         **one,
         "row": number,
@@ -178,25 +178,25 @@ def _kernels(found: Comparison, number: int) -> dict[str, Any]:
 
 def modules(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The sums of the rows of ops below each module or range, by path."""
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for row in rows:
         if not row.a and not row.b:
             continue
         words = (row.b or row.a)[0].path.split("/", _MOST_LEVELS)
         for level in range(1, len(words) - 1):
             path = "/".join(words[: level + 1])
-            _add(found.setdefault(path, {"path": path, "level": level, **_NOTHING}), row)
-    return list(found.values())
+            _add(result.setdefault(path, {"path": path, "level": level, **_NOTHING}), row)
+    return list(result.values())
 
 
 def types(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """The sums of the rows of ops by op type."""
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for row in rows:
         if row.a or row.b:
             op_type = (row.b or row.a)[0].op_type
-            _add(found.setdefault(op_type, {"op_type": op_type, **_NOTHING}), row)
-    return list(found.values())
+            _add(result.setdefault(op_type, {"op_type": op_type, **_NOTHING}), row)
+    return list(result.values())
 
 
 _NOTHING = {"a_ns": 0, "b_ns": 0, "rows": 0}

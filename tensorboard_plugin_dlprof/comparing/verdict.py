@@ -53,34 +53,34 @@ class Verdict(msgspec.Struct):
         return f"{self.headline} {self.details}".strip()
 
 
-def verdict_of(found: Comparison) -> Verdict:
+def verdict_of(comparison: Comparison) -> Verdict:
     """The verdict of a comparison."""
-    if found.is_same:
+    if comparison.is_same:
         return Verdict(NO_CLEAR_CHANGE, "No change: A and B are the same recording.", "")
-    estimate, details = found.main.estimate, _details(found)
-    if found.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
-        return Verdict(CANNOT_TELL, _undecided(found), details)
-    if not estimate.is_change(found.floor_of(found.main.name)):
-        return Verdict(NO_CLEAR_CHANGE, _unchanged(found, estimate), details)
+    estimate, details = comparison.main.estimate, _details(comparison)
+    if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
+        return Verdict(CANNOT_TELL, _undecided(comparison), details)
+    if not estimate.is_change(comparison.floor_of(comparison.main.name)):
+        return Verdict(NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details)
     word = SLOWER if estimate.ratio > 1 else FASTER
-    where = ", on another device" if is_other_device(found.a, found.b) else ""
+    where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
+    reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
     text = (
-        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(found)}: {_times(found, estimate)} "
-        f"({_sure(found, estimate)}).{_reason(found) if (found.change_ns > 0) == (word == SLOWER) else ''}"
-        f"{_outliers(found, estimate)}"
+        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(comparison)}: {_times(comparison, estimate)} "
+        f"({_sure(comparison, estimate)}).{reason}{_outliers(comparison, estimate)}"
     )
     return Verdict(word, text, details)
 
 
-def _times(found: Comparison, estimate: Estimate) -> str:
-    what = "an iteration takes" if found.per == "iteration" else "its kernels take"
-    mean = " on average" if _outliers(found, estimate) else ""
-    return f"{what} {duration(found.b_ns)} instead of {duration(found.a_ns)}{mean}"
+def _times(comparison: Comparison, estimate: Estimate) -> str:
+    what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
+    mean = " on average" if _outliers(comparison, estimate) else ""
+    return f"{what} {duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}{mean}"
 
 
-def _inputs(found: Comparison) -> str:
+def _inputs(comparison: Comparison) -> str:
     """Says so where the estimate is of inputs of equal size."""
-    ratio = found.main.input_size_ratio
+    ratio = comparison.main.input_size_ratio
     if ratio is None:
         return ""
     return f" on inputs of equal size (those of B are {_larger(ratio)})"
@@ -92,10 +92,10 @@ def _larger(ratio: float) -> str:
     return f"{percent(abs(ratio - 1))} {'larger' if ratio > 1 else 'smaller'} on average"
 
 
-def _sure(found: Comparison, estimate: Estimate) -> str:
+def _sure(comparison: Comparison, estimate: Estimate) -> str:
     low, high = sorted((abs((estimate.low or 1) - 1), abs((estimate.high or 1) - 1)))
-    unit = "recordings" if found.is_over_runs else "iterations"
-    within = "" if found.is_over_runs else " within these recordings"
+    unit = "recordings" if comparison.is_over_runs else "iterations"
+    within = "" if comparison.is_over_runs else " within these recordings"
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
     return f"95 % sure{within}: {percent(low)} to {percent(high)}; {samples}"
 
@@ -104,33 +104,33 @@ def _bounds(estimate: Estimate) -> str:
     return f"{signed_percent((estimate.low or 1) - 1)} to {signed_percent((estimate.high or 1) - 1)}"
 
 
-def _undecided(found: Comparison) -> str:
-    main = found.main
-    if found.per == "iteration":
-        few = _too_few(found.a.iterations, found.b.iterations, "iteration")
-        change = found.change_ns
+def _undecided(comparison: Comparison) -> str:
+    main = comparison.main
+    if comparison.per == "iteration":
+        few = _too_few(comparison.a.iterations, comparison.b.iterations, "iteration")
+        change = comparison.change_ns
         longer = "longer" if change > 0 else "shorter"
         same = (
             "B's iterations take the same time"
             if not change
             else (
-                f"B's iterations are {duration(abs(change))} {longer} ({duration(found.b_ns)} instead of "
-                f"{duration(found.a_ns)}){_reason(found, inside=True)}"
+                f"B's iterations are {duration(abs(change))} {longer} ({duration(comparison.b_ns)} instead of "
+                f"{duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
             )
         )
         return f"Cannot tell: {few} to be sure. {same}."
-    unmarked = [name for name, side in (("A", found.a), ("B", found.b)) if not side.marked]
+    unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
-    per_call = _speed_change(found)
-    told = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
-    if found.per == "capture":
-        return f"Cannot tell: {marks}, and A and B call their ops in different proportions.{told}"
-    few = _too_few(len(found.a.recordings), len(found.b.recordings), "recording")
+    per_call = _speed_change(comparison)
+    reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
+    if comparison.per == "capture":
+        return f"Cannot tell: {marks}, and A and B call their ops in different proportions.{reported}"
+    few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")
     times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
     return (
-        f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{told}"
-        f"{' Kernels:' + times if times else ''}{_reason(found)}"
+        f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{reported}"
+        f"{' Kernels:' + times if times else ''}{_reason(comparison)}"
     )
 
 
@@ -140,11 +140,11 @@ def _too_few(a: int, b: int, noun: str) -> str:
     return f"{a} against {b} {noun}s are too few"
 
 
-def _speed_change(found: Comparison) -> float | None:
+def _speed_change(comparison: Comparison) -> float | None:
     """By how much a call of the ops that match takes longer, all calls of B weighed alike."""
-    matched = [row for row in found.rows if row.a and row.b and row.work_ns is not None]
+    matched = [row for row in comparison.rows if row.a and row.b and row.work_ns is not None]
     before = sum(row.a_ns + (row.work_ns or 0) for row in matched)
-    kernels = [row for row in found.rows if row.a or row.b or row.kind == "graphs"]
+    kernels = [row for row in comparison.rows if row.a or row.b or row.kind == "graphs"]
     if sum(row.a_ns for row in matched) < _MOSTLY * sum(row.a_ns for row in kernels) or sum(
         row.b_ns for row in matched
     ) < _MOSTLY * sum(row.b_ns for row in kernels):
@@ -152,35 +152,35 @@ def _speed_change(found: Comparison) -> float | None:
     return sum(row.speed_ns or 0 for row in matched) / before if before > 0 else None
 
 
-def _unchanged(found: Comparison, estimate: Estimate) -> str:
-    what = "an iteration takes" if found.per == "iteration" else "its kernels take"
+def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
+    what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     text = (
-        f"No clear change{_inputs(found)}: {what} {duration(found.b_ns)} against {duration(found.a_ns)} "
+        f"No clear change{_inputs(comparison)}: {what} {duration(comparison.b_ns)} against {duration(comparison.a_ns)} "
         f"({_bounds(estimate)})."
     )
-    changes = _grouped(found)
-    floor = found.floor_of(found.main.name) * max(found.a_ns, 1)
+    changes = _grouped(comparison)
+    floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)
     more = max(changes, key=lambda change: change[1], default=None)
     if less and more and -less[1] >= floor and more[1] >= floor:
         text += f" Behind it, {less[0]} got {duration(-less[1])} shorter and {more[0]} {duration(more[1])} longer."
-    return text + _outliers(found, estimate)
+    return text + _outliers(comparison, estimate)
 
 
-def _outliers(found: Comparison, estimate: Estimate) -> str:
+def _outliers(comparison: Comparison, estimate: Estimate) -> str:
     """Says so where means and the estimate differ, other than by the size of the inputs."""
-    if found.per == "capture" or not found.a_ns or found.main.input_size_ratio is not None:
+    if comparison.per == "capture" or not comparison.a_ns or comparison.main.input_size_ratio is not None:
         return ""
-    mean = found.b_ns / found.a_ns
-    if abs(mean - estimate.ratio) <= found.floor_of(found.main.name):
+    mean = comparison.b_ns / comparison.a_ns
+    if abs(mean - estimate.ratio) <= comparison.floor_of(comparison.main.name):
         return ""
     return f" Means, which single slow iterations shift, differ by {signed_percent(mean - 1)}."
 
 
-def _grouped(found: Comparison) -> list[tuple[str, int]]:
+def _grouped(comparison: Comparison) -> list[tuple[str, int]]:
     """The change of each op type, and of each part of the time without kernels (ns)."""
     sums: dict[str, int] = defaultdict(int)
-    for row in found.rows:
+    for row in comparison.rows:
         if row.kind != "overlap":
             sums[_group(row)] += row.change_ns
     return list(sums.items())
@@ -204,10 +204,10 @@ _PLACES = {
 """Names of rows without ops as they stand within a sentence, where they do not just begin with a small letter."""
 
 
-def _reason(found: Comparison, inside: bool = False) -> str:
+def _reason(comparison: Comparison, inside: bool = False) -> str:
     """The op type or part with most of the change."""
-    change = found.change_ns
-    changes = [one for one in _grouped(found) if one[1] * change > 0]
+    change = comparison.change_ns
+    changes = [one for one in _grouped(comparison) if one[1] * change > 0]
     if not changes:
         return ""
     name, part = max(changes, key=lambda one: abs(one[1]))
@@ -219,13 +219,13 @@ def _reason(found: Comparison, inside: bool = False) -> str:
         text = f"{duration(abs(part))} of it is {name}"
     else:
         text = f"{duration(abs(part))} of it {'' if inside else 'is '}in {name}"
-    text += _how(found, name)
+    text += _how(comparison, name)
     return f", {text}" if inside else f" {text[0].upper()}{text[1:]}."
 
 
-def _how(found: Comparison, name: str) -> str:
+def _how(comparison: Comparison, name: str) -> str:
     """What else is known of a group's ops: that one side has none of them, or that they moved to matrix units."""
-    rows = [row for row in found.rows if _group(row) == name]
+    rows = [row for row in comparison.rows if _group(row) == name]
     of_a, of_b = [op for row in rows for op in row.a], [op for row in rows for op in row.b]
     if not of_a and not of_b:
         return ""
@@ -234,7 +234,7 @@ def _how(found: Comparison, name: str) -> str:
     before, after = _tensor_core_share(of_a), _tensor_core_share(of_b)
     if before is None or after is None or not (before < _LITTLE and after > _MOSTLY):
         return ""
-    return f", which now runs on {found.matrix_unit}s"
+    return f", which now runs on {comparison.matrix_unit}s"
 
 
 def _tensor_core_share(ops: Sequence[Op]) -> float | None:
@@ -242,34 +242,34 @@ def _tensor_core_share(ops: Sequence[Op]) -> float | None:
     return sum(op.tensor_core_ns for op in ops) / kernel_ns if kernel_ns else None
 
 
-def _details(found: Comparison) -> str:
-    told = "; ".join(_measured(found))
-    return f"{told[:1].upper()}{told[1:]}." if told else ""
+def _details(comparison: Comparison) -> str:
+    reported = "; ".join(_measured(comparison))
+    return f"{reported[:1].upper()}{reported[1:]}." if reported else ""
 
 
-def _measured(found: Comparison) -> Iterator[str]:
-    kernel = found.measures["kernel_time"]
-    if kernel.a and kernel.b is not None and kernel is not found.main:
+def _measured(comparison: Comparison) -> Iterator[str]:
+    kernel = comparison.measures["kernel_time"]
+    if kernel.a and kernel.b is not None and kernel is not comparison.main:
         ratio = kernel.b / kernel.a
         how = "halved" if 0.45 <= ratio <= 0.52 else "doubled" if 1.95 <= ratio <= 2.1 else signed_percent(ratio - 1)
-        unit = " an iteration" if found.per == "iteration" else ""
+        unit = " an iteration" if comparison.per == "iteration" else ""
         sure = ""
-        if kernel.estimate is not None and kernel.estimate.is_change(found.floor_of("kernel_time")):
+        if kernel.estimate is not None and kernel.estimate.is_change(comparison.floor_of("kernel_time")):
             sure = f", 95 % sure: {_bounds(kernel.estimate)}"
         yield (
             f"kernel time {how} ({signed_duration(kernel.b - kernel.a)}{unit}: {duration(kernel.a)} -> "
             f"{duration(kernel.b)}{sure})"
         )
-    tensor = found.measures["tensor_core_share"]
+    tensor = comparison.measures["tensor_core_share"]
     if tensor.a is not None and tensor.b is not None and (tensor.a or tensor.b):
         least = "at least " if tensor.is_least else ""
-        yield f"{found.matrix_unit}s {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
+        yield f"{comparison.matrix_unit}s {least}{share(tensor.a)} -> {share(tensor.b)} of kernel time"
     for name, label in (("gpu_utilization", "GPU utilization"), ("memory_peak", "peak memory")):
-        measure = found.measures[name]
+        measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
             shown = size if name == "memory_peak" else share
             yield f"{label} {shown(measure.a)} -> {shown(measure.b)}"
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
-        measure = found.measures[name]
+        measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
             yield f"{rate(measure.a)} -> {rate(measure.b)} {label}"

@@ -32,24 +32,24 @@ _UNITS = {"iteration": "iteration", "call": "run of the program", "capture": "ca
 def text(pairs: Pairs, top: int) -> str:
     """Plain text; ``top`` rows of each comparison."""
     blocks = []
-    for found, outcomes in pairs:
-        lines = [f"A: {_side(found.a)}", f"B: {_side(found.b)}", ""]
-        lines += textwrap.wrap(verdict_of(found).sentence, _COLUMNS)
-        for sentence in found.comparability:
+    for comparison, outcomes in pairs:
+        lines = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", ""]
+        lines += textwrap.wrap(verdict_of(comparison).sentence, _COLUMNS)
+        for sentence in comparison.comparability:
             lines += textwrap.wrap(sentence, _COLUMNS, initial_indent="- ", subsequent_indent="  ")
-        lines += ["", _title(found), f"{'change':>10} {'A':>10} {'B':>10} {'%':>9}  what"]
-        for row in _largest(found, top):
-            mark = "" if is_changed(found, row) else " ~" if row.estimate else ""
+        lines += ["", _title(comparison), f"{'change':>10} {'A':>10} {'B':>10} {'%':>9}  what"]
+        for row in _largest(comparison, top):
+            mark = "" if is_changed(comparison, row) else " ~" if row.estimate else ""
             name = _shortened(row.name, _NAME)
             lines.append(
                 f"{signed_duration(row.change_ns):>10} {duration(row.a_ns):>10} {duration(row.b_ns):>10} "
                 f"{_percent(row):>9}  {name}{mark}"
             )
-        lines += _more(found, top)
-        if found.replacements:
+        lines += _more(comparison, top)
+        if comparison.replacements:
             lines += ["", "Kernels replaced"]
-            for one in found.replacements[:_KERNELS]:
-                a, b = _times(found, one)
+            for one in comparison.replacements[:_KERNELS]:
+                a, b = _times(comparison, one)
                 lines.append(f"{duration(a):>10} -> {duration(b):>10}  {_kernels(one)}")
         if outcomes:
             lines += ["", *(f"{_outcome(outcome)}: {outcome.rule}: {outcome.said}" for outcome in outcomes)]
@@ -60,14 +60,14 @@ def text(pairs: Pairs, top: int) -> str:
 def markdown(pairs: Pairs, top: int) -> str:
     """Markdown; ``top`` rows of each comparison."""
     blocks = []
-    for found, outcomes in pairs:
-        verdict = verdict_of(found)
+    for comparison, outcomes in pairs:
+        verdict = verdict_of(comparison)
         lines = [f"**{_plain(verdict.headline)}** {_plain(verdict.details)}".strip(), ""]
-        lines += [f"- A: {_plain(_side(found.a))}", f"- B: {_plain(_side(found.b))}"]
-        lines += [f"- {_plain(sentence)}" for sentence in found.comparability]
-        lines += ["", _plain(_title(found)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
-        lines += [f"| {' | '.join(map(_plain, _cells(found, row)))} |" for row in _largest(found, top)]
-        lines += ["", *map(_plain, _more(found, top))]
+        lines += [f"- A: {_plain(_side(comparison.a))}", f"- B: {_plain(_side(comparison.b))}"]
+        lines += [f"- {_plain(sentence)}" for sentence in comparison.comparability]
+        lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
+        lines += [f"| {' | '.join(map(_plain, _cells(comparison, row)))} |" for row in _largest(comparison, top)]
+        lines += ["", *map(_plain, _more(comparison, top))]
         if outcomes:
             lines += ["", "| Limit | Result | |", "|---|---|---|"]
             lines += [
@@ -80,19 +80,21 @@ def markdown(pairs: Pairs, top: int) -> str:
 def html(pairs: Pairs, top: int) -> str:
     """One HTML file without scripts; ``top`` rows of each comparison."""
     body = []
-    for found, outcomes in pairs:
-        verdict = verdict_of(found)
+    for comparison, outcomes in pairs:
+        verdict = verdict_of(comparison)
         body.append(f"<h1>{_safe(verdict.headline)}</h1><p>{_safe(verdict.details)}</p>")
-        facts = [f"A: {_side(found.a)}", f"B: {_side(found.b)}", *found.comparability]
+        facts = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", *comparison.comparability]
         body.append("<ul>" + "".join(f"<li>{_safe(fact)}</li>" for fact in facts) + "</ul>")
-        body.append(f"<h2>{_safe(_title(found))}</h2>")
-        body.append(_html_table(_HEADINGS, ((_class(row), _cells(found, row)) for row in _largest(found, top))))
-        body += [f"<p>{_safe(line)}</p>" for line in _more(found, top) if line]
-        if found.replacements:
+        body.append(f"<h2>{_safe(_title(comparison))}</h2>")
+        body.append(
+            _html_table(_HEADINGS, ((_class(row), _cells(comparison, row)) for row in _largest(comparison, top)))
+        )
+        body += [f"<p>{_safe(line)}</p>" for line in _more(comparison, top) if line]
+        if comparison.replacements:
             body.append("<h2>Kernels replaced</h2>")
             rows = (
                 ("less" if b < a else "more", [signed_duration(b - a), duration(a), duration(b), "", _kernels(one), ""])
-                for one, (a, b) in ((one, _times(found, one)) for one in found.replacements[:top])
+                for one, (a, b) in ((one, _times(comparison, one)) for one in comparison.replacements[:top])
             )
             body.append(_html_table(("Change", "A", "B", "", "Kernels", ""), rows))
         if outcomes:
@@ -135,27 +137,27 @@ def _side(side: Side) -> str:
     return f"{side.name} ({devices}; {count})"
 
 
-def _title(found: Comparison) -> str:
+def _title(comparison: Comparison) -> str:
     return (
-        f"Change of one {_UNITS[found.per]}: {signed_duration(found.change_ns)}, {duration(found.a_ns)} -> "
-        f"{duration(found.b_ns)}"
+        f"Change of one {_UNITS[comparison.per]}: {signed_duration(comparison.change_ns)}, "
+        f"{duration(comparison.a_ns)} -> {duration(comparison.b_ns)}"
     )
 
 
-def _largest(found: Comparison, top: int) -> list[Row]:
-    return heapq.nlargest(top, found.rows, key=lambda row: (abs(row.change_ns), -row.position))
+def _largest(comparison: Comparison, top: int) -> list[Row]:
+    return heapq.nlargest(top, comparison.rows, key=lambda row: (abs(row.change_ns), -row.position))
 
 
-def _more(found: Comparison, top: int) -> list[str]:
+def _more(comparison: Comparison, top: int) -> list[str]:
     """What is not shown, and what was not tested."""
     lines = []
-    rest = len(found.rows) - top
+    rest = len(comparison.rows) - top
     if rest > 0:
-        shown = sum(row.change_ns for row in _largest(found, top))
-        others = found.change_ns - shown
+        shown = sum(row.change_ns for row in _largest(comparison, top))
+        others = comparison.change_ns - shown
         lines.append(f"{signed_duration(others):>10} in {rest:,} more rows; all rows add up to the change.")
-    tested = sum(row.estimate is not None for row in found.rows)
-    changed = sum(is_changed(found, row) for row in found.rows)
+    tested = sum(row.estimate is not None for row in comparison.rows)
+    changed = sum(is_changed(comparison, row) for row in comparison.rows)
     if tested:
         chance = f" About {round(tested / 20):,} would be by chance alone." if changed < tested / 20 else ""
         lines.append(f"{changed:,} of {tested:,} tested rows changed by more than noise; ~ marks the others.{chance}")
@@ -164,8 +166,8 @@ def _more(found: Comparison, top: int) -> list[str]:
     return lines
 
 
-def _cells(found: Comparison, row: Row) -> list[str]:
-    mark = "" if is_changed(found, row) or row.estimate is None else " ~"
+def _cells(comparison: Comparison, row: Row) -> list[str]:
+    mark = "" if is_changed(comparison, row) or row.estimate is None else " ~"
     return [
         signed_duration(row.change_ns),
         duration(row.a_ns),
@@ -180,8 +182,8 @@ def _percent(row: Row) -> str:
     return signed_percent(row.change_ns / row.a_ns) if row.a_ns > 0 else "new" if row.kind == "new" else ""
 
 
-def _times(found: Comparison, one: Replacement) -> tuple[float, float]:
-    return float(one.a.time_ns / found.a.divisor), float(one.b.time_ns / found.b.divisor)
+def _times(comparison: Comparison, one: Replacement) -> tuple[float, float]:
+    return float(one.a.time_ns / comparison.a.divisor), float(one.b.time_ns / comparison.b.divisor)
 
 
 def _kernels(one: Replacement) -> str:

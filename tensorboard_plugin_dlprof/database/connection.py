@@ -201,13 +201,13 @@ def _make_tables_fit(con: UntrustedConnection, minor: int) -> None:
     if f"1.{minor}." in f"{DLPROF_VERSION}." and not _has_info(con):
         require_tables(con, layout)
         return
-    found = require_tables(con, dict.fromkeys(_INDISPENSABLE, ()), optional=layout.keys())
+    result = require_tables(con, dict.fromkeys(_INDISPENSABLE, ()), optional=layout.keys())
     for table, names in layout.items():
-        present = found.get(table, frozenset())
+        present = result.get(table, frozenset())
         if not present.issuperset(names):
             # TEMP names win over those of the file; every name in the text is one of ours.
             values = ", ".join(name if name in present else f"NULL AS {name}" for name in names)
-            origin = f"FROM main.{table}" if table in found else "WHERE 0"
+            origin = f"FROM main.{table}" if table in result else "WHERE 0"
             con.execute(f"CREATE TEMP VIEW {table} AS SELECT {values} {origin}")
 
 

@@ -78,11 +78,11 @@ def _digest_without(file: BufferedReader | BufferedRandom, text: str) -> tuple[s
     while True:
         read = file.readinto(view[waiting:])
         end = waiting + read
-        while (found := buffer.find(wanted, 0, end)) >= 0:
-            places.append(position + found)
+        while (result := buffer.find(wanted, 0, end)) >= 0:
+            places.append(position + result)
             if len(places) > 1:
                 return "", places
-            view[found : found + len(wanted)] = NO_DIGEST.encode()
+            view[result : result + len(wanted)] = NO_DIGEST.encode()
         # The text may span two chunks.
         whole = max(0, end - len(wanted) + 1) if read else end
         digest.update(view[:whole])

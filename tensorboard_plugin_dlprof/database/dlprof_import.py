@@ -101,12 +101,12 @@ def _write_proposals(new: sqlite3.Connection) -> None:
             (number,),
         )
         known = [row for row in rows.fetchall() if isinstance(row[0], int) and isinstance(row[1], int)]
-        found = typical_range([value for value, _ in known], [duration_ns for _, duration_ns in known])
-        if found is not None:
+        result = typical_range([value for value, _ in known], [duration_ns for _, duration_ns in known])
+        if result is not None:
             new.execute(
                 "UPDATE ext_aggregations SET proposal_start = ?, proposal_stop = ?, proposal_reason = ? "
                 "WHERE aggr_id = ?",
-                (found.iter_start, found.iter_stop, found.reason, number),
+                (result.iter_start, result.iter_stop, result.reason, number),
             )
 
 

@@ -29,13 +29,13 @@ def write_efficiency(
     aggr_id: int,
     profile: Profile,
     aggregation: Aggregation,
-    found: Efficiency,
+    efficiency: Efficiency,
     text: Int64s,
     op_ids: Int64s,
 ) -> None:
     """Store the efficiency of an aggregation; ``text`` and ``op_ids`` as for ``advice_rows.write_advice``."""
-    _write_op_efficiency(con, aggr_id, op_ids, profile, found.ops)
-    iterations = found.iterations
+    _write_op_efficiency(con, aggr_id, op_ids, profile, efficiency.ops)
+    iterations = efficiency.iterations
     insert_columns(
         con,
         "ext_iteration_efficiency",
@@ -53,9 +53,12 @@ def write_efficiency(
         con,
         "ext_precision_times",
         ("aggr_id", "precision", "matrix_unit", "kernel_ns", "kernels"),
-        [(aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels) for each in found.precisions],
+        [
+            (aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels)
+            for each in efficiency.precisions
+        ],
     )
-    _write_kernel_efficiency(con, aggr_id, found.kernels, aggregation.kernel_summaries, text, op_ids)
+    _write_kernel_efficiency(con, aggr_id, efficiency.kernels, aggregation.kernel_summaries, text, op_ids)
 
 
 def _write_kernel_efficiency(

@@ -122,8 +122,8 @@ class Texts:
         if not len(self._ids):
             return np.zeros(len(ids), np.int32)
         place = _places(self._ids, ids)
-        found: Int32s = self._interned[np.where(self._ids[place] == ids, place + 1, 0)]
-        return found
+        result: Int32s = self._interned[np.where(self._ids[place] == ids, place + 1, 0)]
+        return result
 
 
 class OpRows:

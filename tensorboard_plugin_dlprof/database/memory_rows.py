@@ -31,8 +31,8 @@ _STATES = 65_536
 def write_memory(con: sqlite3.Connection, profile: Profile) -> None:
     """Store the memory of each GPU, and what is answered about it."""
     if profile.memory_histories:
-        found = answer(profile, "")
-        rows = [(int(device), found["headline"], json.dumps(each)) for device, each in found["devices"].items()]
+        result = answer(profile, "")
+        rows = [(int(device), result["headline"], json.dumps(each)) for device, each in result["devices"].items()]
         insert_rows(con, "memory_answers", ("device_id", "headline", "answer"), rows)
     for history in profile.memory_histories:
         write_history(con, history)
@@ -160,13 +160,13 @@ def _by_category(blocks: Blocks, states: Int64s) -> list[Int64s]:
         change[event[own] + 1] = sign * blocks.num_bytes[own]
         kind[event[own] + 1] = blocks.category[own]
     before = blocks.allocated < 0
-    found = []
+    result = []
     for number in range(len(KINDS)):
         held = int(blocks.num_bytes[before & (blocks.category == number)].sum())
         of = np.flatnonzero(kind == number)
         sums = np.append(0, np.cumsum(change[of])) + held
-        found.append(sums[np.searchsorted(of, states, side="right")])
-    return found
+        result.append(sums[np.searchsorted(of, states, side="right")])
+    return result
 
 
 def _write_blocks(con: sqlite3.Connection, device: int, blocks: Blocks, states: int) -> None:

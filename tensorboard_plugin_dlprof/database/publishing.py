@@ -49,7 +49,7 @@ def published(
     with _explained(target, needed_bytes):
         refuse_special(target)
         sweep(target)
-        temporary = _create_beside(target)
+        temporary = _create_temporary(target)
         try:
             con = _connect(temporary)
             try:
@@ -85,13 +85,13 @@ def sweep(target: Path) -> None:
 
 
 def _is_abandoned(left: Path) -> bool:
-    found = _TEMPORARY.search(left.name)
-    if found is None:
+    match = _TEMPORARY.search(left.name)
+    if match is None:
         return False
-    return time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S or is_gone(found[1])
+    return time.time() - left.stat().st_mtime > _ABANDONED_AFTER_S or is_gone(match[1])
 
 
-def _create_beside(target: Path) -> Path:
+def _create_temporary(target: Path) -> Path:
     """An empty file of our own; the number tells threads of one process apart."""
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_CLOEXEC", 0)
     for number in range(1_000):

@@ -90,7 +90,7 @@ def read_ranks(con: Any) -> list[RankTables]:
     Raises:
         ValueError: the packed columns are damaged.
     """
-    found = []
+    result = []
     facts = con.execute(
         "SELECT process_index, process_id, rank, world_size, host_name, device_id, gpu_name, kernels, graphs "
         "FROM ranks ORDER BY process_index"
@@ -115,7 +115,7 @@ def read_ranks(con: Any) -> list[RankTables]:
             "ORDER BY group_index",
             (index,),
         ).fetchall()
-        found.append(
+        result.append(
             RankTables(
                 process_id=process,
                 rank=-1 if rank is None else rank,
@@ -137,7 +137,7 @@ def read_ranks(con: Any) -> list[RankTables]:
                 overlap_stop_ns=start + span,
             )
         )
-    return found
+    return result
 
 
 def _parts_of(rows: Sequence[Sequence[int]]) -> Parts:

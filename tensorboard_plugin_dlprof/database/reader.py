@@ -158,14 +158,14 @@ class _Reader:
             "SELECT position, iter_value, start_ns, stop_ns FROM ext_iterations ORDER BY position, iter_value",
             4,
         )
-        found = []
+        result = []
         for number, source, label in texts_of(
             self._con, "SELECT position, source, label FROM ext_iteration_candidates ORDER BY position"
         ):
             rows = position == int(number)
-            found.append(IterationCandidate(source, label, value[rows], start[rows], stop[rows]))
-        if found:
-            return found
+            result.append(IterationCandidate(source, label, value[rows], start[rows], stop[rows]))
+        if result:
+            return result
         value, start, stop = integers(
             self._con,
             "SELECT iter_value, start_time, stop_time FROM iteration_list "

@@ -86,8 +86,8 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
     number = Ids(of_row[heads]).rows(of_call[calls], con.shown_name, "set of recorded ops")
     counts = lengths[number]
     row = np.repeat(heads[number], counts) + _positions(counts)
-    found = texts[Ids(ids).rows(input_id[row], con.shown_name, "recorded op")]
-    return SubOps(np.repeat(calls, counts), *(np.ascontiguousarray(found[:, column]) for column in range(4)))
+    result = texts[Ids(ids).rows(input_id[row], con.shown_name, "recorded op")]
+    return SubOps(np.repeat(calls, counts), *(np.ascontiguousarray(result[:, column]) for column in range(4)))
 
 
 def _distinct_sets(inputs: Int64s, heads: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:

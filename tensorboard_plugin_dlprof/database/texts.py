@@ -34,17 +34,17 @@ class Dictionary:
 
     def id(self, text: str) -> int:
         """The id of a text; a new text gets the next id."""
-        found = self._ids.get(text)
-        if found is None:
-            found = self._ids.setdefault(storable(text), self._before_new + len(self._ids) + 1)
-        return found
+        result = self._ids.get(text)
+        if result is None:
+            result = self._ids.setdefault(storable(text), self._before_new + len(self._ids) + 1)
+        return result
 
     def ids_together(self, texts: tuple[str, ...]) -> tuple[int, ...]:
         """The ids of several texts. Cached, because many ops have the same combination of texts."""
-        found = self._together.get(texts)
-        if found is None:
-            found = self._together[texts] = tuple(map(self.id, texts))
-        return found
+        result = self._together.get(texts)
+        if result is None:
+            result = self._together[texts] = tuple(map(self.id, texts))
+        return result
 
     def ids(self, texts: Iterable[str]) -> Int64s:
         """The ids of several texts, as an array."""

@@ -96,12 +96,12 @@ def _refs(track: Track, ids: Ids) -> Int64s:
     if track.kind != STREAM:
         return ids.texts[ref]
     # Graphs are in tables of our own only, whose ids count from 1.
-    found, of_class = ref + 1, track.classes()
+    result, of_class = ref + 1, track.classes()
     copies, sets = np.flatnonzero(of_class == COPY), np.flatnonzero(of_class == SET)
-    found[copies], found[sets] = ids.memcpys[ref[copies]], ids.memsets[ref[sets]]
+    result[copies], result[sets] = ids.memcpys[ref[copies]], ids.memsets[ref[sets]]
     kernels = np.flatnonzero((of_class != COPY) & (of_class != SET) & (of_class != GRAPH))
-    found[kernels] = ids.kernels(ref[kernels])
-    return found
+    result[kernels] = ids.kernels(ref[kernels])
+    return result
 
 
 def _parts(number: int, first_item: int, track: Track, ref: Int64s) -> Iterable[tuple[Any, ...]]:

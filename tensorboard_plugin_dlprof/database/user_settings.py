@@ -78,5 +78,5 @@ def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> li
 
 
 def _has_user_rules(connection: UntrustedConnection) -> bool:
-    (found,) = connection.execute("SELECT count(*) FROM main.ext_kernel_names WHERE rule LIKE 'user:%'").fetchone()
-    return bool(found)
+    (result,) = connection.execute("SELECT count(*) FROM main.ext_kernel_names WHERE rule LIKE 'user:%'").fetchone()
+    return bool(result)

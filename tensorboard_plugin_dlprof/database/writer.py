@@ -114,10 +114,10 @@ def write_database(
         write_raw_extensions(con, profile, identity, text, profile_name)
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))
         release_freed()
-        found = results()
+        result = results()
         release_freed()
-        _write_aggregations(con, profile, found.aggregations, dictionary, text, launches)
-        _write_judgement(con, profile, found, text)
+        _write_aggregations(con, profile, result.aggregations, dictionary, text, launches)
+        _write_judgement(con, profile, result, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
         count_rows(con)
         run(con, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
@@ -143,16 +143,16 @@ def _write_aggregations(
 
 
 def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results, text: Int64s) -> None:
-    found = results.judge()
-    profile.coverage.broken_rules += found.broken_rules
+    result = results.judge()
+    profile.coverage.broken_rules += result.broken_rules
     write_coverage(con, profile)
-    for number, feedback in enumerate(found.feedback, start=1):
+    for number, feedback in enumerate(result.feedback, start=1):
         write_feedback(con, number, feedback)
-    if found.diagnosis is not None:
-        write_diagnosis(con, found.diagnosis)
-    if found.advice:
-        write_device_peaks(con, found.advice[0].efficiency.peaks)
-    for number, (aggregation, advice) in enumerate(zip(results.aggregations, found.advice, strict=False), start=1):
+    if result.diagnosis is not None:
+        write_diagnosis(con, result.diagnosis)
+    if result.advice:
+        write_device_peaks(con, result.advice[0].efficiency.peaks)
+    for number, (aggregation, advice) in enumerate(zip(results.aggregations, result.advice, strict=False), start=1):
         write_advice(con, number, profile, aggregation, advice, text, np.arange(1, len(profile.ops) + 1))
 
 

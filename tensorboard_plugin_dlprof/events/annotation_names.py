@@ -65,7 +65,7 @@ def repeats_of(annotations: Annotations, families: dict[str, dict[int, int]]) ->
     for row, template in zip(of_steps, templates, strict=True):
         labels[row] = template
     groups: dict[str, int] = {}
-    found = np.full(len(labels), -1, np.int32)
+    result = np.full(len(labels), -1, np.int32)
     rows = np.flatnonzero(usable)
-    found[rows] = [groups.setdefault(labels[row], len(groups)) for row in rows.tolist()]
-    return found, list(groups)
+    result[rows] = [groups.setdefault(labels[row], len(groups)) for row in rows.tolist()]
+    return result, list(groups)

@@ -135,14 +135,14 @@ def build_profile(
     return profile
 
 
-_Found = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
+_Built = tuple[Drafts, Owners, OpTables, list[IterationCandidate]]
 
 
-def _simple(capture: Capture, _nesting: Nesting, _links: Links) -> _Found:
+def _simple(capture: Capture, _nesting: Nesting, _links: Links) -> _Built:
     return one_op(capture)
 
 
-def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Found:
+def _framework(capture: Capture, nesting: Nesting, links: Links) -> _Built:
     iterations = with_gpu_work(capture, find_iterations(capture, first_event_ns(capture), capture.info.end_ns))
     drafts, owners = find_ops(capture, nesting, links, counter_names(iterations))
     drafts, owners = add_unassociated(capture, links, drafts, owners)
@@ -172,7 +172,7 @@ def _joined(drafts: Drafts, texts: DraftTexts, iterations: IterationCandidate) -
     return numbered(joined)[1].astype(np.int32)
 
 
-def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Found:
+def _marked(capture: Capture, nesting: Nesting, links: Links) -> _Built:
     marked = dlprof_markers.find_marked_ops(capture, nesting, links)
     drafts, owners = add_unassociated(capture, links, marked.drafts, marked.owners)
     distinct = [NOTHING, *marked.described]
@@ -214,7 +214,7 @@ def _judge_by_kernels(
     while others did; DLProf judges captures with its own ``marked`` ops by their types.
     """
     named = np.array([key.by_name and key.associated for key in drafts.keys], np.bool_)
-    products = [text for text, found in classes.items() if found.family in PRODUCT_FAMILIES]
+    products = [text for text, result in classes.items() if result.family in PRODUCT_FAMILIES]
     has_vague_type = np.zeros(len(tables.ops), np.bool_)
     has_vague_type[tables.op_of_draft[named[drafts.key]]] = True
     could_use = has_vague_type[kernels.op] & are_among(kernels.long_name, products)

@@ -51,22 +51,22 @@ def without(table: _Table, *columns: str) -> _Table:
     return msgspec.structs.replace(table, **{name: getattr(table, name)[:0].copy() for name in columns})
 
 
-def rows_of(table: _Table, chosen: npt.NDArray[np.bool_], store: ColumnStore) -> _Table:
+def rows_of(table: _Table, selected: npt.NDArray[np.bool_], store: ColumnStore) -> _Table:
     """A table with the chosen rows only.
 
     Args:
         table: Columns of n rows.
-        chosen: n flags.
+        selected: n flags.
         store: Stores the new columns. Columns in files are read into memory one at a time.
     """
-    count = int(np.count_nonzero(chosen))
+    count = int(np.count_nonzero(selected))
 
     def rows(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if column.ndim > 1:
-            return column[chosen]
-        kept = np.compress(chosen, column, out=store.empty(count, column.dtype))
+            return column[selected]
+        retained = np.compress(selected, column, out=store.empty(count, column.dtype))
         release_pages()
-        return kept
+        return retained
 
     columns = {name: rows(getattr(table, name)) for name in table.__struct_fields__}
     return type(table)(**columns)

@@ -71,5 +71,5 @@ def _link_by_sequence(
     known = ranges.forward_thread[row[nodes]] > 0
     for some, pool in ((nodes[known], ops), (nodes[~known], ops[~in_backward[ops]])):
         if len(some) and len(pool):
-            for node, op in SequenceLinks(capture, nesting, pool, some).found():
+            for node, op in SequenceLinks(capture, nesting, pool, some).pairs():
                 linked[node] = op

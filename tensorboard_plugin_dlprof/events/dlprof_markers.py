@@ -88,8 +88,8 @@ def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedO
     markers = [parse_op(capture.strings[text]) for text in marker_texts.tolist()]
     # An op marker without a trace around it is treated as if inside an empty one.
     traces = [parse_trace(capture.strings[text]) if text else _NO_TRACE for text in trace_texts.tolist()]
-    readable = np.array([found is not None for found in markers], np.bool_)[marker]
-    malformed = ~(readable & np.array([found is not None for found in traces], np.bool_)[trace])
+    readable = np.array([each is not None for each in markers], np.bool_)[marker]
+    malformed = ~(readable & np.array([each is not None for each in traces], np.bool_)[trace])
     if malformed.any():
         capture.skipped[_MALFORMED] = capture.skipped.get(_MALFORMED, 0) + int(np.count_nonzero(malformed))
     places, marker, trace = places[readable], marker[readable], trace[readable]
@@ -97,9 +97,9 @@ def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedO
         drafts=_drafts(capture, nesting, places, (markers, marker), (traces, trace)),
         owners=_owners(capture, links, nesting, places),
         described_by=marker,
-        described=[describe_marker(found or _NO_OP) for found in markers],
+        described=[describe_marker(each or _NO_OP) for each in markers],
         stack_of=trace,
-        stacks=[(found or _NO_TRACE).stack for found in traces],
+        stacks=[(each or _NO_TRACE).stack for each in traces],
     )
 
 

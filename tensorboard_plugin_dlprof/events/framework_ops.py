@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
-from tensorboard_plugin_dlprof.events.instances import USER, Chosen, choose, has_role, roles
+from tensorboard_plugin_dlprof.events.instances import USER, OpInstances, choose, has_role, roles
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
@@ -45,22 +45,22 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     role = roles(capture, nesting)
     links = with_launches_of_other_threads(capture, nesting, links, role)
     launching = links.call_place[links.work_call[links.work_call >= 0]]
-    chosen = choose(nesting, role, launching)
+    selected = choose(nesting, role, launching)
     release_pages()
-    namer = Namer(capture, nesting, chosen, counters, launching)
+    namer = Namer(capture, nesting, selected, counters, launching)
     release_pages()
-    places = np.flatnonzero(chosen.instance)
-    of_call, launches = _owners(chosen, places, links)
+    places = np.flatnonzero(selected.instance)
+    of_call, launches = _owners(selected, places, links)
     release_pages()
-    holder = chosen.holder[links.call_place[launches]]
-    by_user = has_role(chosen.role[holder], *USER)
+    holder = selected.holder[links.call_place[launches]]
+    by_user = has_role(selected.role[holder], *USER)
     # Launches in users' ranges first, whose keys are those of the ranges.
     order = np.argsort(~by_user, kind="stable")
     launches, of_ranges = launches[order], holder[by_user]
     of_call[launches] = len(places) + np.arange(len(launches))
-    drafts = _range_drafts(capture, nesting, chosen, namer, places, of_ranges)
+    drafts = _range_drafts(capture, nesting, selected, namer, places, of_ranges)
     if len(launches):
-        drafts = _with_launches(drafts, capture, chosen, namer, links, launches, len(of_ranges))
+        drafts = _with_launches(drafts, capture, selected, namer, links, launches, len(of_ranges))
     launched = links.work_call >= 0
     of_work = np.full(len(launched), -1, np.int64)
     of_work[launched] = of_call[links.work_call[launched]]
@@ -73,18 +73,18 @@ def _assign_described(of_work: Int64s, work_range: Rows, nesting: Nesting, place
     """Give device work to the op that its source names: one call may launch the work of many ops."""
     place_of = np.zeros(int(nesting.row.max(initial=-1)) + 1, np.int64)
     place_of[nesting.row] = np.arange(len(nesting.row))
-    told = np.flatnonzero(work_range >= 0)
-    of_work[told] = np.searchsorted(places, place_of[work_range[told]])
+    reported = np.flatnonzero(work_range >= 0)
+    of_work[reported] = np.searchsorted(places, place_of[work_range[reported]])
 
 
-def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64s]:
+def _owners(selected: OpInstances, places: Int64s, links: Links) -> tuple[Int32s, Int64s]:
     """The draft around each call, -1 for none; and the rows of launching calls that become instances themselves."""
     owner = np.full(len(links.call_place), -1, np.int32)
     wrapped = np.zeros(len(owner), np.bool_)
     in_range = np.flatnonzero(links.call_place >= 0)
     place = links.call_place[in_range]
-    wrapped[in_range] = chosen.holder[place] >= 0
-    around = chosen.owner[place]
+    wrapped[in_range] = selected.holder[place] >= 0
+    around = selected.owner[place]
     owner[in_range[around >= 0]] = np.searchsorted(places, around[around >= 0])
     launches = np.zeros(len(owner), np.bool_)
     launches[links.work_call[links.work_call >= 0]] = True
@@ -92,7 +92,7 @@ def _owners(chosen: Chosen, places: Int64s, links: Links) -> tuple[Int32s, Int64
 
 
 def _range_drafts(
-    capture: Capture, nesting: Nesting, chosen: Chosen, namer: Namer, places: Int64s, holders: Int32s
+    capture: Capture, nesting: Nesting, selected: OpInstances, namer: Namer, places: Int64s, holders: Int32s
 ) -> Drafts:
     """The instances that are ranges; ``key`` goes on with those of the launches in ``holders``."""
     rows = nesting.row[places]
@@ -100,7 +100,7 @@ def _range_drafts(
     thread = ranges.thread[rows]
     keys, key = namer.range_keys(np.append(places, holders))
     forward = namer.forward_instance(places)
-    own_stack = (nesting.inherit(chosen.role == Role.FRAME)[places] >= 0) | (ranges.stack[rows] > 0)
+    own_stack = (nesting.inherit(selected.role == Role.FRAME)[places] >= 0) | (ranges.stack[rows] > 0)
     return Drafts(
         start_ns=ranges.start_ns[rows],
         end_ns=ranges.end_ns[rows],
@@ -108,7 +108,7 @@ def _range_drafts(
         thread_id=_thread_ids(capture)[thread],
         key=key,
         place=places,
-        described_by=_typed_ranges(capture, nesting, chosen)[places].astype(np.int64),
+        described_by=_typed_ranges(capture, nesting, selected)[places].astype(np.int64),
         # Autograd's threads run no Python, so backward ops get the stack of the forward op.
         stack_of=np.where((forward >= 0) & ~own_stack, forward, places),
         keys=keys,
@@ -116,7 +116,7 @@ def _range_drafts(
 
 
 def _with_launches(
-    drafts: Drafts, capture: Capture, chosen: Chosen, namer: Namer, links: Links, launches: Int64s, known: int
+    drafts: Drafts, capture: Capture, selected: OpInstances, namer: Namer, links: Links, launches: Int64s, known: int
 ) -> Drafts:
     """``drafts`` with one more instance per launch: rows of ``capture.calls``, of which the first ``known`` have their
     keys."""
@@ -130,7 +130,7 @@ def _with_launches(
     graph = np.array(["GraphLaunch" in text for text in capture.strings.texts()], np.bool_)[calls.name[wrapped]]
     kernel = (work.kind[launched] == WorkKind.KERNEL) & ~graph
     label = np.where(kernel, work.short_name[launched], calls.name[wrapped])
-    keys, key = namer.launch_keys(place, chosen.holder[place], label)
+    keys, key = namer.launch_keys(place, selected.holder[place], label)
     thread = calls.thread[launches]
     nowhere = np.full(len(launches), -1, np.int64)
     return Drafts(
@@ -154,7 +154,7 @@ def _thread_ids(capture: Capture) -> Int64s:
     return np.array([thread.thread_id for thread in capture.threads], np.int64)
 
 
-def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int32s:
+def _typed_ranges(capture: Capture, nesting: Nesting, selected: OpInstances) -> Int32s:
     """For each instance's place, the place of the op range whose input types determine its data type; -1 for none.
 
     That is the last matrix product inside the instance, if there is one: under autocast, ``aten::linear`` gets float32
@@ -163,13 +163,13 @@ def _typed_ranges(capture: Capture, nesting: Nesting, chosen: Chosen) -> Int32s:
     """
     ranges = capture.ranges
     typed_op = (ranges.dtypes > 0) & are_among(ranges.kind, (RangeKind.OP, RangeKind.GRAPH_OP))
-    typed = np.flatnonzero(typed_op[nesting.row] & (chosen.owner >= 0))
-    owner = chosen.owner[typed]
-    found = np.full(len(nesting.row), -1, np.int32)
-    found[owner[::-1]] = typed[::-1]  # Of equal owners the last one written stays, which is the first range.
+    typed = np.flatnonzero(typed_op[nesting.row] & (selected.owner >= 0))
+    owner = selected.owner[typed]
+    result = np.full(len(nesting.row), -1, np.int32)
+    result[owner[::-1]] = typed[::-1]  # Of equal owners the last one written stays, which is the first range.
     product = _are_products(capture, ranges.name[nesting.row[typed]])
-    found[owner[product]] = typed[product]
-    return found
+    result[owner[product]] = typed[product]
+    return result
 
 
 def _are_products(capture: Capture, name: Int32s) -> Flags:

@@ -34,7 +34,7 @@ def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
         levels.append(np.full(len(outermost), level))
         own = own.copy()
         own[outermost] = False
-    place, level_of = (np.concatenate([np.zeros(0, np.int64), *found]) for found in (places, levels))
+    place, level_of = (np.concatenate([np.zeros(0, np.int64), *each]) for each in (places, levels))
     order = np.argsort(place, kind="stable")
     place, level_of = place[order], level_of[order]
     row = nesting.row[place]

@@ -129,7 +129,7 @@ def _host_items(capture: Capture) -> tuple[HostItems, HostItems, HostItems]:
     if capture.info.source_format == "xplane":
         of_loader |= are_among(ranges.name[pushed], loader_texts(capture).tolist())
     of_loader &= is_op | of_code
-    loader, ops, code = (_items(capture, pushed[chosen]) for chosen in (of_loader, is_op, of_code))
+    loader, ops, code = (_items(capture, pushed[selected]) for selected in (of_loader, is_op, of_code))
     return loader, ops, _with_frames(capture, code)
 
 
@@ -150,9 +150,9 @@ def _with_frames(capture: Capture, code: HostItems) -> HostItems:
 
 def _step_names(words: dict[int, str]) -> list[int]:
     """Names that number iterations, if any of them is numbered more than once."""
-    found = {text: match["base"] for text, word in words.items() if (match := _STEP.match(word))}
-    bases = list(found.values())
-    return list(found) if len(set(bases)) < len(bases) else []
+    result = {text: match["base"] for text, word in words.items() if (match := _STEP.match(word))}
+    bases = list(result.values())
+    return list(result) if len(set(bases)) < len(bases) else []
 
 
 def _io(capture: Capture) -> HostItems:
@@ -192,14 +192,14 @@ def _busiest_thread(capture: Capture, code: HostItems, calls: HostCalls, call_na
 def _launching_call(host: Host, calls: HostCalls, call_names: list[str]) -> Int64s:
     """The call that launched each piece of device work: of several with its correlation, the last that launches, copies
     or sets. That is the one in the driver inside one of the runtime."""
-    found = host.links.work_call
+    result = host.links.work_call
     correlation = host.capture.calls.correlation
     rows = np.flatnonzero(correlation > 0)
     key = combine(host.links.call_process[rows], correlation[rows]) if len(rows) else rows
     order = np.argsort(key, kind="stable")
     same = key[order][1:] == key[order][:-1]
     if not same.any():
-        return found
+        return result
     tied = order[np.append(same, False) | np.insert(same, 0, False)]
     rows, key = rows[tied], key[tied]
     gives = np.array([gives_work(name) for name in call_names], np.bool_)[calls.name[rows]]
@@ -209,7 +209,7 @@ def _launching_call(host: Host, calls: HostCalls, call_names: list[str]) -> Int6
     last = rows[np.append(np.flatnonzero(key[1:] != key[:-1]), len(rows) - 1)]
     instead = np.arange(len(correlation))
     instead[rows] = np.repeat(last, np.diff(np.append(np.flatnonzero(np.append(True, key[1:] != key[:-1])), len(key))))
-    return np.where(found >= 0, instead[found], -1)
+    return np.where(result >= 0, instead[result], -1)
 
 
 def _launch_calls(host: Host, recording: Recording) -> tuple[int, int]:
@@ -222,9 +222,9 @@ def _launch_calls(host: Host, recording: Recording) -> tuple[int, int]:
     rows = np.flatnonzero(launches[recording.calls.name] & (calls.correlation > 0))
     if not len(rows):
         return 0, 0
-    found = host.links.work_call
+    result = host.links.work_call
     linked = np.zeros(len(calls.name), np.bool_)
-    linked[found[found >= 0]] = True
+    linked[result[result >= 0]] = True
     distinct, key = numbered(combine(host.links.call_process[rows], calls.correlation[rows]))
     has_work = np.zeros(len(distinct), np.bool_)
     has_work[key[linked[rows]]] = True
@@ -349,9 +349,9 @@ def _of_block(
     return Segments(pieces.device, pieces.start_ns, pieces.stop_ns, number[inverse.reshape(-1)])
 
 
-def _fill(place: _Place, chosen: Flags, values: _Place) -> None:
-    place.what[chosen], place.number[chosen] = values.what, values.number
-    place.is_frame[chosen] = values.is_frame
+def _fill(place: _Place, selected: Flags, values: _Place) -> None:
+    place.what[selected], place.number[selected] = values.what, values.number
+    place.is_frame[selected] = values.is_frame
 
 
 def _classes(host: Host, recording: Recording) -> Iterable[tuple[int, str, str]]:
@@ -392,5 +392,5 @@ def _cause(
 def _thread_name(capture: Capture, thread: int, main: int) -> str:
     if thread < 0:
         return ""
-    found = capture.threads[thread]
-    return "main" if thread == main else found.name or f"thread {found.thread_id}"
+    result = capture.threads[thread]
+    return "main" if thread == main else result.name or f"thread {result.thread_id}"

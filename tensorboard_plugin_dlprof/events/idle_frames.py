@@ -95,7 +95,7 @@ def _innermost(gaps: _Gaps, frames: Frames, nesting: Nesting, strings: Strings) 
 
 def _changes(gaps: _Gaps, nesting: Nesting) -> Int64s:
     """The starts of gaps, and the times within gaps at which the innermost function may change: ascending."""
-    found = [gaps.start_ns]
+    result = [gaps.start_ns]
     both = np.concatenate((gaps.next_thread, gaps.last_thread))
     for thread, rows in rows_by_value(both):
         if thread not in nesting.threads:
@@ -104,8 +104,8 @@ def _changes(gaps: _Gaps, nesting: Nesting) -> Int64s:
         times = np.concatenate((nesting.start_ns[here], nesting.end_ns[here]))
         own = np.sort(rows % len(gaps.start_ns))  # A gap occurs twice if both of its threads are this one.
         gap = own[np.maximum(np.searchsorted(gaps.start_ns[own], times, side="right") - 1, 0)]
-        found.append(times[(gaps.start_ns[gap] < times) & (times < gaps.stop_ns[gap])])
-    return distinct_values(np.concatenate(found))
+        result.append(times[(gaps.start_ns[gap] < times) & (times < gaps.stop_ns[gap])])
+    return distinct_values(np.concatenate(result))
 
 
 def _are_own(name: Int32s, strings: Strings) -> npt.NDArray[np.bool_]:

@@ -118,7 +118,7 @@ def largest_data_type(inputs: list[Tensor]) -> str:
 def tensors(shapes: str, dtypes: str) -> list[Tensor]:
     """The tensors among all recorded arguments (JSON lists as for ``describe``); lists of tensors are flattened."""
     sizes, types = recorded_list(shapes), recorded_list(dtypes)
-    found: list[Tensor] = []
+    result: list[Tensor] = []
     for index, size in enumerate(sizes):
         written = types[index] if index < len(types) else ""
         source = written if isinstance(written, str) else ""
@@ -128,8 +128,8 @@ def tensors(shapes: str, dtypes: str) -> list[Tensor]:
         nested = [part for part in size if isinstance(part, list)]
         for shape in nested if nested else [size]:
             if (shape or kind) and _are_integers(shape):
-                found.append(Tensor(shape, kind))
-    return found
+                result.append(Tensor(shape, kind))
+    return result
 
 
 def _are_integers(values: list[object]) -> TypeGuard[list[int]]:

@@ -32,7 +32,7 @@ USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
 """Roles of the ranges that own the work launched in them and in no op."""
 
 
-class Chosen(msgspec.Struct):
+class OpInstances(msgspec.Struct):
     """The chosen instances, in columns with one value per place."""
 
     role: Int8s
@@ -68,7 +68,7 @@ def has_role(role: Int8s, *roles: Role) -> Flags:
     return are_among(role, roles)
 
 
-def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
+def choose(nesting: Nesting, role: Int8s, launching: Rows) -> OpInstances:
     """Choose the op instances.
 
     Args:
@@ -94,4 +94,4 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> Chosen:
     holds = np.zeros(len(role), np.bool_)
     holds[outside[outside >= 0]] = True
     instance |= holds & by_user & ~around(holds | instance, nesting.stop)
-    return Chosen(role, instance, nesting.inherit(instance), holder)
+    return OpInstances(role, instance, nesting.inherit(instance), holder)

@@ -70,13 +70,13 @@ def _check_owners(profile: Profile, table: Any) -> None:
 
 def _check_counts(capture: Capture, profile: Profile) -> None:
     counts = np.bincount(capture.work.kind, minlength=max(WorkKind) + 1)
-    found = {
+    result = {
         WorkKind.KERNEL: len(profile.kernels.op),
         WorkKind.MEMCPY: len(profile.memcpys.op),
         WorkKind.MEMSET: len(profile.memsets.op),
         WorkKind.GRAPH: len(profile.graphs.op),
     }
-    for kind, count in found.items():
+    for kind, count in result.items():
         _require(counts[kind] == count, f"{count} of {counts[kind]} pieces of device work ({kind.name}) have a row")
     kernel = capture.work.kind == WorkKind.KERNEL
     duration = int((capture.work.end_ns - capture.work.start_ns)[kernel].sum())

@@ -73,14 +73,14 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
         IterationCandidate(each.source, each.label, each.values, each.start_ns, each.stop_ns)
         for each in capture.iterations
     ]
-    found = marked or [
+    result = marked or [
         *_profiler_steps(capture, np.flatnonzero(ranges.kind == RangeKind.ITERATION)),
         *(*steps, *repeated_steps, *turns, *repeated, *warm_ups),
         *_optimizer_steps(capture, start_ns),
         *_data_loader(capture, end_ns),
     ]
     whole = _candidate("whole_capture", "Whole capture", np.array([start_ns]), np.array([end_ns]), None)
-    return [candidate for candidate in found if candidate is not None] + ([whole] if whole else [_moment(start_ns)])
+    return [candidate for candidate in result if candidate is not None] + ([whole] if whole else [_moment(start_ns)])
 
 
 def first_event_ns(capture: Capture) -> int:
@@ -133,13 +133,13 @@ def _candidate(
     last = np.append(first[1:], len(end)) - 1
     numbers = None if numbers is None else numbers[order][last]
     stop = np.minimum(end[last], np.append(start[1:], np.iinfo(np.int64).max))
-    kept = stop > start
-    if not kept.any():
+    retained = stop > start
+    if not retained.any():
         return None
-    values = np.arange(np.count_nonzero(kept)) if numbers is None else numbers[kept]
+    values = np.arange(np.count_nonzero(retained)) if numbers is None else numbers[retained]
     if (np.diff(values) <= 0).any():
         values = np.arange(len(values))
-    return IterationCandidate(source, label, values.astype(np.int64), start[kept], stop[kept])
+    return IterationCandidate(source, label, values.astype(np.int64), start[retained], stop[retained])
 
 
 def _of_all_threads(
@@ -240,7 +240,7 @@ def _repeated(
     group_of_text[annotations.texts], labels = repeats_of(annotations, families)
     rows = rows[group_of_text[ranges.name[rows]] >= 0]
     rows = rows[launches.are_enough(ranges, rows, group_of_text[ranges.name[rows]])]
-    found: tuple[_Ranked, _Ranked] = ([], [])
+    result: tuple[_Ranked, _Ranked] = ([], [])
     for group, places in rows_by_value(group_of_text[ranges.name[rows]]):
         name, members = labels[group], rows[places]
         candidate = _of_all_threads(capture, "repeated_range", name, members, None)
@@ -251,8 +251,8 @@ def _repeated(
         stacked = stacked or _overlap_as_requests(capture, members) or _are_layers(capture, members, steps)
         if not stacked and (steps or count >= _MIN_REPEATS) and launches.share(candidate) >= _MOST:
             # Batches come before the epochs around them, other ranges before the parts of the model inside them.
-            found[not steps].append((False, -count if steps else count, candidate))
-    return _in_order(found[0]), _in_order(found[1])
+            result[not steps].append((False, -count if steps else count, candidate))
+    return _in_order(result[0]), _in_order(result[1])
 
 
 def _overlap_as_requests(capture: Capture, rows: Int64s) -> bool:
@@ -283,8 +283,8 @@ def _are_layers(capture: Capture, rows: Int64s, steps: bool) -> bool:
     return bool(around.any())
 
 
-def _in_order(found: _Ranked) -> _Candidates:
-    return [candidate for _, _, candidate in sorted(found, key=lambda item: item[:2])[:_MOST_OFFERED]]
+def _in_order(values: _Ranked) -> _Candidates:
+    return [candidate for _, _, candidate in sorted(values, key=lambda item: item[:2])[:_MOST_OFFERED]]
 
 
 class _Launches:

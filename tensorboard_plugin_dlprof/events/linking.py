@@ -41,8 +41,8 @@ def link(capture: Capture, nesting: Nesting) -> Links:
     if not one_process:
         # Work of an unknown process is matched by its correlation alone.
         unknown = [(process, np.where(process == 0, correlation, -1)) for process, correlation in tables]
-        for found, of_any in zip(matched, _matched(capture, any_process, *unknown), strict=True):
-            np.copyto(found, of_any, where=found < 0)
+        for result, of_any in zip(matched, _matched(capture, any_process, *unknown), strict=True):
+            np.copyto(result, of_any, where=result < 0)
     return Links(
         work_call=work_call,
         sync_call=sync_call,
@@ -75,11 +75,11 @@ def _matched(capture: Capture, process: Int64s, *tables: tuple[Int32s, Int64s]) 
     )
     ends = np.cumsum([len(callers), *map(len, rows)])
     callers, own = _preferred_last(capture, callers, keys[: ends[0]])
-    for found, some, first, last in zip(matched, rows, ends[:-1], ends[1:], strict=True):
+    for result, some, first, last in zip(matched, rows, ends[:-1], ends[1:], strict=True):
         sought = keys[first:last]
         place = np.searchsorted(own, sought, side="right") - 1
         hit = (place >= 0) & (own[place] == sought)
-        found[some[hit]] = callers[place[hit]]
+        result[some[hit]] = callers[place[hit]]
     return matched
 
 
@@ -94,14 +94,14 @@ def _with_one_of(correlation: Int64s, wanted: Int64s) -> Int64s:
     is_wanted = np.zeros(high - low + 2 if is_dense else 0, np.bool_)
     if is_dense:
         is_wanted[wanted - low] = True
-    found = [np.zeros(0, np.int64)]
+    result = [np.zeros(0, np.int64)]
     for begin in range(0, len(correlation), _BLOCK):
         block = correlation[begin : begin + _BLOCK]
         inside = (block >= low) & (block <= high)
         if is_dense:
             inside = is_wanted[np.where(inside, block - low, -1)]
-        found.append(np.flatnonzero(inside) + begin)
-    return np.concatenate(found)
+        result.append(np.flatnonzero(inside) + begin)
+    return np.concatenate(result)
 
 
 def _preferred_last(capture: Capture, callers: Int64s, keys: Int64s) -> tuple[Int64s, Int64s]:

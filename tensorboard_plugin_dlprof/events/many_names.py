@@ -59,51 +59,51 @@ class ManyNames:
     def holding(self, *words: bytes, lowered: bool = False) -> Flags:
         """Which names may contain one of some words. ``lowered`` ignores case; the words must then be in lower case."""
         text = self._lowered if lowered else self._text
-        found: Flags = self.odd.copy()
+        result: Flags = self.odd.copy()
         begin = 0
         while begin < len(text):
             end = text.find(b"\n", begin + _SEARCHED) + 1 or len(text)
             block = text[begin:end]
             lines = slice(*np.searchsorted(self._stop, (begin, end)))
             for word in words:
-                if found[lines].all():
+                if result[lines].all():
                     break
                 # Splitting and adding up lengths finds all occurrences in a fifth of the time of repeated find().
                 between = block.split(word)
                 lengths = np.fromiter(map(len, between[:-1]), np.int64, len(between) - 1)
                 places = begin + np.cumsum(lengths) + len(word) * np.arange(len(lengths))
-                found[np.searchsorted(self._stop, places)] = True
+                result[np.searchsorted(self._stop, places)] = True
             begin = end
-        return found
+        return result
 
     def beginning_with(self, beginnings: Iterable[bytes], *, lowered: bool = False) -> Flags:
         """Which names may begin with one of some prefixes; only the first eight bytes are compared."""
         text = np.frombuffer((self._lowered if lowered else self._text) + bytes(_WIDTH), np.uint8)
         windows = np.lib.stride_tricks.sliding_window_view(text, _WIDTH)
         heads = np.ascontiguousarray(windows[self._start]).view(np.uint64).reshape(-1)
-        found: Flags = self.odd.copy()
+        result: Flags = self.odd.copy()
         for beginning in {beginning[:_WIDTH] for beginning in beginnings}:
             mask, wanted = (
                 np.frombuffer(value.ljust(_WIDTH, b"\0"), np.uint64)[0]
                 for value in (b"\xff" * len(beginning), beginning)
             )
-            found |= heads & mask == wanted
-        return found
+            result |= heads & mask == wanted
+        return result
 
     def ending_in_number(self) -> Flags:
         """Which names may end in a digit, or in a digit and a closing bracket."""
         last, before = (self._codes[np.maximum(self._stop - back, 0)] for back in (1, 2))
         closed = (last == ord("]")) | (last == ord(")"))
-        found: Flags = self.odd | _are_digits(last) | closed & _are_digits(before)
-        return found
+        result: Flags = self.odd | _are_digits(last) | closed & _are_digits(before)
+        return result
 
 
 def _letters(text: str) -> Iterable[str]:
     """The distinct non-ASCII characters of a text."""
-    found = np.zeros(0x110000, np.bool_)
+    result = np.zeros(0x110000, np.bool_)
     for begin in range(0, len(text), _SEARCHED):
-        found[np.frombuffer(text[begin : begin + _SEARCHED].encode("utf-32-le", "surrogatepass"), np.uint32)] = True
-    return map(chr, (np.flatnonzero(found[128:]) + 128).tolist())
+        result[np.frombuffer(text[begin : begin + _SEARCHED].encode("utf-32-le", "surrogatepass"), np.uint32)] = True
+    return map(chr, (np.flatnonzero(result[128:]) + 128).tolist())
 
 
 def _is_like_ascii(letter: str) -> bool:
@@ -113,23 +113,23 @@ def _is_like_ascii(letter: str) -> bool:
 
 
 def _are_digits(codes: npt.NDArray[np.uint8]) -> Flags:
-    found: Flags = (codes >= ord("0")) & (codes <= ord("9"))
-    return found
+    result: Flags = (codes >= ord("0")) & (codes <= ord("9"))
+    return result
 
 
 def roles(kind: RangeKind, many: ManyNames) -> Int8s:
     """``names.role`` of each."""
     plain = names.role(kind, "")
-    found = np.full(len(many.texts), plain, np.int8)
+    result = np.full(len(many.texts), plain, np.int8)
     if plain not in (Role.OP, Role.ANNOTATION):
-        return found
+        return result
     possible = many.beginning_with(_ROLE_PREFIXES) | many.holding(*_ROLE_WORDS)
     if kind == RangeKind.OP:
         possible |= many.beginning_with(_SCRIPT_PREFIXES)
     of_shape = _RolesOfShapes(kind)
     rows = np.flatnonzero(possible)
-    found[rows] = [of_shape[_shape(many.texts[row])] for row in rows.tolist()]
-    return found
+    result[rows] = [of_shape[_shape(many.texts[row])] for row in rows.tolist()]
+    return result
 
 
 class _RolesOfShapes(dict[str, Role]):
@@ -152,10 +152,10 @@ def _shape(name: str) -> str:
 
 def matching(many: ManyNames, pattern: Expression, possible: Flags) -> Flags:
     """Which of the names flagged as ``possible`` match a pattern."""
-    found = np.zeros(len(many.texts), np.bool_)
+    result = np.zeros(len(many.texts), np.bool_)
     rows = np.flatnonzero(possible)
-    found[rows] = [pattern.match(many.texts[row]) is not None for row in rows.tolist()]
-    return found
+    result[rows] = [pattern.match(many.texts[row]) is not None for row in rows.tolist()]
+    return result
 
 
 _ROLE_WORDS: Final = (b"cudagraph", b"CUDAGraph")
@@ -174,10 +174,10 @@ _SCRIPT_PREFIXES: Final = (b"forward", b"fallback_function", b"<forward op>", b"
 
 def are_backward(many: ManyNames) -> Flags:
     """``names.is_backward`` of each."""
-    found = many.holding(*_BACKWARD_WORDS)
-    rows = np.flatnonzero(found)
-    found[rows] = [names.is_backward(many.texts[row]) for row in rows.tolist()]
-    return found
+    result = many.holding(*_BACKWARD_WORDS)
+    rows = np.flatnonzero(result)
+    result[rows] = [names.is_backward(many.texts[row]) for row in rows.tolist()]
+    return result
 
 
 _BACKWARD_WORDS: Final = (b"ackward", b"gradient", names.EVALUATE.encode())
@@ -185,18 +185,18 @@ _BACKWARD_WORDS: Final = (b"ackward", b"gradient", names.EVALUATE.encode())
 
 def without_arguments(many: ManyNames) -> list[str]:
     """``names.without_arguments`` of each."""
-    found = [text.strip() for text in many.texts]
+    result = [text.strip() for text in many.texts]
     for row in np.flatnonzero(many.holding(b", ")).tolist():
-        found[row] = names.without_arguments(many.texts[row])
-    return found
+        result[row] = names.without_arguments(many.texts[row])
+    return result
 
 
 def without_counters(many: ManyNames) -> list[str]:
     """``names.without_counters`` of each."""
-    found = [text.strip() for text in many.texts]
+    result = [text.strip() for text in many.texts]
     for row in np.flatnonzero(many.holding(b", ", b"0x", b"#")).tolist():
-        found[row] = names.without_counters(many.texts[row])
-    return found
+        result[row] = names.without_counters(many.texts[row])
+    return result
 
 
 def module_instances(many: ManyNames) -> list[str]:
@@ -206,25 +206,25 @@ def module_instances(many: ManyNames) -> list[str]:
 
 def module_classes(many: ManyNames) -> list[str]:
     """``names.module_class`` of each."""
-    found = module_instances(many)
+    result = module_instances(many)
     for row in np.flatnonzero(many.holding(b"_")).tolist():
-        instance = found[row]
+        instance = result[row]
         base = instance.rstrip("0123456789")
         if base.endswith("_") and len(base) < len(instance):
-            found[row] = base[:-1]
+            result[row] = base[:-1]
     for row in np.flatnonzero(many.odd).tolist():
-        found[row] = names.module_class(many.texts[row])
-    return [text or "Module" for text in found]
+        result[row] = names.module_class(many.texts[row])
+    return [text or "Module" for text in result]
 
 
 def mention_steps(many: ManyNames) -> Flags:
     """``names.mentions_steps`` of each."""
-    found = many.holding(*_STEP_HINTS, lowered=True)
-    if found.any():
-        found &= ~many.holding(*_PART_WORDS, lowered=True)
+    result = many.holding(*_STEP_HINTS, lowered=True)
+    if result.any():
+        result &= ~many.holding(*_PART_WORDS, lowered=True)
     for row in np.flatnonzero(many.odd).tolist():
-        found[row] = names.mentions_steps(many.texts[row])
-    return found
+        result[row] = names.mentions_steps(many.texts[row])
+    return result
 
 
 _STEP_HINTS: Final = tuple(word.encode() for word in names.STEP_HINTS)
@@ -248,7 +248,7 @@ def templates(many: ManyNames) -> list[str]:
     heads = [text.strip(" _:-") or text for text in plain]
     for row in np.flatnonzero(many.holding(b"[", b"(", b"{")).tolist():
         heads[row] = _FROM_BRACKET.sub("", plain[row]).strip(" _:-") or plain[row]
-    found = _with_n_for_digits("\n".join(heads)).split("\n")[: len(plain)]
+    result = _with_n_for_digits("\n".join(heads)).split("\n")[: len(plain)]
     for row in np.flatnonzero(many.odd).tolist():
-        found[row] = names.template(many.texts[row])
-    return found
+        result[row] = names.template(many.texts[row])
+    return result

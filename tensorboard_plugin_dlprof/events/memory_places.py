@@ -50,8 +50,8 @@ def _phases(capture: Capture, nesting: Nesting) -> Int8s:
     for text in distinct_values(name[capture.ranges.kind != RangeKind.FRAME]).tolist():
         of_text[text] = _phase(capture.strings[text])
     own: Int32s = of_text[name[nesting.row]].astype(np.int32)
-    found = nesting.inherit(own > 0, own)
-    return np.where(found > 0, found, Phase.FORWARD).astype(np.int8)
+    result = nesting.inherit(own > 0, own)
+    return np.where(result > 0, result, Phase.FORWARD).astype(np.int8)
 
 
 def _phase(name: str) -> int:

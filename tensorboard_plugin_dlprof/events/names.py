@@ -95,9 +95,9 @@ def role(kind: int, name: str) -> Role:
         return Role.WRAPPER
     if name.startswith(EVALUATE):
         return Role.EVALUATE
-    for expression, found in _BY_NAME:
+    for expression, result in _BY_NAME:
         if expression.match(name):
-            return found
+            return result
     return Role.OP if kind == RangeKind.OP else Role.ANNOTATION
 
 
@@ -142,10 +142,10 @@ def split_number(name: str) -> tuple[str, int]:
 
 def _split_any_number(name: str) -> tuple[str, int]:
     """``split_number`` for names with digits and blanks of any script."""
-    found = _NUMBER.match(name)
-    if found is None or len(found["number"]) > _MOST_DIGITS:
+    match = _NUMBER.match(name)
+    if match is None or len(match["number"]) > _MOST_DIGITS:
         return name, -1
-    return found["base"].rstrip(" _#:=-.[("), int(found["number"])
+    return match["base"].rstrip(" _#:=-.[("), int(match["number"])
 
 
 @lru_cache(maxsize=1 << 16)
@@ -200,7 +200,7 @@ _COLLECTIVES: Final = (
 def collective_type(name: str) -> str:
     """The collective named in the name of a range or kernel (``all_reduce``); empty if there is none."""
     lower = name.lower()
-    return next((found for pattern, found in _COLLECTIVES if pattern.search(lower)), "")
+    return next((result for pattern, result in _COLLECTIVES if pattern.search(lower)), "")
 
 
 _CALL_OF_COLLECTIVE = Expression(r"_?c10d(?:_functional)?::")
@@ -214,8 +214,8 @@ def is_call_of_collective(name: str) -> bool:
 
 def backend_with_threads(name: str) -> str:
     """The collective backend in a range's name, if it runs on a thread of its own (``gloo``); else empty."""
-    found = _BACKEND_WITH_THREADS.match(name)
-    return found[1] if found else ""
+    match = _BACKEND_WITH_THREADS.match(name)
+    return match[1] if match else ""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -258,8 +258,8 @@ def graph_node(domain: str, name: str) -> tuple[str, str] | None:
 
     None if the range is no such node.
     """
-    found = _TENSORFLOW_NODE.match(name) if domain.lower().startswith("tensorflow") else None
-    return None if found is None else (found["node"], found["kind"])
+    result = _TENSORFLOW_NODE.match(name) if domain.lower().startswith("tensorflow") else None
+    return None if result is None else (result["node"], result["kind"])
 
 
 _STEP_WORD = Expression(

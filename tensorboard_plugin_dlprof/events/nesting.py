@@ -79,11 +79,11 @@ class Nesting(msgspec.Struct):
         # The innermost open range is the last one that has started, or an ancestor of it.
         pending = np.flatnonzero(places >= 0)
         for _ in range(trees.STEPS_UP):
-            found, time = places[pending], time_ns[pending]
-            end = self.end_ns[found]
-            closed = (end < time) | (end == time) & (self.start_ns[found] < end)
+            result, time = places[pending], time_ns[pending]
+            end = self.end_ns[result]
+            closed = (end < time) | (end == time) & (self.start_ns[result] < end)
             pending = pending[closed]
-            places[pending] = self.parent[found[closed]]
+            places[pending] = self.parent[result[closed]]
             pending = pending[places[pending] >= 0]
             if not len(pending):
                 return places

@@ -27,7 +27,7 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.directions import backward_ranges, forward_of
 from tensorboard_plugin_dlprof.events.drafts import BACKWARD, FORWARD, OpKey
-from tensorboard_plugin_dlprof.events.instances import USER, Chosen
+from tensorboard_plugin_dlprof.events.instances import USER, OpInstances
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
@@ -49,19 +49,19 @@ class Namer:
     """
 
     def __init__(
-        self, capture: Capture, nesting: Nesting, chosen: Chosen, counters: frozenset[str], launching: Rows
+        self, capture: Capture, nesting: Nesting, selected: OpInstances, counters: frozenset[str], launching: Rows
     ) -> None:
         self._strings = capture.strings
         self._counters = counters
         self._graph_ops = capture.graph_ops
-        self._role, self._owner = chosen.role, chosen.owner
-        wanted = np.append(np.flatnonzero(chosen.instance), launching[launching >= 0])
-        self._paths = Paths(capture, nesting, chosen.role, counters, wanted)
+        self._role, self._owner = selected.role, selected.owner
+        wanted = np.append(np.flatnonzero(selected.instance), launching[launching >= 0])
+        self._paths = Paths(capture, nesting, selected.role, counters, wanted)
         release_pages()
-        backward = backward_ranges(capture, nesting, chosen.role)
+        backward = backward_ranges(capture, nesting, selected.role)
         self._in_backward: Flags = nesting.inherit(backward) >= 0
-        self._in_optimizer: Flags = nesting.inherit(chosen.role == Role.OPTIMIZER) >= 0
-        self._forward = forward_of(capture, nesting, chosen.role, backward, self._in_backward)
+        self._in_optimizer: Flags = nesting.inherit(selected.role == Role.OPTIMIZER) >= 0
+        self._forward = forward_of(capture, nesting, selected.role, backward, self._in_backward)
         self._ranges, self._row = capture.ranges, nesting.row
         self._group = self._groups(capture, nesting)
         self._collective, self._called = self._collectives()
@@ -70,9 +70,9 @@ class Namer:
         """Process group (text id) of the instance at each place: the first recorded with it or a range inside it."""
         group = capture.ranges.group
         grouped = np.flatnonzero((group > 0)[nesting.row] & (self._owner >= 0))[::-1]
-        found = np.zeros(len(nesting.row), np.int32)
-        found[self._owner[grouped]] = group[nesting.row[grouped]]
-        return found
+        result = np.zeros(len(nesting.row), np.int32)
+        result[self._owner[grouped]] = group[nesting.row[grouped]]
+        return result
 
     def _collectives(self) -> tuple[Int32s, frozenset[str]]:
         """The names from which collectives get their types, and the types whose calls were recorded.
@@ -87,10 +87,10 @@ class Namer:
         called = frozenset(names.collective_type(text) for text in texts if names.is_call_of_collective(text))
         has_type = np.array([names.collective_type(text) != "" for text in texts], np.bool_)
         typed = places[has_type[inverse]]
-        found = np.zeros(len(self._role), np.int32)
+        result = np.zeros(len(self._role), np.int32)
         # Written from the last place to the first, so that the first, often the instance itself, stays.
-        found[self._owner[typed[::-1]]] = self._names(typed[::-1])
-        return found, called
+        result[self._owner[typed[::-1]]] = self._names(typed[::-1])
+        return result, called
 
     def _names(self, places: npt.NDArray[np.integer]) -> Int32s:
         names_of_places: Int32s = self._ranges.name[self._row[places]]

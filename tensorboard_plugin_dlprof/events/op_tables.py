@@ -108,13 +108,13 @@ def _eligibility(key: OpKey) -> Eligibility:
     return Eligibility.ELIGIBLE if Eligibility.ELIGIBLE in parts else Eligibility.NOT_ELIGIBLE
 
 
-def _first(joined: Int32s, by_time: Int64s, found: Int64s) -> Int64s:
-    """Write the first draft of each op, among those in ``by_time``, to ``found``, which has one element per op."""
+def _first(joined: Int32s, by_time: Int64s, values: Int64s) -> Int64s:
+    """Write the first draft of each op, among those in ``by_time``, to ``values``, which has one element per op."""
     # NumPy keeps the last of several writes to one element, so the drafts are written from the last to the first.
     for begin in range((len(by_time) - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
         rows = by_time[begin : begin + _BLOCK][::-1]
-        found[joined[rows]] = rows
-    return found
+        values[joined[rows]] = rows
+    return values
 
 
 def _first_described(joined: Int32s, by_time: Int64s, texts: DraftTexts, first: Int64s) -> Int64s:

@@ -108,18 +108,18 @@ def _first_beyond(end: Int64s, rows: Int64s) -> Int64s:
     padded = np.full(-(-len(end) // _BLOCK) * _BLOCK, np.iinfo(np.int64).min)
     padded[: len(end)] = end
     block_latest = padded.reshape(-1, _BLOCK).max(axis=1)
-    found = np.full(len(rows), -1, np.int64)
+    result = np.full(len(rows), -1, np.int64)
     for distance in range(1, _NEAR):
         ahead = np.minimum(rows + distance, len(end) - 1)
-        np.copyto(found, ahead, where=(found < 0) & (end[ahead] > end[rows]))
-    far = np.flatnonzero(found < 0)
+        np.copyto(result, ahead, where=(result < 0) & (end[ahead] > end[rows]))
+    far = np.flatnonzero(result < 0)
     for index, row in zip(far.tolist(), rows[far].tolist(), strict=True):
         limit = end[row]
         block = row // _BLOCK
         after = np.flatnonzero(padded[row + 1 : (block + 1) * _BLOCK] > limit)
         if len(after):
-            found[index] = row + 1 + after[0]
+            result[index] = row + 1 + after[0]
             continue
         block += 1 + int(np.argmax(block_latest[block + 1 :] > limit))
-        found[index] = block * _BLOCK + int(np.argmax(padded[block * _BLOCK : (block + 1) * _BLOCK] > limit))
-    return found
+        result[index] = block * _BLOCK + int(np.argmax(padded[block * _BLOCK : (block + 1) * _BLOCK] > limit))
+    return result

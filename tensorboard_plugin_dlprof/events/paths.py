@@ -56,13 +56,13 @@ class _Chains:
     def inside(self, parent: int, label: str, first_ns: int = 0) -> int:
         """The chain of a label inside another chain, which is added if it is new."""
         key = parent, label
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = len(self.labels)
+        result = self._known.get(key)
+        if result is None:
+            result = self._known[key] = len(self.labels)
             self.parents.append(parent)
             self.labels.append(label)
             self.first_ns.append(first_ns)
-        return found
+        return result
 
     def inner(self) -> Iterable[tuple[int, str]]:
         """Parent and label of each chain except the first."""
@@ -119,9 +119,9 @@ class Paths:
         asked[wanted] = True
         own = np.flatnonzero(annotations)
         before = np.searchsorted(places := np.flatnonzero(asked), own)
-        kept = np.zeros(len(annotations), np.bool_)
-        kept[own] = np.searchsorted(places, self._nesting.stop[own]) > before
-        return kept
+        retained = np.zeros(len(annotations), np.bool_)
+        retained[own] = np.searchsorted(places, self._nesting.stop[own]) > before
+        return retained
 
     def _annotation_labels(self, annotations: Flags, shown: Flags, counters: frozenset[str]) -> dict[int, str]:
         """How paths show annotations, by text id of the name: ``shown`` ones only; empty for iteration counters."""
@@ -132,11 +132,11 @@ class Paths:
         texts = distinct_values(name[row[shown]])
         labels = [bare.texts[place].strip("# /") for place in np.searchsorted(distinct, texts).tolist()]
         templates = many_names.templates(ManyNames(labels))
-        found = {}
+        result = {}
         for text, label, template in zip(texts.tolist(), labels, templates, strict=True):
             is_counter = label in counters or template in counters or _is_numbered(label, counters)
-            found[text] = "" if is_counter else template if template in varying else label
-        return found
+            result[text] = "" if is_counter else template if template in varying else label
+        return result
 
     def _module_labels(self, modules: Flags) -> dict[int, str]:
         distinct = distinct_values(self._capture.ranges.name[self._nesting.row[modules]])
@@ -178,14 +178,14 @@ class Paths:
             distinct, inverse = np.unique(key, return_inverse=True)
             first = np.full(len(distinct), np.iinfo(np.int64).max)
             np.minimum.at(first, inverse, nesting.start_ns[places[members]])
-            found = np.zeros(len(distinct), np.int32)
+            result = np.zeros(len(distinct), np.int32)
             for index in np.argsort(first, kind="stable").tolist():
                 parent, text = divmod(int(distinct[index]), count)
                 label = labels[text]
                 if label and level == _MOST_LEVELS:
                     parent = chains.inside(parent, _LEFT_OUT, int(first[index]))
-                found[index] = chains.inside(parent, label, int(first[index])) if label else parent
-            nodes[members] = found[inverse]
+                result[index] = chains.inside(parent, label, int(first[index])) if label else parent
+            nodes[members] = result[inverse]
         return spread(places, around, nodes, nesting.stop, nothing=0), chains
 
 
@@ -202,11 +202,11 @@ def _is_numbered(label: str, counters: frozenset[str]) -> bool:
 
 def _varying(bare: ManyNames, uses: Int64s) -> set[str]:
     """Templates of names that contain a counter: of many names that differ only in numbers, mostly used once each."""
-    found = np.array(many_names.templates(bare), np.object_)
-    varies = found != np.array(bare.texts, np.object_)
-    total = Counter(found[varies].tolist())
-    once = Counter(found[varies & (uses == 1)].tolist())
-    hints = set(found[varies & many_names.mention_steps(bare)].tolist())
+    result = np.array(many_names.templates(bare), np.object_)
+    varies = result != np.array(bare.texts, np.object_)
+    total = Counter(result[varies].tolist())
+    once = Counter(result[varies & (uses == 1)].tolist())
+    hints = set(result[varies & many_names.mention_steps(bare)].tolist())
     many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
     return many | {item for item in hints if total[item] > 1}
 

@@ -42,10 +42,10 @@ def loader_texts(capture: Capture) -> Int64s:
     """Ids of the names of ranges in which a batch is fetched."""
     texts = distinct_values(capture.ranges.name)
     many = ManyNames(capture.strings.some(texts))
-    found = are_of_loader(many)
+    result = are_of_loader(many)
     if capture.info.source_format == "xplane":
-        found |= matching(many, _ANNOTATED, np.ones(len(found), np.bool_))
-    return texts[found]
+        result |= matching(many, _ANNOTATED, np.ones(len(result), np.bool_))
+    return texts[result]
 
 
 def data_loader_spans(capture: Capture) -> TimeSpans:

@@ -47,7 +47,7 @@ class SequenceLinks:
         self._end = np.append(self._first[1:], np.int32(len(ops)))
         self._number, self._thread = number[self._first], thread[self._first]
 
-    def found(self) -> Iterator[tuple[Int32s, Int32s]]:
+    def pairs(self) -> Iterator[tuple[Int32s, Int32s]]:
         """Places of nodes and of their ops, in blocks; nodes without an op are left out."""
         if (self._thread == self._thread[0]).all():
             for node, _, op in self._pairs():
@@ -57,8 +57,8 @@ class SequenceLinks:
         group = numbered(combine(self._processes[self._ranges.thread[row]], self._ranges.forward_thread[row]))[1]
         best = self._threads_of_groups(group)
         for node, run, op in self._pairs():
-            chosen = self._thread[run] == best[group[node]]
-            yield self._nodes[node[chosen]], op[chosen]
+            selected = self._thread[run] == best[group[node]]
+            yield self._nodes[node[selected]], op[selected]
 
     def _threads_of_groups(self, group: Int64s) -> Int64s:
         """The thread (row) with ops for most nodes of each group, of equal threads the first; -1 if there is none.

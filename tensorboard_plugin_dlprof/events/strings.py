@@ -19,23 +19,23 @@ class Strings:
 
     def intern(self, text: str) -> int:
         """The id of ``text``, which is added if it is new."""
-        found = self._ids.get(text)
-        if found is None:
-            found = self._ids[text] = len(self._texts)
+        result = self._ids.get(text)
+        if result is None:
+            result = self._ids[text] = len(self._texts)
             self._texts.append(text)
-        return found
+        return result
 
     def intern_all(self, texts: Iterable[str]) -> list[int]:
         """The ids of some texts, which are added if they are new."""
         ids, known = self._ids, self._texts
-        found = []
+        result = []
         for text in texts:
             number = ids.get(text)
             if number is None:
                 number = ids[text] = len(known)
                 known.append(text)
-            found.append(number)
-        return found
+            result.append(number)
+        return result
 
     def __getitem__(self, index: int) -> str:
         return self._texts[index]

@@ -99,8 +99,8 @@ def _described(capture: Capture, nesting: Nesting, tables: OpTables, place: Int6
         return empty(SubOps)
     first = np.searchsorted(tables.instances.op, np.arange(len(tables.ops)))
     instance = first[tables.op_of_draft[draft]] + tables.instance_of_draft[draft]
-    _, kept = np.unique(combine(instance, place), return_index=True)
-    place, instance = place[kept], instance[kept]
+    _, retained = np.unique(combine(instance, place), return_index=True)
+    place, instance = place[retained], instance[retained]
     name, half = _names(capture, ranges.name[nesting.row[place]].astype(np.int64))
     described = np.where(half & (nesting.parent[place] >= 0), nesting.parent[place], place)
     row = nesting.row[described]

@@ -42,11 +42,11 @@ def proven(samples: TensorSamples, work: DeviceWork) -> dict[int, MatrixUnit]:
     names, values = _attributed(samples, work)
     if not len(names):
         return {}
-    found, number = numbered(names)
+    results, number = numbered(names)
     count = np.bincount(number)
     mean, active = np.bincount(number, values) / count, np.bincount(number, values != 0)
     result: dict[int, MatrixUnit] = {}
-    for row, name in enumerate(found.tolist()):
+    for row, name in enumerate(results.tolist()):
         if mean[row] >= USED_PERCENT:
             result[name] = MatrixUnit.YES
         elif count[row] >= UNUSED_SAMPLES and not active[row]:

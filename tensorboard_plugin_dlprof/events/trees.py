@@ -62,9 +62,9 @@ def parents(depth: Int32s) -> Int32s:
         parent_if_known = np.where(known, order + (low - 1), latest[ordered]).astype(np.int32)
         known[heads] = True
         rows = np.flatnonzero(known)
-        found = parent_if_known[rows][np.cumsum(known) - 1]
-        parent[low + order] = found
-        latest[ordered[heads]] = found[np.append(heads[1:], len(ordered)) - 1]
+        result = parent_if_known[rows][np.cumsum(known) - 1]
+        parent[low + order] = result
+        latest[ordered[heads]] = result[np.append(heads[1:], len(ordered)) - 1]
     return parent
 
 
@@ -81,28 +81,28 @@ def nearest(own: Flags, parent: Int32s, stop: Int32s) -> Int32s:
 
 def nearest_of(places: Rows, own: Flags, parent: Int32s, stop: Int32s) -> Int64s:
     """``nearest`` for some places only; -1 stays -1."""
-    found = places.astype(np.int64)
-    pending = np.flatnonzero(found >= 0)
+    result = places.astype(np.int64)
+    pending = np.flatnonzero(result >= 0)
     for _ in range(STEPS_UP):
-        pending = pending[~own[found[pending]]]
+        pending = pending[~own[result[pending]]]
         if not len(pending):
-            return found
-        found[pending] = parent[found[pending]]
-        pending = pending[found[pending] >= 0]
-    found[pending] = nearest(own, parent, stop)[found[pending]]
-    return found
+            return result
+        result[pending] = parent[result[pending]]
+        pending = pending[result[pending] >= 0]
+    result[pending] = nearest(own, parent, stop)[result[pending]]
+    return result
 
 
 def _climbed(own: Flags, parent: Int32s) -> Int32s:
     """``nearest`` if most places are flagged: the other places repeatedly jump to the result of an ancestor."""
-    found = np.where(own, np.arange(len(own), dtype=np.int32), parent)
+    result = np.where(own, np.arange(len(own), dtype=np.int32), parent)
     pending = np.flatnonzero(~own)
     while len(pending):
-        target = found[pending]
+        target = result[pending]
         is_there = (target < 0) | own[target]
         pending, target = pending[~is_there], target[~is_there]
-        found[pending] = found[target]
-    return found
+        result[pending] = result[target]
+    return result
 
 
 def outline(places: Int32s, stop: Int32s) -> tuple[Int32s, Int32s]:
@@ -159,8 +159,8 @@ def around(flags: Flags, stop: Int32s) -> Flags:
         return np.zeros(len(flags), np.bool_)
     before = np.zeros(len(flags) + 1, np.int32)
     np.cumsum(flags, out=before[1:])
-    found = np.empty(len(flags), np.bool_)
+    result = np.empty(len(flags), np.bool_)
     for low in range(0, len(flags), BLOCK):
         block = slice(low, low + BLOCK)
-        found[block] = before[stop[block]] > before[1:][block]
-    return found
+        result[block] = before[stop[block]] > before[1:][block]
+    return result

@@ -100,7 +100,7 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
     short_of = dict(zip(long_name.tolist(), name.tolist(), strict=True))
     classes = {text: classifier.classify(strings[text], strings[short]) for text, short in short_of.items()}
     unit = np.zeros(len(strings), np.int8)
-    unit[list(classes)] = [found.matrix_unit for found in classes.values()]
+    unit[list(classes)] = [each.matrix_unit for each in classes.values()]
     api_start, api_stop, process, thread = placed.api(rows)
     call = placed.links.work_call[rows]
     return Kernels(

@@ -185,7 +185,7 @@ class _Trace:
             calls = np.sort(calls)
             holds = np.searchsorted(calls, before.start) < np.searchsorted(calls, before.stop)
             inside = (before.start < self._window.stop_ns) & (before.stop > self._window.start_ns)
-            yield before.chosen(holds & ~inside)
+            yield before.select(holds & ~inside)
         yield from items_by_part(self._con, track, *self._window)
 
     def _metadata(self) -> Iterator[str]:
@@ -242,7 +242,7 @@ class _Trace:
         on = self._tids[track.process, track.thread]
         for part in parts:
             self._count(len(part.number))
-            items = part.chosen(np.lexsort((-part.stop, part.start)))
+            items = part.select(np.lexsort((-part.stop, part.start)))
             names = self._names.of(track, items.work_class, items.ref)
             for number, start, stop, name in zip(
                 items.number.tolist(), items.start.tolist(), items.stop.tolist(), names, strict=True

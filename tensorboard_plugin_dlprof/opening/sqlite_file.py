@@ -113,7 +113,7 @@ class UntrustedConnection(sqlite3.Connection):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.text_factory = self._text
-        self.kept: dict[str, Any] = {}
+        self.cache: dict[str, Any] = {}
         """Cache of results that later queries need again, by name; valid because the file does not change."""
         self.shared: dict[str, Any] = {}
         """The same for all connections to the file, if their owner sets one; must be safe to use from many threads."""

@@ -19,7 +19,7 @@ Int64s = npt.NDArray[np.int64]
 _MOST_CAUSES = 1_000_000
 _ROW = 8_192
 """Segments in a stored row."""
-_KEPT = "parts_of_causes"
+_CACHE_KEY = "parts_of_causes"
 
 
 class Pieces(msgspec.Struct):
@@ -77,30 +77,30 @@ def some_pieces_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns:
     Raises:
         BadRequest: there are more.
     """
-    found = pieces_in(con, device, start_ns, stop_ns, most)
-    if found is None:
+    result = pieces_in(con, device, start_ns, stop_ns, most)
+    if result is None:
         raise BadRequest(f"This window holds more than {most:,} changes between work and waiting; zoom in.")
-    return found
+    return result
 
 
 def _parts(con: sqlite3.Connection) -> Int64s:
     """The part of each cause, by its id; those of a connection whose file does not change are kept."""
-    kept: dict[str, Any] = getattr(con, "kept", {})
-    if _KEPT not in kept:
+    cache: dict[str, Any] = getattr(con, "cache", {})
+    if _CACHE_KEY not in cache:
         rows = con.execute("SELECT id, part FROM activity_causes ORDER BY id").fetchmany(_MOST_CAUSES)
         parts = np.zeros(max((int(row[0]) for row in rows), default=0) + 1, np.int64)
         for number, part in rows:
             if not (0 < number < len(parts) and 0 <= part < len(Part)):
                 raise _damaged(con)
             parts[number] = part
-        kept[_KEPT] = parts
-    found: Int64s = kept[_KEPT]
-    return found
+        cache[_CACHE_KEY] = parts
+    result: Int64s = cache[_CACHE_KEY]
+    return result
 
 
 def causes_named(con: sqlite3.Connection, numbers: list[int]) -> dict[int, dict[str, str]]:
     """The words of some causes, by their ids; unknown ones are left out."""
-    found: dict[int, dict[str, str]] = {}
+    result: dict[int, dict[str, str]] = {}
     for begin in range(0, len(numbers), 500):
         some = numbers[begin : begin + 500]
         for number, part, *words in con.execute(
@@ -109,8 +109,8 @@ def causes_named(con: sqlite3.Connection, numbers: list[int]) -> dict[int, dict[
             some,
         ):
             texts = dict(zip(("detail", "call", "path", "op_id", "thread"), map(str, words), strict=True))
-            found[number] = {"part": Part(part).label, **{key: text for key, text in texts.items() if text}}
-    return found
+            result[number] = {"part": Part(part).label, **{key: text for key, text in texts.items() if text}}
+    return result
 
 
 def _damaged(con: sqlite3.Connection) -> UnfitDatabase:

@@ -32,9 +32,9 @@ def constant_columns(
     if table.filler is not None:
         return []  # SQL knows too little of its cells
     values = TableQuery(table, scope, request).scope_values
-    found = []
+    result = []
     for column in alike:
         distinct = f"SELECT DISTINCT ({column.sql}) FROM {table.source([column.sql])} WHERE {table.where} LIMIT 2"
         if len(connection.execute(distinct, values).fetchall()) == 1:
-            found.append(column.key)
-    return found
+            result.append(column.key)
+    return result

@@ -46,14 +46,14 @@ def coverage_notes(connection: sqlite3.Connection, scope: Scope) -> list[Note]:
     """
     notes: list[Note] = []
     cursor = connection.execute("SELECT key, message FROM ext_coverage WHERE message <> '' ORDER BY key")
-    told = dict(cursor.fetchmany(200))
+    reported = dict(cursor.fetchmany(200))
     hints = dict(_HINTS)
     of_xla = info(connection).get("format") == "xplane"
     if of_xla:
         hints["unassociated_work"] = "Copies, and what runs outside of compiled functions and ops, name no op."
-    if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in told):
+    if any(str(key).startswith(_WHY_NO_GPU_WORK) for key in reported):
         del hints["no_gpu_work"]
-    for key, message in told.items():
+    for key, message in reported.items():
         is_warning = str(key).startswith(("skipped", "broken"))
         notes.append(
             Note(severity="warning" if is_warning else "info", message=str(message), hint=hints.get(str(key), ""))

@@ -18,27 +18,27 @@ _MOST_BYTES = 1 << 24
 
 
 def stored_diagnosis(
-    connection: sqlite3.Connection, chosen: tuple[int, int] | None, source: str
+    connection: sqlite3.Connection, selected: tuple[int, int] | None, source: str
 ) -> dict[str, Any] | None:
     """The diagnosis that an import stored; None if there is none, or it is damaged.
 
     Args:
         connection: a database.
-        chosen: from ``diagnosed_positions``; only the diagnosis of the typical iterations is stored.
+        selected: from ``diagnosed_positions``; only the diagnosis of the typical iterations is stored.
         source: what to call the database.
     """
-    if chosen is not None or has_older_rules(connection):
+    if selected is not None or has_older_rules(connection):
         return None
     row = connection.execute("SELECT data FROM ext_diagnosis").fetchone()
     if row is None or not isinstance(row[0], bytes):
         return None
     reader = zlib.decompressobj()
     try:
-        found = json.loads(reader.decompress(row[0], _MOST_BYTES))
+        result = json.loads(reader.decompress(row[0], _MOST_BYTES))
     except (zlib.error, ValueError, RecursionError):
         return None
-    is_known = reader.eof and isinstance(found, dict) and found.get("schema") == SCHEMA
-    return {**found, "source": source} if is_known else None
+    is_known = reader.eof and isinstance(result, dict) and result.get("schema") == SCHEMA
+    return {**result, "source": source} if is_known else None
 
 
 def diagnosed_positions(connection: sqlite3.Connection, scope: Scope) -> tuple[int, int] | None:

@@ -224,7 +224,7 @@ def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
         "AND kernels.read_only_ops_id = rate.read_only_ops_id WHERE rate.aggr_id = ? GROUP BY what",
         (scope.aggregation,),
     )
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for what, *sums in cursor.fetchmany(100):
         # A collective computes nothing that could be on matrix units.
         total, on_units, unknown = (max(whole(each) or 0, 0) for each in sums)
@@ -232,11 +232,11 @@ def _limits(connection: sqlite3.Connection, scope: Scope) -> list[LimitTime]:
         unknown = min(unknown, total - on_units)
         limit = "cause_unknown" if what == "unknown" else str(what)
         for key, time in (("matrix_unit", on_units), ("unknown", unknown), (limit, total - on_units - unknown)):
-            found[key] = found.get(key, 0) + time
+            result[key] = result.get(key, 0) + time
     last = ("memory", "other", "communication", "unknown")
-    causes = sorted(found.keys() - {"matrix_unit", *last}, key=lambda key: -found[key])
+    causes = sorted(result.keys() - {"matrix_unit", *last}, key=lambda key: -result[key])
     order = ("matrix_unit", *causes, *last)
-    return [LimitTime(limit=key, kernel_ns=found[key]) for key in order if found.get(key, 0) > 0]
+    return [LimitTime(limit=key, kernel_ns=result[key]) for key in order if result.get(key, 0) > 0]
 
 
 def _iterations(connection: sqlite3.Connection, scope: Scope) -> list[IterationRate]:
@@ -289,14 +289,14 @@ def _mean(value: str, time: str) -> str:
 
 def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
     means = ", ".join(f"{_mean(*term)} AS {name}" for name, term in _NETWORK.items())
-    (found,) = records(
+    (result,) = records(
         connection,
         Network,
         f"SELECT {means}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM ext_op_efficiency AS rate "
         "WHERE rate.aggr_id = ?",
         (scope.aggregation,),
     )
-    return found
+    return result
 
 
 def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:

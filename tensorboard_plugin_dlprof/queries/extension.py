@@ -15,8 +15,8 @@ def shown_name(connection: sqlite3.Connection) -> str:
 
 def is_ours(connection: sqlite3.Connection) -> bool:
     """Whether any version of this package made the database. Facts in ``info`` are the same in all versions."""
-    (found,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
-    return bool(found)
+    (result,) = connection.execute("SELECT count(*) FROM main.sqlite_master WHERE name = 'ext_info'").fetchone()
+    return bool(result)
 
 
 def is_of_another_version(connection: sqlite3.Connection) -> bool:

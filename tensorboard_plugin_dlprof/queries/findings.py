@@ -181,12 +181,12 @@ def _undecided(connection: sqlite3.Connection, scope: Scope) -> list[Undecided]:
 def _numbers(text: object) -> dict[str, str | int | float | None]:
     """The numbers of a finding, from JSON; invalid values of a damaged database are left out."""
     try:
-        found = json.loads(str(text))
+        result = json.loads(str(text))
     except (ValueError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(result, dict):
         return {}
-    return {str(key): value if isinstance(value, str) else number(value) for key, value in found.items()}
+    return {str(key): value if isinstance(value, str) else number(value) for key, value in result.items()}
 
 
 def _address(text: object) -> str:

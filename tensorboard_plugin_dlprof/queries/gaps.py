@@ -54,9 +54,9 @@ def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, m
     Raises:
         BadRequest: there are too many.
     """
-    found = some_pieces_in(con, device, start_ns, stop_ns, most)
-    idle = np.flatnonzero(found.is_idle())
-    idle_pieces = Pieces(found.start[idle], found.stop[idle], found.cause[idle], found.part[idle])
+    result = some_pieces_in(con, device, start_ns, stop_ns, most)
+    idle = np.flatnonzero(result.is_idle())
+    idle_pieces = Pieces(result.start[idle], result.stop[idle], result.cause[idle], result.part[idle])
     begins = np.ones(len(idle), np.bool_)
     begins[1:] = idle_pieces.start[1:] != idle_pieces.stop[:-1]
     ends = np.append(begins[1:], True)[: len(idle)]
@@ -66,7 +66,7 @@ def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, m
 def works_after(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> Items:
     """The work of a GPU in a window, by start."""
     items = joined([items_in(con, track, start_ns, stop_ns) for track in _streams(con, device)])
-    return items.chosen(np.argsort(items.start, kind="stable"))
+    return items.select(np.argsort(items.start, kind="stable"))
 
 
 def _streams(con: sqlite3.Connection, device: int) -> list[TrackRow]:
@@ -87,25 +87,25 @@ def computed(
     single: list[tuple[Any, ...]] = []
     groups: dict[tuple[Any, ...], list[Any]] = {}
     for device in devices:
-        found = gaps_in(con, device, start_ns, stop_ns)
-        ops = _ending_ops(con, device, found, stop_ns)
-        words = causes_named(con, distinct_values(found.pieces.cause).tolist())
-        length = found.pieces.stop - found.pieces.start
-        main = _longest_pieces(found)
-        iteration = np.searchsorted(begins, found.start, side="right") - 1
-        count = np.bincount(found.of_piece, minlength=len(found.start)).tolist()
-        starts, stops = found.start.tolist(), found.stop.tolist()
-        causes, of_iteration = found.pieces.cause[main].tolist(), iteration.tolist()
+        result = gaps_in(con, device, start_ns, stop_ns)
+        ops = _ending_ops(con, device, result, stop_ns)
+        words = causes_named(con, distinct_values(result.pieces.cause).tolist())
+        length = result.pieces.stop - result.pieces.start
+        main = _longest_pieces(result)
+        iteration = np.searchsorted(begins, result.start, side="right") - 1
+        count = np.bincount(result.of_piece, minlength=len(result.start)).tolist()
+        starts, stops = result.start.tolist(), result.stop.tolist()
+        causes, of_iteration = result.pieces.cause[main].tolist(), iteration.tolist()
         for gap, (start, stop, cause) in enumerate(zip(starts, stops, causes, strict=True)):
             word, (op, op_id) = words.get(cause, {}), ops[gap]
             inside = of_iteration[gap] >= 0 and start < windows[of_iteration[gap]][2]
             number = windows[of_iteration[gap]][0] if inside else None
             single.append((device, start, stop - start, *_words(word), op, op_id, number, count[gap]))
         pieces = zip(
-            found.of_piece.tolist(),
-            found.pieces.start.tolist(),
+            result.of_piece.tolist(),
+            result.pieces.start.tolist(),
             length.tolist(),
-            found.pieces.cause.tolist(),
+            result.pieces.cause.tolist(),
             strict=True,
         )
         for gap, start, duration, cause in pieces:
@@ -140,28 +140,28 @@ def _words(cause: dict[str, str]) -> tuple[str, str, str]:
     return label, cause.get("detail", ""), host
 
 
-def _longest_pieces(found: Gap) -> Int64s:
+def _longest_pieces(gap: Gap) -> Int64s:
     """The longest piece of each gap."""
-    order = np.lexsort((found.pieces.start - found.pieces.stop, found.of_piece))
+    order = np.lexsort((gap.pieces.start - gap.pieces.stop, gap.of_piece))
     first = np.ones(len(order), np.bool_)
-    first[1:] = found.of_piece[order][1:] != found.of_piece[order][:-1]
+    first[1:] = gap.of_piece[order][1:] != gap.of_piece[order][:-1]
     return order[first]
 
 
-def _ending_ops(con: sqlite3.Connection, device: int, found: Gap, stop_ns: int) -> list[tuple[str, str]]:
+def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int) -> list[tuple[str, str]]:
     """Path and id of the op whose work ended each gap; empty where the capture or the window ends first."""
-    known: list[tuple[str, str]] = [("", "")] * len(found.stop)
+    known: list[tuple[str, str]] = [("", "")] * len(result.stop)
     if not known:
         return known
     facts = Facts(con)
     for track in reversed(_streams(con, device)):  # the first one of several that start together
-        for items in items_by_part(con, track, int(found.stop[0]), stop_ns + 1):
+        for items in items_by_part(con, track, int(result.stop[0]), stop_ns + 1):
             if not len(items.start):
                 continue
-            low, high = np.searchsorted(found.stop, (items.start[0], items.start[-1] + 1))
-            place = np.searchsorted(items.start, found.stop[low:high])
-            ends = np.flatnonzero(items.start[place] == found.stop[low:high])
-            some = items.chosen(place[ends])
+            low, high = np.searchsorted(result.stop, (items.start[0], items.start[-1] + 1))
+            place = np.searchsorted(items.start, result.stop[low:high])
+            ends = np.flatnonzero(items.start[place] == result.stop[low:high])
+            some = items.select(place[ends])
             for gap, fact in zip((low + ends).tolist(), facts.of(track, some.work_class, some.ref), strict=True):
                 known[gap] = (str(fact.get("op", "")), str(fact.get("op_id", "")))
     return known

@@ -168,14 +168,14 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
         raise NotFound(f"The profile has no group {group[:80]!r}; reload the tree.")
     _link(nodes)
     _add_up(nodes)
-    chosen = _fitting(nodes, limit)
+    selected = _fitting(nodes, limit)
     rated = not is_of_another_version(connection)
     return GroupTree(
         group=group,
-        nodes=_columns(nodes, chosen, rated),
-        causes=cause_columns([nodes[position].limited for position in chosen]) if rated else None,
+        nodes=_columns(nodes, selected, rated),
+        causes=cause_columns([nodes[position].limited for position in selected]) if rated else None,
         total=len(nodes),
-        left_out=len(nodes) - len(chosen),
+        left_out=len(nodes) - len(selected),
     )
 
 
@@ -229,24 +229,24 @@ def _add_up(nodes: list[_Node]) -> None:
 
 def _fitting(nodes: list[_Node], limit: int) -> list[int]:
     """The indexes of up to ``limit`` nodes, level by level; of a level that does not fit, those with most GPU time."""
-    chosen: list[int] = []
+    selected: list[int] = []
     level = [position for position, node in enumerate(nodes) if node.parent < 0]
-    while level and len(chosen) < limit:
-        room = limit - len(chosen)
+    while level and len(selected) < limit:
+        room = limit - len(selected)
         if len(level) > room:
             level = sorted(sorted(level, key=lambda position: -(_gpu_time(nodes[position])))[:room])
-        chosen.extend(level)
+        selected.extend(level)
         level = [child for position in level for child in nodes[position].children]
-    return chosen
+    return selected
 
 
 def _gpu_time(node: _Node) -> int:
     return node.stored[_GPU_TIME] or 0
 
 
-def _columns(nodes: list[_Node], chosen: Sequence[int], rated: bool) -> Nodes:
-    place = {position: number for number, position in enumerate(chosen)}
-    rows = [nodes[position] for position in chosen]
+def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
+    place = {position: number for number, position in enumerate(selected)}
+    rows = [nodes[position] for position in selected]
     structures: dict[int, int] = {}
     stored = {name: [row.stored[number] for row in rows] for number, name in enumerate(_STORED)}
     sums = {name: [row.sums[number] for row in rows] for number, name in enumerate(_SUMMED)}

@@ -113,7 +113,8 @@ _OP_OF_LINK = (
 KERNELS_OF_ITERATION_OP = msgspec.structs.replace(
     KERNELS_OF_ITERATION,
     name="kernels_of_iteration_op",
-    where=f"{_SCOPE} AND node.read_only_ops_id = {_OP_OF_LINK}",
+    # Told that few rows pass, SQLite reads the index of ops instead of the whole iteration.
+    where=f"{_SCOPE} AND unlikely(node.read_only_ops_id = {_OP_OF_LINK})",
     total=f"SELECT node.kernels FROM iteration_ops AS node WHERE {_SCOPE} AND node.read_only_ops_id = {_OP_OF_LINK}",
     links=(ITERATION_LINK, "op"),
     columns=tuple(column for column in _COLUMNS if column.key not in ("op", "op_id")),

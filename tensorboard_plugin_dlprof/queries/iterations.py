@@ -49,11 +49,11 @@ class Proposal(TypedDict):
 
 def iteration_rows(connection: sqlite3.Connection, scope: Scope) -> tuple[list[IterationRow], bool]:
     """All iterations in order, and whether they were binned."""
-    found, is_binned = _all_iterations(connection, scope)
+    result, is_binned = _all_iterations(connection, scope)
     keys = IterationRow.__annotations__
     return [
         cast("IterationRow", {key: value for key, value in bar.items() if key in keys})
-        for bar in with_unrecorded(connection, found)
+        for bar in with_unrecorded(connection, result)
     ], is_binned
 
 
@@ -81,13 +81,13 @@ def _bin_size(count: int) -> int:
 
 def iteration_source(connection: sqlite3.Connection, scope: Scope) -> IterationSource:
     """How the iterations of the aggregation were found; the kind is empty if the database does not say."""
-    chosen = connection.execute(
+    selected = connection.execute(
         "SELECT candidate_source, candidate_label FROM ext_aggregations WHERE aggr_id = ?", (scope.aggregation,)
     ).fetchone()
     select = "SELECT source AS kind, label, iterations AS count FROM ext_iteration_candidates ORDER BY position"
     return IterationSource(
-        kind=str(chosen[0]) if chosen else "",
-        label=str(chosen[1]) if chosen else "",
+        kind=str(selected[0]) if selected else "",
+        label=str(selected[1]) if selected else "",
         candidates=records(connection, Candidate, select, most=100),
     )
 

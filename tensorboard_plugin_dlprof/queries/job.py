@@ -97,9 +97,9 @@ def answer(con: sqlite3.Connection) -> dict[str, Any]:
     Raises:
         LookupError or TypeError: it is something else.
     """
-    found: dict[str, Any] = json.loads(info(con)["answer"])
-    _ = found["verdict"]["sentence"], found["ranks_present"]
-    return found
+    result: dict[str, Any] = json.loads(info(con)["answer"])
+    _ = result["verdict"]["sentence"], result["ranks_present"]
+    return result
 
 
 def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[str, Any]]:
@@ -132,17 +132,17 @@ def rank(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     Raises:
         NotFound: the job has no such rank, or its profile is missing.
     """
-    found = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks WHERE rank = ?", (number,))
-    if not found:
+    result = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks WHERE rank = ?", (number,))
+    if not result:
         raise NotFound(f"The job has no profile of rank {number}.")
-    return found[0]
+    return result[0]
 
 
 def _position(con: sqlite3.Connection, iteration: int) -> int:
-    found = con.execute("SELECT position FROM job_iterations WHERE iteration = ?", (iteration,)).fetchone()
-    if found is None:
+    result = con.execute("SELECT position FROM job_iterations WHERE iteration = ?", (iteration,)).fetchone()
+    if result is None:
         raise NotFound(f"No rank has the iteration {iteration}.")
-    return int(found[0])
+    return int(result[0])
 
 
 def iterations(con: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -192,11 +192,11 @@ def heat_map(con: sqlite3.Connection, measure: str) -> tuple[dict[str, int], byt
 
 def groups(con: sqlite3.Connection) -> list[dict[str, Any]]:
     """The process groups."""
-    found = _rows(con, "SELECT * FROM job_groups ORDER BY id")
-    for row in found:
+    result = _rows(con, "SELECT * FROM job_groups ORDER BY id")
+    for row in result:
         for name in ("inferred", "believed", "slow"):
             row[name] = bool(row[name])
-    return found
+    return result
 
 
 def collective_stats(con: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -206,10 +206,10 @@ def collective_stats(con: sqlite3.Connection) -> list[dict[str, Any]]:
 
 def pairs(con: sqlite3.Connection, limit: int = _MOST_PAIRS) -> list[dict[str, Any]]:
     """The communication matrix: a row for each two ranks of which one sends to the other, those with most bytes."""
-    found = _rows(con, "SELECT * FROM job_pairs ORDER BY slow DESC, bytes DESC, id LIMIT ?", [min(limit, _MOST_PAIRS)])
-    for row in found:
+    result = _rows(con, "SELECT * FROM job_pairs ORDER BY slow DESC, bytes DESC, id LIMIT ?", [min(limit, _MOST_PAIRS)])
+    for row in result:
         row["directed"], row["slow"] = bool(row["directed"]), bool(row["slow"])
-    return sorted(found, key=lambda row: (row["source"], row["destination"]))
+    return sorted(result, key=lambda row: (row["source"], row["destination"]))
 
 
 def collectives(
@@ -252,23 +252,23 @@ def collective(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     Raises:
         NotFound: there is no such operation.
     """
-    found = _rows(con, f"SELECT {', '.join(_COLLECTIVE)}, packed FROM job_collectives WHERE id = ?", (number,))
-    if not found:
+    result = _rows(con, f"SELECT {', '.join(_COLLECTIVE)}, packed FROM job_collectives WHERE id = ?", (number,))
+    if not result:
         raise NotFound(f"The job has no operation {number}.")
-    columns = unpack_from(con, found[0].pop("packed"), 3)
+    columns = unpack_from(con, result[0].pop("packed"), 3)
     members = zip(*(column.tolist() for column in columns), strict=True)
     return {
-        **found[0],
+        **result[0],
         "members": [{"rank": rank, "wait_ns": wait, "start_ns": start} for rank, wait, start in members],
     }
 
 
 def findings(con: sqlite3.Connection) -> list[dict[str, Any]]:
     """Findings across ranks, the most important first."""
-    found = _rows(con, "SELECT * FROM job_findings ORDER BY severity DESC, id")
-    for row in found:
+    result = _rows(con, "SELECT * FROM job_findings ORDER BY severity DESC, id")
+    for row in result:
         row["evidence"] = json.loads(row["evidence"])
-    return found
+    return result
 
 
 def distributed(con: sqlite3.Connection, iteration: int | None = None, top: int = 10) -> dict[str, Any]:
@@ -294,19 +294,19 @@ def distributed(con: sqlite3.Connection, iteration: int | None = None, top: int 
     }
 
 
-def measured(found: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+def measured(values: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
     """What ``--fail-on`` limits: each measure as ns of an iteration and as a fraction of it; None is unknown.
 
     Args:
-        found: from ``answer``.
+        values: from ``answer``.
     """
-    iteration = found["median_iteration_ns"] or 0
+    iteration = values["median_iteration_ns"] or 0
 
     def of(fraction: float | None) -> tuple[float | None, float | None]:
         return (None, None) if fraction is None or not iteration else (fraction * iteration, fraction)
 
     return {
-        "own_delay": of(found["own_delay_fraction"]),
-        "exposed_wait": of(found["wait_fraction"]),
-        "exposed_communication": of(found["exposed_communication_fraction"]),
+        "own_delay": of(values["own_delay_fraction"]),
+        "exposed_wait": of(values["wait_fraction"]),
+        "exposed_communication": of(values["exposed_communication_fraction"]),
     }

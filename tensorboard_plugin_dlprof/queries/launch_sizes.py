@@ -21,7 +21,7 @@ class LaunchSize(TypedDict):
 def launch_sizes(connection: sqlite3.Connection, op_ids: Collection[str]) -> dict[str, list[LaunchSize]]:
     """The grids and blocks with which kernels of some ops are launched, by long name and by short name; none where they
     were not recorded."""
-    found: dict[str, list[LaunchSize]] = defaultdict(list)
+    result: dict[str, list[LaunchSize]] = defaultdict(list)
     for short, long, *lengths in connection.execute(
         "SELECT DISTINCT short.string, long.string, grid.x, grid.y, grid.z, block.x, block.y, block.z "
         "FROM read_only_ops AS op CROSS JOIN launches AS launch ON launch.read_only_ops_id = op.id "
@@ -34,6 +34,6 @@ def launch_sizes(connection: sqlite3.Connection, op_ids: Collection[str]) -> dic
     ):
         size: LaunchSize = {"grid": lengths[:3], "block": lengths[3:]}
         for name in {short, long}:
-            if size not in found[name] and len(found[name]) < MOST_SIZES:
-                found[name].append(size)
-    return dict(found)
+            if size not in result[name] and len(result[name]) < MOST_SIZES:
+                result[name].append(size)
+    return dict(result)

@@ -54,7 +54,7 @@ class Launches(msgspec.Struct):
     ref: Int64s
     """What the first is, as in ``Items``."""
 
-    def chosen(self, rows: npt.NDArray[np.bool_]) -> Launches:
+    def select(self, rows: npt.NDArray[np.bool_]) -> Launches:
         """Some of the rows."""
         return Launches(*(getattr(self, name)[rows] for name in self.__struct_fields__))
 
@@ -76,23 +76,23 @@ def launches_until(
             if seen > most + items:
                 return None
             work = items_of_part(con, track, part)
-            work = work.chosen(work.call >= 0)
+            work = work.select(work.call >= 0)
             of_calls = joined([items_numbered(con, call, distinct_values(work.call)) for call in calls])
             works.append(work)
             begun.append(of_calls)
             if len(of_calls.start) and int(of_calls.start.min()) >= stop_ns:
                 break
-    found = _by_call(joined(works), joined(begun))
-    return found.chosen((found.call_start < stop_ns) & (found.work_stop >= start_ns))
+    result = _by_call(joined(works), joined(begun))
+    return result.select((result.call_start < stop_ns) & (result.work_stop >= start_ns))
 
 
 def _by_call(work: Items, calls: Items) -> Launches:
-    work = work.chosen(are_among(work.call, distinct_values(calls.number).tolist()))
+    work = work.select(are_among(work.call, distinct_values(calls.number).tolist()))
     order = np.lexsort((work.start, work.call))
-    work = work.chosen(order)
+    work = work.select(order)
     first = np.flatnonzero(np.append(True, work.call[1:] != work.call[:-1])[: len(work.call)])
     by_number = np.argsort(calls.number, kind="stable")
-    calls = calls.chosen(by_number[np.searchsorted(calls.number[by_number], work.call[first])])
+    calls = calls.select(by_number[np.searchsorted(calls.number[by_number], work.call[first])])
     if not len(first):
         return Launches(*(np.zeros(0, np.int64) for _ in Launches.__struct_fields__))
     return Launches(
@@ -117,11 +117,11 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
     streams = [track for track in tracks if track.kind == STREAM and track.device == device]
     if not streams:
         raise NotFound(f"There is no GPU {device} with work in this profile.")
-    found = launches_until(con, tracks, device, start_ns, stop_ns, MOST_WORK)
-    if found is None:
+    result = launches_until(con, tracks, device, start_ns, stop_ns, MOST_WORK)
+    if result is None:
         raise BadRequest(f"This window holds more than {MOST_WORK:,} launches; zoom in.")
-    inside = found.chosen(found.call_start >= start_ns)
-    kernels = inside.chosen((inside.work_class != COPY) & (inside.work_class != SET))
+    inside = result.select(result.call_start >= start_ns)
+    kernels = inside.select((inside.work_class != COPY) & (inside.work_class != SET))
     unrecorded = sum(
         int(np.count_nonzero((items.call < 0) & (items.start >= start_ns) & (items.work_class != GRAPH)))
         for items in (items_in(con, track, start_ns, stop_ns) for track in streams)
@@ -136,7 +136,7 @@ def launch_statistics(con: sqlite3.Connection, device: int, start_ns: int, stop_
         "host_ahead_ns": max(ahead, 0) if len(inside.call_stop) else None,
         "delay": _delays(kernels),
         "short": _short(con, streams[0], kernels),
-        "queue": queue_lengths(found, start_ns, stop_ns),
+        "queue": queue_lengths(result, start_ns, stop_ns),
     }
 
 
@@ -181,10 +181,12 @@ def _short(con: sqlite3.Connection, track: TrackRow, kernels: Launches) -> dict[
     }
 
 
-def queue_lengths(found: Launches, start_ns: int, stop_ns: int) -> dict[str, Any]:
+def queue_lengths(launches: Launches, start_ns: int, stop_ns: int) -> dict[str, Any]:
     """How long how many launches wait: their calls have begun, and their work has not. The times add up."""
-    waits = (found.call_start < stop_ns) & (found.work_start > start_ns) & (found.work_start > found.call_start)
-    begins, ends = np.maximum(found.call_start[waits], start_ns), np.minimum(found.work_start[waits], stop_ns)
+    waits = (
+        (launches.call_start < stop_ns) & (launches.work_start > start_ns) & (launches.work_start > launches.call_start)
+    )
+    begins, ends = np.maximum(launches.call_start[waits], start_ns), np.minimum(launches.work_start[waits], stop_ns)
     moments = np.concatenate([[start_ns], begins, ends, [stop_ns]])
     change = np.concatenate([[0], np.ones(len(begins), np.int64), -np.ones(len(ends), np.int64), [0]])
     order = np.argsort(moments, kind="stable")

@@ -59,11 +59,11 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
 
 def _answer(text: bytes) -> dict[str, Any]:
     """A stored answer, with the numbers that others rely on checked."""
-    found: dict[str, Any] = json.loads(text)
-    for row in found["at_peak"]:
+    result: dict[str, Any] = json.loads(text)
+    for row in result["at_peak"]:
         str(row["category"]), int(row["bytes"])
-    int(found["peak_bytes"]), bool(found["relative"]), list(found["findings"])
-    return found
+    int(result["peak_bytes"]), bool(result["relative"]), list(result["findings"])
+    return result
 
 
 def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
@@ -72,16 +72,16 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
     if not devices:
         return None
     device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
-    found = devices[device]
-    whole = max(found["peak_bytes"], 1)
+    result = devices[device]
+    whole = max(result["peak_bytes"], 1)
     return {
         "device": device,
-        "peak_bytes": found["peak_bytes"],
-        "peak_of": found["peak_of"],
-        "peak_reserved_bytes": found["peak_reserved_bytes"],
-        "capacity_bytes": found["capacity_bytes"],
-        "relative": found["relative"],
-        "shares": [(row["category"], round(100 * row["bytes"] / whole, 1)) for row in found["at_peak"][:3]],
+        "peak_bytes": result["peak_bytes"],
+        "peak_of": result["peak_of"],
+        "peak_reserved_bytes": result["peak_reserved_bytes"],
+        "capacity_bytes": result["capacity_bytes"],
+        "relative": result["relative"],
+        "shares": [(row["category"], round(100 * row["bytes"] / whole, 1)) for row in result["at_peak"][:3]],
     }
 
 
@@ -143,14 +143,16 @@ def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: I
     in_use = steps.high_bytes[places]
     if steps.first_state is None:
         of_kinds = {name: kind[places] for name, kind in zip(KINDS, steps.kinds, strict=True) if kind.any()}
-        found = with_rest(of_kinds, in_use, facts.relative)
+        result = with_rest(of_kinds, in_use, facts.relative)
     else:
         states = places + steps.first_state
         with _damage(connection):
             blocks = open_blocks_of(connection, facts, int(states[0]), int(states[-1]))
-            found = stacked(blocks, states, in_use, facts.relative)
-    order = sorted(found, key=lambda name: (name not in ("unknown", CATEGORIES[HELD_BEFORE]), -int(found[name].sum())))
-    return [{"category": name, "bytes": found[name].tolist()} for name in order]
+            result = stacked(blocks, states, in_use, facts.relative)
+    order = sorted(
+        result, key=lambda name: (name not in ("unknown", CATEGORIES[HELD_BEFORE]), -int(result[name].sum()))
+    )
+    return [{"category": name, "bytes": result[name].tolist()} for name in order]
 
 
 def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[str, Any]:
@@ -176,10 +178,10 @@ def block_rows(history: History) -> list[dict[str, Any]]:
     blocks = history.blocks
     timed, events = len(history.time_ns) > 0, len(history.in_use_bytes) - 1
     columns = (blocks.allocated, blocks.freed, blocks.num_bytes, blocks.category, blocks.owner)
-    found = []
+    result = []
     for allocated, freed, num_bytes, category, owner in zip(*(each.tolist() for each in columns), strict=True):
         is_freed = freed < events
-        found.append(
+        result.append(
             {
                 "device_id": history.device,
                 "size_bytes": num_bytes,
@@ -191,7 +193,7 @@ def block_rows(history: History) -> list[dict[str, Any]]:
                 "freed_ns": int(history.time_ns[freed]) if timed and is_freed else None,
             }
         )
-    return found
+    return result
 
 
 def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
@@ -200,12 +202,12 @@ def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
     Raises:
         UnfitDatabase: It is damaged.
     """
-    cache: dict[str, Any] = getattr(connection, "kept", {})
+    cache: dict[str, Any] = getattr(connection, "cache", {})
     if "memory" not in cache:
         with _damage(connection):
             cache["memory"] = {each.device: each for each in read_memory(connection)}
-    found: dict[int, History] = cache["memory"]
-    return found
+    result: dict[int, History] = cache["memory"]
+    return result
 
 
 def timed_devices(connection: sqlite3.Connection) -> list[Facts]:
@@ -239,16 +241,16 @@ def _damage(connection: sqlite3.Connection) -> Iterator[None]:
 def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> list[int]:
     """The ufunc over ``values[begin:end]`` of each bin."""
     bounds = np.stack((begin, end), axis=1).reshape(-1)
-    found: list[int] = ufunc.reduceat(np.append(values, values[-1]), bounds)[::2].tolist()
-    return found
+    result: list[int] = ufunc.reduceat(np.append(values, values[-1]), bounds)[::2].tolist()
+    return result
 
 
 def memory_segments(connection: sqlite3.Connection, device: int) -> MemorySegments:
     """What the allocator holds at the end of a snapshot."""
     _facts(connection, device)
     with _damage(connection):
-        found = segments_of(connection, device)
-    largest = sorted(found, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
+        result = segments_of(connection, device)
+    largest = sorted(result, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
     left = _MOST_BLOCKS
     segments: list[MemorySegment] = []
     shown = 0
@@ -261,6 +263,6 @@ def memory_segments(connection: sqlite3.Connection, device: int) -> MemorySegmen
         )
     return {
         "segments": segments,
-        "segments_left_out": len(found) - len(largest),
-        "blocks_left_out": sum(len(each.blocks) for each in found) - shown,
+        "segments_left_out": len(result) - len(largest),
+        "blocks_left_out": sum(len(each.blocks) for each in result) - shown,
     }

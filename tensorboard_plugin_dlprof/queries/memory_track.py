@@ -17,7 +17,7 @@ def memory_tracks(con: sqlite3.Connection, last_id: int) -> dict[int, Facts]:
     return dict(enumerate(timed_devices(con), last_id + 1))
 
 
-def told(number: int, facts: Facts) -> dict[str, Any]:
+def described(number: int, facts: Facts) -> dict[str, Any]:
     """What is told of a track in the list of all."""
     name = "memory since start" if facts.relative else "memory"
     return {

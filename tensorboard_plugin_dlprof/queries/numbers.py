@@ -16,8 +16,8 @@ def whole(value: object) -> int | None:
     """The value rounded to an integer of 64 bits if it is a number that has one, else None."""
     if type(value) is int:
         return value
-    found = number(value)
-    return None if found is None or abs(found) >= _TOO_LARGE else round(found)
+    result = number(value)
+    return None if result is None or abs(result) >= _TOO_LARGE else round(result)
 
 
 def plus(*values: int | None) -> int | None:

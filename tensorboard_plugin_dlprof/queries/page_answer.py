@@ -54,24 +54,24 @@ class TablePage(TypedDict):
 
 def page_of(
     connection: sqlite3.Connection,
-    found: Table,
+    table: Table,
     scope: Scope,
     request: PageRequest,
     counts: MutableMapping[CountKey, int] | None = None,
 ) -> TablePage:
     """One page with its columns, totals, and the columns in which all rows are alike."""
-    answer = page(connection, found, scope, request, counts)
+    answer = page(connection, table, scope, request, counts)
     return {
-        "table": found.name,
-        "columns": descriptions(found.columns),
+        "table": table.name,
+        "columns": descriptions(table.columns),
         "rows": answer.rows,
-        "key": found.key,
+        "key": table.key,
         "offset": request.offset,
         "total": answer.total,
         "filtered": answer.filtered,
         "sort": answer.sort,
-        "totals": totals(connection, found, scope, request),
-        "constant": constant_columns(connection, found, scope, request, answer.rows, answer.total),
+        "totals": totals(connection, table, scope, request),
+        "constant": constant_columns(connection, table, scope, request, answer.rows, answer.total),
     }
 
 

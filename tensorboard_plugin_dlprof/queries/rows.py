@@ -34,14 +34,14 @@ def read_rows(
         values: parameters of the statement.
         ids: ids of the rows.
     """
-    found: dict[int, Row] = {}
+    result: dict[int, Row] = {}
     for start in range(0, len(ids), IDS_AT_ONCE):
         names = {f"id{number}": row_id for number, row_id in enumerate(ids[start : start + IDS_AT_ONCE])}
         cursor = connection.execute(f"{select} IN ({', '.join(':' + name for name in names)})", {**values, **names})
         while rows := cursor.fetchmany(_ROWS_AT_ONCE):
             row_ids, *of_columns = zip(*rows, strict=True)
-            found.update(zip(row_ids, _shown(of_columns, columns), strict=True))
-    return found
+            result.update(zip(row_ids, _shown(of_columns, columns), strict=True))
+    return result
 
 
 def shown_rows(cursor: sqlite3.Cursor, columns: Mapping[str, ColumnType]) -> Iterator[Row]:

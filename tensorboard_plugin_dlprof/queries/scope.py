@@ -42,12 +42,12 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
         "SELECT aggr_id, iter_start, iter_stop, iter_aggregated, key_node_name FROM view_aggregations ORDER BY aggr_id"
     )
     labels = _labels(connection)
-    found: dict[int, Aggregation] = {}
+    result: dict[int, Aggregation] = {}
     for number, start, stop, count, key_node in cursor.fetchmany(MAX_SCOPES):
         if not isinstance(number, int):
             continue
         # A database with several domains has a row for each aggregation in each of them.
-        found.setdefault(
+        result.setdefault(
             number,
             Aggregation(
                 id=number,
@@ -58,7 +58,7 @@ def aggregations(connection: sqlite3.Connection) -> list[Aggregation]:
                 label=str(key_node or labels.get(number, "")),
             ),
         )
-    return list(found.values())
+    return list(result.values())
 
 
 def _labels(connection: sqlite3.Connection) -> dict[int, str]:
@@ -102,9 +102,9 @@ def find_scope(connection: sqlite3.Connection, aggregation: int | None = None, d
 
 def _scopes(connection: sqlite3.Connection) -> list[Scope]:
     """All scopes, ordered by aggregation and domain; kept with the connection if the file does not change."""
-    kept: dict[str, list[Scope]] = getattr(connection, "kept", {})
-    found = kept.get("scopes")
-    if found is None:
+    cache: dict[str, list[Scope]] = getattr(connection, "cache", {})
+    result = cache.get("scopes")
+    if result is None:
         cursor = connection.execute(
             "SELECT summary.aggr_id, summary.domain_id, name.string FROM model_summary AS summary "
             "JOIN read_only_domains AS domain ON domain.id = summary.domain_id "
@@ -112,9 +112,9 @@ def _scopes(connection: sqlite3.Connection) -> list[Scope]:
             "JOIN aggregations AS aggregation ON aggregation.id = summary.aggr_id "
             "ORDER BY summary.aggr_id, summary.domain_id"
         )
-        found = kept["scopes"] = [
+        result = cache["scopes"] = [
             Scope(row[0], row[1], str(row[2]))
             for row in cursor.fetchmany(MAX_SCOPES)
             if isinstance(row[0], int) and isinstance(row[1], int)
         ]
-    return found
+    return result

@@ -153,11 +153,11 @@ def model_summary(connection: sqlite3.Connection, scope: Scope) -> ModelSummary:
 
 
 def _may_be_eligible(connection: sqlite3.Connection, scope: Scope) -> bool:
-    (found,) = connection.execute(
+    (result,) = connection.execute(
         f"SELECT EXISTS (SELECT 1 FROM op_nodes AS node WHERE node.aggr_id = ? AND ({ELIGIBLE_OR_UNKNOWN}) IS NULL)",
         (scope.aggregation,),
     ).fetchone()
-    return bool(found)
+    return bool(result)
 
 
 def gpu_utilization(connection: sqlite3.Connection, scope: Scope) -> GpuUtilization:
@@ -270,7 +270,7 @@ def tensor_core_efficiency(connection: sqlite3.Connection, scope: Scope) -> Tens
 
 def performance(connection: sqlite3.Connection, scope: Scope) -> Performance:
     """Wall clock and iterations."""
-    found = records(
+    result = records(
         connection,
         Performance,
         "SELECT wall_time AS wall_clock_ns, iter_total AS total_iterations, iter_aggregated AS profiled_iterations, "
@@ -278,9 +278,9 @@ def performance(connection: sqlite3.Connection, scope: Scope) -> Performance:
         "iteration_time_std_dev AS iteration_std_dev_ns FROM model_summary WHERE aggr_id = ? AND domain_id = ?",
         (scope.aggregation, scope.domain),
     )
-    if not found:
+    if not result:
         raise UnfitDatabase(f"{shown_name(connection)} has no summary of this aggregation; import its source again.")
-    return found[0]
+    return result[0]
 
 
 def recommendations(connection: sqlite3.Connection, scope: Scope) -> list[Recommendation]:

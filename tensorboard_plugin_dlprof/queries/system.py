@@ -95,9 +95,9 @@ come first."""
 def framework(connection: sqlite3.Connection) -> str | None:
     """``PyTorch``, ``TensorFlow``, ``JAX`` or ``TensorRT``, from the source or names of kernels; None if unknown."""
     row = connection.execute("SELECT framework FROM view_system_config").fetchone()
-    told = str(row[0] or "").lower() if row else ""
+    reported = str(row[0] or "").lower() if row else ""
     for name in ("PyTorch", "TensorFlow", "JAX", "TensorRT"):
-        if told.startswith(name.lower()):
+        if reported.startswith(name.lower()):
             return name
     if info(connection).get("dlprof_markers") == "1":
         return "PyTorch"

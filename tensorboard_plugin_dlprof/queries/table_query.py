@@ -187,10 +187,10 @@ class TableQuery:
         self.ranks.append(Rank(name.removeprefix(":"), column.ranked, limit, with_equal))
         return name
 
-    def _named(self, found: Condition) -> str:
+    def _named(self, result: Condition) -> str:
         """The SQL of the condition with named parameters; ``{}`` still stands for the column."""
-        sql = found.sql
-        for value in found.values:
+        sql = result.sql
+        for value in result.values:
             sql = sql.replace("?", self._bind(value), 1)
         return sql
 

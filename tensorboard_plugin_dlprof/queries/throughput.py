@@ -125,7 +125,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given) -> T
         answer[f"{name}_per_s"] = rate
         answer[f"{name}_per_s_per_gpu"] = None if rate is None else rate / gpus
         answer[f"{name}_from"] = None if rate is None else "given" if each.is_given else "shapes"
-    answer["told"] = _told(connection, counted)
+    answer["told"] = _sentence(connection, counted)
     answer["iterations"] = [
         {
             "number": number,
@@ -142,7 +142,7 @@ def _rate(count: int | None, time_ns: int) -> float | None:
     return None if count is None or time_ns <= 0 else count * NS_PER_S / time_ns
 
 
-def _told(connection: sqlite3.Connection, counted: dict[str, Counted]) -> str:
+def _sentence(connection: sqlite3.Connection, counted: dict[str, Counted]) -> str:
     """Where the numbers come from, in one sentence; or what would tell them."""
     samples, tokens = (counted[name].mean() for name in ("samples", "tokens"))
     parts = []
@@ -180,13 +180,13 @@ def _counted(connection: sqlite3.Connection, windows: list[tuple[int, int, int]]
         "samples": given.samples_per_iteration or samples,
         "tokens": given.tokens_per_iteration or tokens,
     }
-    found = {}
+    result = {}
     for name, number in said.items():
         if number is not None:
-            found[name] = Counted([int(number)] * len(windows), is_given=True)
+            result[name] = Counted([int(number)] * len(windows), is_given=True)
         else:
-            found[name] = Counted(_of_shapes(connection, name, windows), is_given=False)
-    return found
+            result[name] = Counted(_of_shapes(connection, name, windows), is_given=False)
+    return result
 
 
 def _of_shapes(connection: sqlite3.Connection, name: str, windows: list[tuple[int, int, int]]) -> list[int | None]:

@@ -81,8 +81,8 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
         "start": min([start, *(window[1] for window in windows[:1])]),
         "stop": max([stop, *(window[2] for window in windows[-1:])]),
         "tracks": [
-            *map(_told, tracks),
-            *(memory_track.told(number, facts) for number, facts in memory.items()),
+            *map(_described, tracks),
+            *(memory_track.described(number, facts) for number, facts in memory.items()),
         ],
         "classes": {kind: list(names) for kind, names in CLASSES.items()},
         "iterations": {
@@ -112,7 +112,7 @@ def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]], middl
     return {"iteration": ranked[0][0], "start": ranked[0][1], "stop": ranked[0][2]} if ranked else None
 
 
-def _told(track: TrackRow) -> dict[str, Any]:
+def _described(track: TrackRow) -> dict[str, Any]:
     about = {
         "id": track.id, "kind": track.kind, "name": track.name, "items": track.items, "sum_ns": track.sum_ns,
         "launches": track.launches, "level": track.level,
@@ -142,16 +142,16 @@ def window(
     memory = memory_track.memory_tracks(con, len(known)) if set(wanted) - set(known) else {}
     if len(wanted) > MAX_TRACKS or any(number not in known and number not in memory for number in wanted):
         raise BadRequest(f"tracks must be at most {MAX_TRACKS} ids from the list of tracks; reload the page.")
-    found = _Window(con, start_ns, stop_ns, width, list(known.values()), len(wanted))
+    result = _Window(con, start_ns, stop_ns, width, list(known.values()), len(wanted))
     return {
         "state": _state(known.values()),
         "from": start_ns,
         "to": stop_ns,
         "tracks": [
-            {"id": number} | (found.of(known[number]) if number in known else found.memory(memory[number]))
+            {"id": number} | (result.of(known[number]) if number in known else result.memory(memory[number]))
             for number in wanted
         ],
-        "parts": found.parts(),
+        "parts": result.parts(),
     }
 
 
@@ -186,7 +186,7 @@ class _Window:
         if len(wide) > self._most_items:
             longest = np.argsort((items.start - items.stop)[wide], kind="stable")
             wide = np.sort(wide[longest[: self._most_items]])
-        return answer | self._encoded(busy, edges) | self._items(track, items.chosen(wide))
+        return answer | self._encoded(busy, edges) | self._items(track, items.select(wide))
 
     def memory(self, facts: Facts) -> dict[str, Any]:
         """What is answered of a GPU's memory."""
@@ -194,12 +194,12 @@ class _Window:
 
     def parts(self) -> dict[str, dict[str, int]]:
         """What each GPU did in the window: ns by part, which add up to as much of it as lies in the capture."""
-        found = {}
+        result = {}
         for track in self._tracks:
             if track.kind == DEVICE:
                 sums = self._sums(track)
-                found[str(track.device)] = {part.label: int(sums[part]) for part in Part if sums[part]}
-        return found
+                result[str(track.device)] = {part.label: int(sums[part]) for part in Part if sums[part]}
+        return result
 
     def _sums(self, track: TrackRow) -> Int64s:
         pieces = pieces_in(self._con, track.device, self._start, self._stop, MOST_PIECES)
@@ -243,7 +243,7 @@ class _Window:
 
     def _items(self, track: TrackRow, items: Items) -> dict[str, Any]:
         labelled = np.flatnonzero(items.stop - items.start >= LABEL_PIXELS * self._pixel)
-        some = items.chosen(labelled)
+        some = items.select(labelled)
         texts = [text[-MAX_NAME:] for text in self._names.of(track, some.work_class, some.ref)]
         known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         name = np.full(len(items.number), -1)
@@ -291,7 +291,7 @@ class _Window:
     def _read_bins(self, track: TrackRow, level: int, first: int, last: int) -> Int64s:
         """The stored bins from ``first`` to before ``last``: ns, of shape (classes, bins)."""
         classes = len(CLASSES[track.kind])
-        found = np.zeros((classes, max(last - first, 0)), np.int64)
+        result = np.zeros((classes, max(last - first, 0)), np.int64)
         rows = self._con.execute(
             "SELECT first_bin, data FROM ext_track_bins "
             "WHERE track_id = ? AND level = ? AND first_bin > ? AND first_bin < ?",
@@ -301,14 +301,14 @@ class _Window:
             part = np.stack(unpack_from(self._con, data, classes))
             low, high = max(first, begin), min(last, begin + part.shape[1])
             if low < high:
-                found[:, low - first : high - first] = part[:, low - begin : high - begin]
-        return found
+                result[:, low - first : high - first] = part[:, low - begin : high - begin]
+        return result
 
     def _queue(self, track: TrackRow) -> dict[str, Any]:
         """The mean number of waiting launches in each bin."""
-        found = launches_until(self._con, self._tracks, track.device, self._start, self._stop, MOST_READ)
+        result = launches_until(self._con, self._tracks, track.device, self._start, self._stop, MOST_READ)
         edges = self._edges()
-        if found is None:
+        if result is None:
             level = self._level(track)
             if level is None:
                 return {"count": track.items}
@@ -316,7 +316,7 @@ class _Window:
             sums = self._read_bins(track, level, first, last)
             edges = np.arange(first, last + 1, dtype=np.int64) << level
         else:
-            waits = found.chosen((found.work_start > found.call_start) & (found.work_start > self._start))
+            waits = result.select((result.work_start > result.call_start) & (result.work_start > self._start))
             start, stop = np.sort(waits.call_start), waits.work_start
             sums = bins.binned(start, stop, np.zeros(len(start), np.int8), 1, edges)
         depth = sums[0] / np.maximum(np.diff(edges), 1)

@@ -48,12 +48,12 @@ def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
     )
     if track is None:
         raise NotFound("There is no such item on the timeline; reload the page.")
-    found = items_numbered(con, track, np.array([number], np.int64))
-    if not len(found.number):
+    result = items_numbered(con, track, np.array([number], np.int64))
+    if not len(result.number):
         raise NotFound("There is no such item on the timeline; reload the page.")
-    answer = _about(con, track, found)
+    answer = _about(con, track, result)
     if track.kind == STREAM:
-        answer["call"] = call = _call(con, tracks, int(found.call[0]))
+        answer["call"] = call = _call(con, tracks, int(result.call[0]))
         if call is not None:
             answer["delay_ns"] = max(answer["start"] - call["start"] - call["duration"], 0)
             answer["starts_before_call"] = answer["start"] < call["start"]
@@ -68,12 +68,12 @@ def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any
     """The item of a track around a moment, else the last one before it; None if there is none."""
     for track in recorded_tracks(con):
         if track.id == track_id and _has_items(track):
-            found = items_in(con, track, at_ns, at_ns + 1)
-            if not len(found.number):
+            result = items_in(con, track, at_ns, at_ns + 1)
+            if not len(result.number):
                 for part, _ in parts_in(con, track, -FARTHEST_NS, at_ns + 1)[-1:]:
-                    found = items_of_part(con, track, part)
-                    found = found.chosen(found.start <= at_ns)
-            return item(con, int(found.number[-1])) if len(found.number) else None
+                    result = items_of_part(con, track, part)
+                    result = result.select(result.start <= at_ns)
+            return item(con, int(result.number[-1])) if len(result.number) else None
     raise NotFound("There is no such track on the timeline; reload the page.")
 
 
@@ -81,15 +81,15 @@ def _has_items(track: TrackRow) -> bool:
     return track.kind not in (DEVICE, "queue")
 
 
-def _about(con: sqlite3.Connection, track: TrackRow, found: Items) -> dict[str, Any]:
-    (name,) = Names(con).of(track, found.work_class, found.ref)
-    (facts,) = Facts(con).of(track, found.work_class, found.ref)
-    start, stop = int(found.start[0]), int(found.stop[0])
+def _about(con: sqlite3.Connection, track: TrackRow, items: Items) -> dict[str, Any]:
+    (name,) = Names(con).of(track, items.work_class, items.ref)
+    (facts,) = Facts(con).of(track, items.work_class, items.ref)
+    start, stop = int(items.start[0]), int(items.stop[0])
     return {
-        "id": int(found.number[0]),
+        "id": int(items.number[0]),
         "track": track.id,
         "kind": track.kind,
-        "class": CLASSES[track.kind][int(found.work_class[0])],
+        "class": CLASSES[track.kind][int(items.work_class[0])],
         "name": name or ("launch" if track.kind == CALL else ""),
         "start": start,
         "duration": stop - start,
@@ -102,8 +102,8 @@ def _about(con: sqlite3.Connection, track: TrackRow, found: Items) -> dict[str, 
 def _call(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[str, Any] | None:
     for track in tracks:
         if number >= 0 and track.kind == CALL and track.first_item <= number < track.first_item + track.items:
-            found = items_numbered(con, track, np.array([number], np.int64))
-            return _about(con, track, found) if len(found.number) else None
+            result = items_numbered(con, track, np.array([number], np.int64))
+            return _about(con, track, result) if len(result.number) else None
     return None
 
 
@@ -113,7 +113,7 @@ def _op_around(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, 
         if track.kind == OP and (track.process, track.thread) == (call["process"], call["thread"]):
             around = items_in(con, track, call["start"], call["start"] + 1)
             if len(around.number):
-                return _about(con, track, around.chosen(np.array([len(around.number) - 1])))
+                return _about(con, track, around.select(np.array([len(around.number) - 1])))
     return None
 
 
@@ -124,9 +124,9 @@ def _works_of(con: sqlite3.Connection, tracks: list[TrackRow], call: dict[str, A
         if track.kind != STREAM:
             continue
         for number, items in enumerate(items_by_part(con, track, call["start"], 1 << 60)):
-            found = np.flatnonzero(items.call == call["id"])[:MOST_WORKS]
-            works += [_about(con, track, items.chosen(np.array([row]))) for row in found.tolist()]
-            if len(found) or number == _PARTS_SEARCHED:
+            result = np.flatnonzero(items.call == call["id"])[:MOST_WORKS]
+            works += [_about(con, track, items.select(np.array([row]))) for row in result.tolist()]
+            if len(result) or number == _PARTS_SEARCHED:
                 break
     return sorted(works, key=lambda work: int(work["start"]))[:MOST_WORKS]
 
@@ -142,21 +142,21 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
         raise NotFound(f"There is no GPU {device} in this profile.")
     reach = 1_000_000
     while True:
-        found = gaps_in(con, device, at_ns - reach, at_ns + reach)
-        place = int(np.searchsorted(found.start, at_ns, side="right")) - 1
-        if place < 0 or found.stop[place] <= at_ns:
+        result = gaps_in(con, device, at_ns - reach, at_ns + reach)
+        place = int(np.searchsorted(result.start, at_ns, side="right")) - 1
+        if place < 0 or result.stop[place] <= at_ns:
             raise NotFound("The GPU was not idle at this moment.")
-        start, stop = int(found.start[place]), int(found.stop[place])
+        start, stop = int(result.start[place]), int(result.stop[place])
         if (start > at_ns - reach and stop < at_ns + reach) or reach > _AROUND_NS:
             break
         reach *= 8
-    rows = np.flatnonzero(found.of_piece == place)
-    words = causes_named(con, sorted(set(found.pieces.cause[rows].tolist())))
+    rows = np.flatnonzero(result.of_piece == place)
+    words = causes_named(con, sorted(set(result.pieces.cause[rows].tolist())))
     parts: list[dict[str, Any]] = [
         {
-            "start": int(found.pieces.start[row]),
-            "duration": int(found.pieces.stop[row] - found.pieces.start[row]),
-            **words.get(int(found.pieces.cause[row]), {}),
+            "start": int(result.pieces.start[row]),
+            "duration": int(result.pieces.stop[row] - result.pieces.start[row]),
+            **words.get(int(result.pieces.cause[row]), {}),
         }
         for row in rows.tolist()
     ]
@@ -179,7 +179,7 @@ def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
         NotFound: the capture does not tell what the GPU did.
     """
     works = works_after(con, device, at_ns, at_ns + 1)
-    works = works.chosen(works.stop > at_ns)
+    works = works.select(works.stop > at_ns)
     if len(works.number):
         return item(con, int(works.number[np.argmax(works.stop - works.start)]))
     return gap(con, device, at_ns)
@@ -197,13 +197,13 @@ def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | N
     tracks = [track for track in recorded_tracks(con) if track.kind in (STREAM, OP, RANGE) and track.items]
     wanted = {track.id: names.holding(track, text) for track in tracks}
     for start, stop in ((at_ns, FARTHEST_NS), (-FARTHEST_NS, at_ns)):
-        found = [
+        result = [
             hit
             for track in tracks
             if len(wanted[track.id]) and (hit := _first_of(con, track, wanted[track.id], start, stop)) is not None
         ]
-        if found:
-            return item(con, min(found)[1])
+        if result:
+            return item(con, min(result)[1])
     return None
 
 
@@ -228,12 +228,12 @@ def next_gap(
         raise NotFound(f"There is no GPU {device} in this profile.")
     while True:
         low, high = (at_ns, at_ns + reach) if forwards else (at_ns - reach, at_ns)
-        found = gaps_in(con, device, low, high)
+        result = gaps_in(con, device, low, high)
         # A gap at the edge may go on beyond it.
-        whole = (found.start > low) & (found.stop < high) & (found.stop - found.start >= longest_ns)
+        whole = (result.start > low) & (result.stop < high) & (result.stop - result.start >= longest_ns)
         rows = np.flatnonzero(whole)
         if len(rows):
-            return gap(con, device, int(found.start[rows[0] if forwards else rows[-1]]))
+            return gap(con, device, int(result.start[rows[0] if forwards else rows[-1]]))
         if (high > track.last_ns) if forwards else (low < track.first_ns):
             return None
         reach *= 4

@@ -77,7 +77,7 @@ class Items(msgspec.Struct):
     call: Int64s
     """Number of the call that launched each; -1 where it is not recorded, or the track is not a stream."""
 
-    def chosen(self, rows: npt.NDArray[np.bool_] | Int64s) -> Items:
+    def select(self, rows: npt.NDArray[np.bool_] | Int64s) -> Items:
         """Some of the rows."""
         return Items(*(getattr(self, name)[rows] for name in self.__struct_fields__))
 
@@ -166,13 +166,13 @@ def items_by_part(con: sqlite3.Connection, track: TrackRow, start_ns: int, stop_
     for part, _ in parts_in(con, track, start_ns, stop_ns):
         items = items_of_part(con, track, part)
         inside = (items.start < stop_ns) & ((items.stop > start_ns) | (items.start >= start_ns))
-        yield items if inside.all() else items.chosen(inside)
+        yield items if inside.all() else items.select(inside)
 
 
 def items_numbered(con: sqlite3.Connection, track: TrackRow, numbers: Int64s) -> Items:
     """The items of a track with these numbers, ascending; numbers of other tracks are left out."""
     numbers = numbers[(numbers >= track.first_item) & (numbers < track.first_item + track.items)]
-    found = []
+    result = []
     for index in distinct_values((numbers - track.first_item) // PART).tolist():
         first = track.first_item + index * PART
         row = con.execute(
@@ -181,8 +181,8 @@ def items_numbered(con: sqlite3.Connection, track: TrackRow, numbers: Int64s) ->
         if row is not None:
             items = items_of_part(con, track, row[0])
             place = numbers[(numbers >= first) & (numbers < first + len(items.number))] - first
-            found.append(items.chosen(place))
-    return joined(found)
+            result.append(items.select(place))
+    return joined(result)
 
 
 def joined(parts: list[Items]) -> Items:
@@ -205,10 +205,10 @@ class Names:
 
     def holding(self, track: TrackRow, text: str) -> Int64s:
         """What of the items of a track, but copies and sets, has a name that contains a text."""
-        found = containing(text)
+        condition = containing(text)
         table = _table(track.kind, 0)
         column = {"op": "op_name", "text": "string"}.get(table, "name.string")
-        rows = self._con.execute(_FOUND[table].format(found.sql.format(column)), found.values)
+        rows = self._con.execute(_SEARCHES[table].format(condition.sql.format(column)), condition.values)
         (numbers,) = rows.fetchone()
         return np.fromstring(numbers or "", np.int64, sep=",")
 
@@ -225,7 +225,7 @@ def _table(kind: str, number: int) -> str:
     return "op" if kind == OP else "text"
 
 
-_FOUND = {
+_SEARCHES = {
     "launch": "SELECT group_concat(work.id) FROM launches AS work "
     "JOIN dictionary AS name ON name.id = work.name_id WHERE {}",
     "op": "SELECT group_concat(id) FROM read_only_ops WHERE {}",

@@ -21,8 +21,8 @@ def at_least_sql(known: str, is_unknown: str) -> str:
 
 def has_unknown_kernels(connection: sqlite3.Connection) -> bool:
     """Whether some aggregated iteration contains such kernels or graphs."""
-    (found,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_iteration_unknown)").fetchone()
-    return bool(found)
+    (result,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_iteration_unknown)").fetchone()
+    return bool(result)
 
 
 def unknown_names(connection: sqlite3.Connection) -> frozenset[int]:

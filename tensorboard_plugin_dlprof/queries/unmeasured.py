@@ -48,25 +48,25 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
         "count(achieved_fraction), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
-    of_dlprof, found = info(connection).get("format") == "dlprof", list[Missing]()
+    of_dlprof, result = info(connection).get("format") == "dlprof", list[Missing]()
     if not whole(kernels):
-        return found
+        return result
     share = (whole(counted) or 0) / (whole(products) or 1)
     if whole(products) and share < NEARLY_ALL:
-        found.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
+        result.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
     if not whole(peaks):
-        found.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
+        result.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
     nvidia = matrix_unit(connection) == "Tensor Core"
     if not whole(occupancy):
-        found.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(of_dlprof, nvidia)))
+        result.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(of_dlprof, nvidia)))
     if not whole(achieved) and nvidia:
-        found.append(
+        result.append(
             Missing(
                 what="Achieved occupancy",
                 hint="Measure it with Nsight Compute beside an export or trace: dlprof import --counters report.csv.",
             )
         )
-    return found
+    return result
 
 
 _WORK = {

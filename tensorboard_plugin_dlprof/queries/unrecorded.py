@@ -35,5 +35,7 @@ def unrecorded_resources(connection: sqlite3.Connection) -> frozenset[Resource]:
 
 
 def _has_spans(connection: sqlite3.Connection, resource: str) -> bool:
-    (found,) = connection.execute("SELECT EXISTS (SELECT 1 FROM ext_time_spans WHERE kind = ?)", (resource,)).fetchone()
-    return bool(found)
+    (result,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM ext_time_spans WHERE kind = ?)", (resource,)
+    ).fetchone()
+    return bool(result)

@@ -49,40 +49,40 @@ Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
 
-def sentence(found: Diagnosis, unit: str) -> Iterator[str]:
+def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """The headline; below it, if a GPU worked, the bar of a step."""
-    device = _least_computing(found)
+    device = _least_computing(diagnosis)
     if device is None:
-        yield f"<section><p class=answer>{escape(found['headline'])}</p></section>"
+        yield f"<section><p class=answer>{escape(diagnosis['headline'])}</p></section>"
         return
-    wall = found["mean"]["wall_ns"]
-    parts = _shown(found["mean"]["devices"][device]["parts"], unit)
-    said = f"<p>{escape(found['typical']['said'])}</p>" if found["typical"]["said"] else ""
-    culprit = _culprit(found["mean"]["devices"][device], wall)
+    wall = diagnosis["mean"]["wall_ns"]
+    parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
+    said = f"<p>{escape(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
+    culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
     mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
     bar = charts.stacked_bar(
-        f"Where the {short_duration(wall)} of {'a step' if found['marked'] else 'the recording'} go",
+        f"Where the {short_duration(wall)} of {'a step' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{escape(found['headline'])}{mostly}</p>{said}{bar}{amounts}</section>"
+    yield f"<section><p class=answer>{escape(diagnosis['headline'])}{mostly}</p>{said}{bar}{amounts}</section>"
 
 
-def tiles(found: Diagnosis) -> list[Tile]:
+def tiles(diagnosis: Diagnosis) -> list[Tile]:
     """The key numbers of a step, as the Dashboard has them; none if no GPU worked."""
-    device = _least_computing(found)
+    device = _least_computing(diagnosis)
     if device is None:
         return []
-    mean = found["mean"]["devices"][device]
-    wall, parts, overlap = found["mean"]["wall_ns"], mean["parts"], mean["overlap"]
+    mean = diagnosis["mean"]["devices"][device]
+    wall, parts, overlap = diagnosis["mean"]["wall_ns"], mean["parts"], mean["overlap"]
     compute = sum(parts[part] for part in _COMPUTE)
-    least = "at least " if {"missing_work", "launches_without_work"} & set(found["lower_bound"]) else ""
+    least = "at least " if {"missing_work", "launches_without_work"} & set(diagnosis["lower_bound"]) else ""
     shown = []
-    if found["marked"]:
-        walls = [row["wall_ns"] for row in found["iterations"] if row["typical"]]
+    if diagnosis["marked"]:
+        walls = [row["wall_ns"] for row in diagnosis["iterations"] if row["typical"]]
         spread = f", ± {short_duration(_deviation(walls))} from step to step" if len(walls) > 1 else ""
         shown += [
-            ("Step time", short_duration(wall), f"The mean of {found['mean']['iterations']:,}{spread}."),
+            ("Step time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
             ("Steps a second", three_digits(1e9 / wall) if wall else "unknown", "From their mean time."),
         ]
     else:
@@ -101,9 +101,9 @@ def tiles(found: Diagnosis) -> list[Tile]:
     return shown
 
 
-def changes(found: Diagnosis) -> Iterator[str]:
+def changes(diagnosis: Diagnosis) -> Iterator[str]:
     """What to change, in the order in which to work on it, each with what it would gain on the scale of the step."""
-    findings: Sequence[Mapping[str, Any]] = found["findings"]
+    findings: Sequence[Mapping[str, Any]] = diagnosis["findings"]
     if not findings:
         return
     items = "".join(
@@ -117,9 +117,9 @@ def changes(found: Diagnosis) -> Iterator[str]:
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
-def iterations(found: Diagnosis, unit: str) -> Iterator[str]:
+def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """A bar or column for each iteration, split like the step's bar; nothing for a single one, which that bar shows."""
-    device, rows = _least_computing(found), found["iterations"]
+    device, rows = _least_computing(diagnosis), diagnosis["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return
     stacks = []
@@ -165,9 +165,9 @@ def _gain(gain: Mapping[str, Any] | None) -> str:
     return f"<div>{charts.whisker(f'Could gain {text}', gain['share_low'], gain['share_high'])}{escape(text)}</div>"
 
 
-def _least_computing(found: Diagnosis) -> str | None:
+def _least_computing(diagnosis: Diagnosis) -> str | None:
     """The GPU that the headline is about."""
-    devices = found["mean"]["devices"]
+    devices = diagnosis["mean"]["devices"]
     return min(devices, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
 
 

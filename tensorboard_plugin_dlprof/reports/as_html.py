@@ -33,11 +33,11 @@ def write_html(
     scope: Scope,
     reports: Sequence[Report],
     stream: TextIO,
-    found: Diagnosis | None = None,
+    diagnosis: Diagnosis | None = None,
 ) -> None:
-    """Write the page; ``found`` is the diagnosis, with which it begins."""
+    """Write the page; ``diagnosis`` is the diagnosis, with which it begins."""
     stream.write(document_head(_title(connection), _origin(connection)))
-    for section in dashboard(connection, scope, found):
+    for section in dashboard(connection, scope, diagnosis):
         stream.write(section + "\n")
     if reports:
         stream.write("<h2 class=reports>DLProf's reports</h2>\n")

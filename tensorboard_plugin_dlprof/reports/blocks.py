@@ -78,9 +78,9 @@ USUAL: Mapping[Kind, type] = MappingProxyType({Kind.TEXT: str, Kind.WORD: str, K
 
 def fit(value: Any, kind: Kind) -> Value:
     """Convert a value from SQLite to its kind, since foreign databases may contain anything in any column."""
-    found: Value = value
+    result: Value = value
     if type(value) is USUAL.get(kind):
-        return found
+        return result
     if kind in (Kind.TEXT, Kind.WORD):
         return value if isinstance(value, (str, list)) else "" if value is None else str(known(value) or "")
     if isinstance(value, Unknown):

@@ -49,16 +49,16 @@ SYNONYMS = {"group_node": "group_op"}
 """Words of versions before 1.7."""
 
 
-def chosen_reports(words: Iterable[str]) -> list[Report]:
+def selected_reports(words: Iterable[str]) -> list[Report]:
     """The reports with these names, each once, in the order of the catalog.
 
     Raises:
         BadRequest: A word is not the name of a report.
     """
-    chosen: set[str] = set()
+    selected: set[str] = set()
     for word in words:
         word = SYNONYMS.get(word, word)
         if word != ALL and word not in REPORTS:
             raise BadRequest(f"There is no report {word[:40]!r}; there are {', '.join(REPORTS)} and {ALL}.")
-        chosen.update(REPORTS if word == ALL else (word,))
-    return [report for word, report in REPORTS.items() if word in chosen]
+        selected.update(REPORTS if word == ALL else (word,))
+    return [report for word, report in REPORTS.items() if word in selected]

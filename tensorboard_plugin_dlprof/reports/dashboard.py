@@ -35,23 +35,23 @@ _RESOURCES = {
 }
 
 
-def dashboard(connection: sqlite3.Connection, scope: Scope, found: answer.Diagnosis | None = None) -> Iterator[str]:
-    """The sections of the dashboard, in order; ``found`` is the diagnosis, if there is one."""
+def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Diagnosis | None = None) -> Iterator[str]:
+    """The sections of the dashboard, in order; ``diagnosis`` is the diagnosis, if there is one."""
     unit = system.matrix_unit(connection)
     times = summary.kernel_time(connection, scope)
     on_gpu = any(times[kind]["time_ns"] for kind in ("total", "memory", "graph"))
     tiles: list[answer.Tile] = []
-    if found is not None:
-        yield from answer.sentence(found, unit)
-        tiles += answer.tiles(found)
+    if diagnosis is not None:
+        yield from answer.sentence(diagnosis, unit)
+        tiles += answer.tiles(diagnosis)
     if tiles or not on_gpu:
         tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection), *_throughput(connection, scope)]
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
     yield _notes(connection, scope)
-    told = [] if found is None else list(answer.changes(found))
-    yield from told or [_recommendations(connection, scope)]
+    reported = [] if diagnosis is None else list(answer.changes(diagnosis))
+    yield from reported or [_recommendations(connection, scope)]
     yield _groups(connection, scope, unit, "GPU" if on_gpu else "CPU")
-    drawn = [] if found is None else list(answer.iterations(found, unit))
+    drawn = [] if diagnosis is None else list(answer.iterations(diagnosis, unit))
     yield from drawn or [_iterations(connection, scope, unit)]
     if on_gpu:
         yield f"<div class=pair>{resources(connection, scope, unit)}{_kernels(connection, scope, unit)}</div>"
@@ -89,25 +89,25 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
 
 
 def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> Iterator[answer.Tile]:
-    found = summary.tensor_core_efficiency(connection, scope)
-    if found["fraction"] is not None:
-        value = at_least(share(found["fraction"]), found["unknown_ns"])
-        yield f"On {unit}s", value, f"Of {duration(found['kernel_ns'])} in kernels of ops that could use them."
+    result = summary.tensor_core_efficiency(connection, scope)
+    if result["fraction"] is not None:
+        value = at_least(share(result["fraction"]), result["unknown_ns"])
+        yield f"On {unit}s", value, f"Of {duration(result['kernel_ns'])} in kernels of ops that could use them."
 
 
 def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
-    found = highest_peak(connection)
-    if found is not None:
-        largest = ", ".join(f"{name} {percentage(percent / 100)}" for name, percent in found["shares"])
-        since = " since the start of the recording" if found["relative"] else ""
-        what = f"The most that was {found['peak_of']} on GPU {found['device']}{since}"
-        yield "Peak memory", size(found["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
+    result = highest_peak(connection)
+    if result is not None:
+        largest = ", ".join(f"{name} {percentage(percent / 100)}" for name, percent in result["shares"])
+        since = " since the start of the recording" if result["relative"] else ""
+        what = f"The most that was {result['peak_of']} on GPU {result['device']}{since}"
+        yield "Peak memory", size(result["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
 
 
 def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer.Tile]:
-    found = throughput(connection, scope)
-    samples = "Samples", found["samples_per_s"], found["samples_per_iteration"], found["samples_from"]
-    tokens = "Tokens", found["tokens_per_s"], found["tokens_per_iteration"], found["tokens_from"]
+    result = throughput(connection, scope)
+    samples = "Samples", result["samples_per_s"], result["samples_per_iteration"], result["samples_from"]
+    tokens = "Tokens", result["tokens_per_s"], result["tokens_per_iteration"], result["tokens_from"]
     for name, rate, each, origin in (samples, tokens):
         if rate is not None and each is not None:
             how = "as was given" if origin == "given" else "by the shapes of the first layer"
@@ -235,14 +235,14 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     time_ns = f"{where.lower()}_time_ns"
     table, asked = table_of(connection, "op_paths"), PageRequest(limit=10, sort=f"-{time_ns}")
     rows_found = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
-    found = [row for row in rows_found if row[time_ns]]
-    if not found:
+    result = [row for row in rows_found if row[time_ns]]
+    if not result:
         return ""
-    most, total = found[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
+    most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
     columns: dict[str, list[str]] = {"Ops": [], f"{where} time": [], "Share": []}
     columns |= {f"On {unit}s": [], "Bound by": [], "Could gain": []}
     bars, names = [], []
-    for row in found:
+    for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
         on_units = (row["tensor_core_fraction"] or 0) if where == "GPU" else 0
         other = "communication" if row.get("family") == "collective" else "other_kernel" if where == "GPU" else "cpu"
@@ -285,9 +285,9 @@ _DIRECTIONS = {"fprop": "forward", "bprop": "backward"}
 
 
 def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:
-    found = summary.recommendations(connection, scope)
-    items = "".join(f"<dt>{escape(item['problem'])}</dt><dd>{escape(item['recommendation'])}</dd>" for item in found)
-    return section("Recommendations", "", f"<dl>{items}</dl>") if found else ""
+    result = summary.recommendations(connection, scope)
+    items = "".join(f"<dt>{escape(item['problem'])}</dt><dd>{escape(item['recommendation'])}</dd>" for item in result)
+    return section("Recommendations", "", f"<dl>{items}</dl>") if result else ""
 
 
 def _system(connection: sqlite3.Connection) -> str:

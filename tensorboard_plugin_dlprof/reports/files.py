@@ -57,7 +57,7 @@ class Target(msgspec.Struct, frozen=True):
     """Whether texts in CSV get an apostrophe in front where a spreadsheet program would take them for formulas."""
 
 
-def chosen_formats(words: Iterable[str]) -> list[str]:
+def selected_formats(words: Iterable[str]) -> list[str]:
     """The formats with these names, each once, in the order of ``FORMATS``.
 
     Raises:
@@ -127,10 +127,10 @@ def _write_workbook(reports: Sequence[Report], connection: sqlite3.Connection, s
 
 
 def _write_page(
-    reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, found: Diagnosis | None, path: Path
+    reports: Sequence[Report], connection: sqlite3.Connection, scope: Scope, diagnosis: Diagnosis | None, path: Path
 ) -> None:
     with _text_file(path) as stream:
-        write_html(connection, scope, reports, stream, found)
+        write_html(connection, scope, reports, stream, diagnosis)
 
 
 def _text_file(path: Path) -> TextIO:

@@ -69,7 +69,7 @@ _OP_SQL = (
     "LEFT JOIN dictionary AS output_format ON output_format.id = op.output_format_id WHERE op.id = ?"
 )
 
-_MOST_KEPT = 65_536
+_MOST_ROWS = 65_536
 
 
 def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Block]:
@@ -88,9 +88,9 @@ def iteration_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[B
 
 
 def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Value, ...]]:
-    ops = _Kept(connection, _OP_SQL, 8)
-    texts = _Kept(connection, "SELECT string FROM dictionary WHERE id = ?", 1)
-    triples = _Kept(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
+    ops = _RowsById(connection, _OP_SQL, 8)
+    texts = _RowsById(connection, "SELECT string FROM dictionary WHERE id = ?", 1)
+    triples = _RowsById(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
     shapes = _Shapes(texts)
     untold = unknown_names(connection)
     kinds = [column.kind for column in _ITERATION]
@@ -119,7 +119,7 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
         yield tuple(cells)
 
 
-class _Kept(dict[object, tuple[object, ...]]):
+class _RowsById(dict[object, tuple[object, ...]]):
     """Rows by id, read on first access; a missing row has only unknown values."""
 
     def __init__(self, connection: sqlite3.Connection, sql: str, columns: int) -> None:
@@ -127,23 +127,23 @@ class _Kept(dict[object, tuple[object, ...]]):
         self._connection, self._sql, self._columns = connection, sql, columns
 
     def __missing__(self, key: object) -> tuple[object, ...]:
-        if len(self) >= _MOST_KEPT:
+        if len(self) >= _MOST_ROWS:
             self.clear()
         row = self._connection.execute(self._sql, (key,)).fetchone()
-        found = self[key] = tuple(row) if row is not None else (None,) * self._columns
-        return found
+        result = self[key] = tuple(row) if row is not None else (None,) * self._columns
+        return result
 
 
 class _Shapes(dict[tuple[object, object], str]):
     """Printed shapes, by the id of their text and the letters of the op."""
 
-    def __init__(self, texts: _Kept) -> None:
+    def __init__(self, texts: _RowsById) -> None:
         super().__init__()
         self._texts = texts
 
     def __missing__(self, key: tuple[object, object]) -> str:
-        if len(self) >= _MOST_KEPT:
+        if len(self) >= _MOST_ROWS:
             self.clear()
         text, letters = (str(fit(value, Kind.TEXT)) for value in (self._texts[key[0]][0], key[1]))
-        found = self[key] = printed_shapes(text, letters)
-        return found
+        result = self[key] = printed_shapes(text, letters)
+        return result

@@ -39,8 +39,8 @@ def memory_page(answer: dict[str, Any], top: int) -> Iterator[str]:
                 yield _by(device, each, each[rows][:top], key, heading) + "\n"
         if each["findings"]:
             items = "".join(
-                f"<li><b>{markup.path(found['title'])}.</b> {markup.path(found['action'])}</li>"
-                for found in each["findings"]
+                f"<li><b>{markup.path(item['title'])}.</b> {markup.path(item['action'])}</li>"
+                for item in each["findings"]
             )
             yield markup.section(f"What to change, GPU {device}", "", f"<ul class=changes>{items}</ul>") + "\n"
     yield DOCUMENT_END

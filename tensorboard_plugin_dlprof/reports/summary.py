@@ -86,8 +86,8 @@ def _system(connection: sqlite3.Connection) -> list[tuple[Value, ...]]:
     """Facts about the system. An unknown cuDNN version is left out, as DLProf does; scripts rely on the other lines, so
     these are always there."""
     columns = ", ".join(column for _, column in _SYSTEM)
-    found = connection.execute(f"SELECT num_gpus, {columns} FROM view_system_config").fetchone()
-    config: tuple[object, ...] = found or (None,) * (1 + len(_SYSTEM))
+    result = connection.execute(f"SELECT num_gpus, {columns} FROM view_system_config").fetchone()
+    config: tuple[object, ...] = result or (None,) * (1 + len(_SYSTEM))
     names = gpu_names(connection)
     # DLProf stores the number as text; SQLite's numeric affinity may have made it a number again.
     count = int(str(config[0])) if str(config[0]).isdecimal() else len(names)
@@ -133,15 +133,15 @@ def _memory(connection: sqlite3.Connection) -> Iterator[tuple[Value, ...]]:
 
 def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given | None) -> Iterator[tuple[Value, ...]]:
     """Samples and tokens a second, where they are known."""
-    found: Mapping[str, Any] = throughput(connection, scope, given)
+    result: Mapping[str, Any] = throughput(connection, scope, given)
     for name in ("samples", "tokens"):
-        if found[f"{name}_per_s"] is not None:
-            yield Ours((f"{name.title()} Per Iteration", found[f"{name}_per_iteration"]))
-            yield Ours((f"{name.title()} Per Second", found[f"{name}_per_s"]))
-            if found["gpus"] > 1:
-                yield Ours((f"{name.title()} Per Second and GPU", found[f"{name}_per_s_per_gpu"]))
-    if found["samples_per_s"] is not None or found["tokens_per_s"] is not None:
-        yield Ours(("Throughput From", found["told"]))
+        if result[f"{name}_per_s"] is not None:
+            yield Ours((f"{name.title()} Per Iteration", result[f"{name}_per_iteration"]))
+            yield Ours((f"{name.title()} Per Second", result[f"{name}_per_s"]))
+            if result["gpus"] > 1:
+                yield Ours((f"{name.title()} Per Second and GPU", result[f"{name}_per_s_per_gpu"]))
+    if result["samples_per_s"] is not None or result["tokens_per_s"] is not None:
+        yield Ours(("Throughput From", result["told"]))
 
 
 def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:
@@ -153,7 +153,7 @@ def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -
 
 
 def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]]:
-    found: Iterator[tuple[Value, ...]] = (
+    result: Iterator[tuple[Value, ...]] = (
         (name, *_category(connection, scope, "model_summary", column))
         for name, column in (
             ("All ops", "nodes_total_id"),
@@ -162,14 +162,14 @@ def _ops(connection: sqlite3.Connection, scope: Scope) -> list[tuple[Value, ...]
             ("All other ops", "nodes_other_id"),
         )
     )
-    every, using, eligible, other = found
+    every, using, eligible, other = result
     model = model_summary(connection, scope)
     kernels = kernel_time(connection, scope)["tensor_core"]["launches"]
     if model["eligible_ops_using_tensor_cores"] is None or kernels is None:
         using = _nothing_known(using)
     untold = model["eligible_ops_unknown"]
-    told: list[tuple[Value, ...]] = [Ours((_UNTOLD, None, None, untold))] if untold else []
-    return [every, using, eligible, *told, other]
+    reported: list[tuple[Value, ...]] = [Ours((_UNTOLD, None, None, untold))] if untold else []
+    return [every, using, eligible, *reported, other]
 
 
 _UNTOLD = "Of these, not known whether using TC"

@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.scope import aggregations as known_aggregations
 from tensorboard_plugin_dlprof.routes import (
     aggregations,
-    beside,
+    baseline_columns,
     jobs,
     responses,
     static_files,
@@ -31,7 +31,7 @@ from tensorboard_plugin_dlprof.routes import (
     views,
 )
 from tensorboard_plugin_dlprof.routes.answers import Answers
-from tensorboard_plugin_dlprof.routes.comparisons import TABLES, Kept
+from tensorboard_plugin_dlprof.routes.comparisons import TABLES, CachedComparison
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
@@ -183,7 +183,7 @@ class App:
         services = self._services
         snapshot = services.catalog.snapshot()
         tag = f"{snapshot.finished_at} {time.monotonic() // _LIST_SECONDS} {services.imports.states()}"
-        known = responses.kept(request, tag, self._lists)
+        known = responses.cached(request, tag, self._lists)
         if known is not None:
             return known
         body: ProfilesAndModes = {
@@ -192,7 +192,7 @@ class App:
             "perfetto": services.perfetto,
             "opened": services.opened.shown(snapshot) if services.opened is not None else None,
         }
-        return responses.keep(request, body, tag, self._lists)
+        return responses.cache(request, body, tag, self._lists)
 
     def _dashboard(self, request: Request, asked: ScopeRequest) -> Response:
         def body(borrowed: Borrowed, profile: FoundProfile) -> Any:
@@ -207,29 +207,29 @@ class App:
     def _compare(self, request: Request, asked: CompareRequest) -> Response:
         from tensorboard_plugin_dlprof.comparing.page import page
 
-        return self._questions.compare(request, asked, lambda kept: page(kept.found))
+        return self._questions.compare(request, asked, lambda cached: page(cached.comparison))
 
     def _compare_row(self, request: Request, asked: CompareRowRequest) -> Response:
         from tensorboard_plugin_dlprof.comparing.page import row_detail
 
-        def body(kept: Kept) -> Any:
-            found = row_detail(kept.found, asked.row)
+        def body(cached: CachedComparison) -> Any:
+            detail = row_detail(cached.comparison, asked.row)
             for side, profile in (("a", asked.base), ("b", asked.profile)):
                 with self._questions.connection(profile) as borrowed:
-                    beside.add_launch_sizes(found[side], borrowed.connection)
-            return found
+                    baseline_columns.add_launch_sizes(detail[side], borrowed.connection)
+            return detail
 
         return self._questions.compare(request, asked, body)
 
     def _table(self, request: Request, asked: TableRequest) -> Response:
-        def with_baseline(kept: Kept) -> Any:
+        def with_baseline(cached: CachedComparison) -> Any:
             """A page of a profile's own table with the columns of a baseline."""
             with self._questions.connection(asked.profile) as borrowed:
-                return beside.with_baseline(table(borrowed, asked), asked.table, kept.found)
+                return baseline_columns.with_baseline(table(borrowed, asked), asked.table, cached.comparison)
 
         if asked.table in TABLES:
-            return self._questions.compare(request, asked, lambda kept: compared(kept, asked))
-        if asked.base is not None and asked.table in beside.TABLES:
+            return self._questions.compare(request, asked, lambda cached: compared(cached, asked))
+        if asked.base is not None and asked.table in baseline_columns.TABLES:
             return self._questions.compare(request, asked, with_baseline)
         return self._questions.answer(request, asked.profile, lambda borrowed, _profile: table(borrowed, asked))
 
@@ -271,15 +271,15 @@ class App:
 
         def body(borrowed: Borrowed, _profile: FoundProfile) -> Any:
             connection = borrowed.connection
-            chosen = diagnosed_positions(connection, find_scope(connection, asked.aggregation, asked.domain))
-            return chosen, stored_diagnosis(connection, chosen, "")
+            selected = diagnosed_positions(connection, find_scope(connection, asked.aggregation, asked.domain))
+            return selected, stored_diagnosis(connection, selected, "")
 
         def worked_out(path: Path, known: Any) -> Any:
-            chosen, stored = known
+            selected, stored = known
             if stored is not None:
                 return {**stored, "source": path.name}
-            found = self._questions.advisor.diagnosis(path, chosen)
-            return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if found is None else found
+            result = self._questions.advisor.diagnosis(path, selected)
+            return responses.ForNow({**views.NO_DIAGNOSIS, "source": path.name}) if result is None else result
 
         return self._questions.answer(request, asked.profile, body, worked_out)
 

@@ -46,17 +46,17 @@ Key = tuple[object, ...]
 """The state of both databases, and their aggregations."""
 
 
-class Kept(msgspec.Struct):
+class CachedComparison(msgspec.Struct):
     """A comparison and its tables."""
 
-    found: Comparison
+    comparison: Comparison
     connection: sqlite3.Connection
     """To its tables; used under ``lock``."""
     lock: threading.Lock = msgspec.field(default_factory=threading.Lock)
     counts: dict[Any, int] = msgspec.field(default_factory=dict)
 
 
-class KeptRun(msgspec.Struct):
+class CachedRun(msgspec.Struct):
     """A run of a series."""
 
     run: Run
@@ -67,7 +67,7 @@ class KeptRun(msgspec.Struct):
 _SHOWN_OP_TYPES = 7
 
 
-def kept_run(recording: Recording) -> KeptRun:
+def cached_run(recording: Recording) -> CachedRun:
     """What is kept of a run of a series."""
     from tensorboard_plugin_dlprof.comparing.series import run_of
 
@@ -75,7 +75,7 @@ def kept_run(recording: Recording) -> KeptRun:
     for op in recording.ops:
         sums[op.op_type] += op.kernel_ns
     divisor = recording.iterations * recording.devices_in_use
-    return KeptRun(run_of(recording), {op_type: time_ns // divisor for op_type, time_ns in sums.items()})
+    return CachedRun(run_of(recording), {op_type: time_ns // divisor for op_type, time_ns in sums.items()})
 
 
 class SeriesRun(TypedDict):
@@ -103,7 +103,7 @@ class ComparedSeries(TypedDict):
     op_types: list[str]
 
 
-def series_of(runs: Mapping[str, KeptRun]) -> ComparedSeries:
+def series_of(runs: Mapping[str, CachedRun]) -> ComparedSeries:
     """The body of ``./compare_series``.
 
     Args:
@@ -112,7 +112,7 @@ def series_of(runs: Mapping[str, KeptRun]) -> ComparedSeries:
     from tensorboard_plugin_dlprof.comparing.series import series
 
     ids = list(runs)
-    found = series([one.run for one in runs.values()])
+    result = series([one.run for one in runs.values()])
     sums: dict[str, int] = defaultdict(int)
     for run in runs.values():
         for op_type, time_ns in run.op_type_ns.items():
@@ -120,7 +120,7 @@ def series_of(runs: Mapping[str, KeptRun]) -> ComparedSeries:
     # Kernels outside of all ops have no type.
     shown = heapq.nlargest(_SHOWN_OP_TYPES, filter(None, sums), key=lambda op_type: sums[op_type])
     placed: list[SeriesRun] = []
-    for one in found["runs"]:
+    for one in result["runs"]:
         profile = ids[one["place"]]
         times = runs[profile].op_type_ns
         parts = [times.get(op_type, 0) for op_type in shown]
@@ -136,16 +136,18 @@ def series_of(runs: Mapping[str, KeptRun]) -> ComparedSeries:
                 "op_type_ns": [*parts, sum(times.values()) - sum(parts)],
             }
         )
-    return {"measure": found["measure"], "runs": placed, "regression": found["regression"], "op_types": shown}
+    return {"measure": result["measure"], "runs": placed, "regression": result["regression"], "op_types": shown}
 
 
 class Comparisons:
     """A cache of comparisons; may be used from several threads."""
 
     def __init__(self) -> None:
-        self._cache: LruCache[Key, Kept] = LruCache(_MOST_ROWS, lambda one: max(len(one.found.rows), _LEAST_ROWS))
+        self._cache: LruCache[Key, CachedComparison] = LruCache(
+            _MOST_ROWS, lambda one: max(len(one.comparison.rows), _LEAST_ROWS)
+        )
 
-    def get(self, key: Key, read: Callable[[], tuple[Recording, Recording]]) -> Kept:
+    def get(self, key: Key, read: Callable[[], tuple[Recording, Recording]]) -> CachedComparison:
         """The comparison of this key.
 
         Args:
@@ -156,38 +158,38 @@ class Comparisons:
             ProfileError: from ``read``.
             UnfitDatabase: a number is too large.
         """
-        kept = self._cache.get(key)
-        if kept is None:
-            kept = _compared(*read())
-            self._cache.put(key, kept)
-        return kept
+        cached = self._cache.get(key)
+        if cached is None:
+            cached = _compared(*read())
+            self._cache.put(key, cached)
+        return cached
 
 
-def _compared(a: Recording, b: Recording) -> Kept:
+def _compared(a: Recording, b: Recording) -> CachedComparison:
     from tensorboard_plugin_dlprof.comparing.comparison import compare
     from tensorboard_plugin_dlprof.comparing.tables import rows_of_tables
     from tensorboard_plugin_dlprof.database.memory import memory_database
 
-    found = compare([a], [b])
+    comparison = compare([a], [b])
     try:
-        return Kept(found, memory_database(rows_of_tables(found)))
+        return CachedComparison(comparison, memory_database(rows_of_tables(comparison)))
     except OverflowError:
         raise UnfitDatabase("A number of these profiles is impossibly large; make their databases again.") from None
 
 
 @contextmanager
-def copy_of(kept: Kept) -> Iterator[sqlite3.Connection]:
+def copy_of(cached: CachedComparison) -> Iterator[sqlite3.Connection]:
     """A connection to a copy of the tables, which may be read slowly."""
     from tensorboard_plugin_dlprof.database.memory import copied
 
-    with kept.lock:
-        connection = copied(kept.connection)
+    with cached.lock:
+        connection = copied(cached.connection)
     with closing(connection):
         yield connection
 
 
 @contextmanager
-def tables_of(kept: Kept) -> Iterator[sqlite3.Connection]:
+def tables_of(cached: CachedComparison) -> Iterator[sqlite3.Connection]:
     """The connection to the tables of a comparison, for this thread alone."""
-    with kept.lock:
-        yield kept.connection
+    with cached.lock:
+        yield cached.connection

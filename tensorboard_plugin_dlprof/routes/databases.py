@@ -36,7 +36,7 @@ Identity = tuple[int, int, int, int]
 """Device, inode, size in bytes and modification time of a file."""
 
 
-class _Kept(msgspec.Struct):
+class _OpenDatabase(msgspec.Struct):
     identity: Identity
     idle: list[UntrustedConnection] = msgspec.field(default_factory=list)
     counts: dict[CountKey, int] = msgspec.field(default_factory=dict)
@@ -73,7 +73,7 @@ class Databases:
     def __init__(self, on_gone: Callable[[], None] = lambda: None) -> None:
         self._on_gone = on_gone
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Path, _Kept] = OrderedDict()
+        self._cache: OrderedDict[Path, _OpenDatabase] = OrderedDict()
 
     @contextmanager
     def borrow(
@@ -113,36 +113,41 @@ class Databases:
     def close(self) -> None:
         """Close all connections that are not in use."""
         with self._lock:
-            for kept in self._kept.values():
-                _close(kept.idle)
-            self._kept.clear()
+            for database in self._cache.values():
+                _close(database.idle)
+            self._cache.clear()
 
     def _take(self, path: Path, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
         from tensorboard_plugin_dlprof.database.connection import open_database
 
         with self._lock:
-            kept = self._kept.get(path)
-            if kept is None or kept.identity != now:
-                if kept is not None:
-                    _close(kept.idle)
-                kept = self._kept[path] = _Kept(now)
-            self._kept.move_to_end(path)
-            while len(self._kept) > MAX_DATABASES:
-                _close(self._kept.popitem(last=False)[1].idle)
-            if len(kept.counts) > MAX_COUNTS:
-                kept.counts.clear()
-            if kept.idle:
-                return kept.idle.pop(), kept.counts
+            database = self._cache.get(path)
+            if database is None or database.identity != now:
+                if database is not None:
+                    _close(database.idle)
+                database = self._cache[path] = _OpenDatabase(now)
+            self._cache.move_to_end(path)
+            while len(self._cache) > MAX_DATABASES:
+                _close(self._cache.popitem(last=False)[1].idle)
+            if len(database.counts) > MAX_COUNTS:
+                database.counts.clear()
+            if database.idle:
+                return database.idle.pop(), database.counts
         connection = open_database(path, follow_links=False)
         connection.longest_text_bytes = MAX_TEXT_BYTES
-        connection.shared = kept.shared
-        return connection, kept.counts
+        connection.shared = database.shared
+        return connection, database.counts
 
     def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:
         with self._lock:
-            kept = self._kept.get(path)
-            if healthy and kept is not None and kept.identity == now and len(kept.idle) < MAX_IDLE_CONNECTIONS:
-                kept.idle.append(connection)
+            database = self._cache.get(path)
+            if (
+                healthy
+                and database is not None
+                and database.identity == now
+                and len(database.idle) < MAX_IDLE_CONNECTIONS
+            ):
+                database.idle.append(connection)
                 return
         connection.close()
 

@@ -120,27 +120,27 @@ def export(table: Table, scope: Scope, asked: ExportRequest, name: str) -> Expor
     return Export(asked.format, table, scope, asked, _columns(table, asked.columns), name, heading, is_headed)
 
 
-def checked(found: Export, connection: Connection, counts: MutableMapping[CountKey, int]) -> Export:
+def checked(result: Export, connection: Connection, counts: MutableMapping[CountKey, int]) -> Export:
     """Refuse more rows than a workbook or a PDF can have."""
-    noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(found.kind, ("", None))
-    if most is not None and count(connection, found.table, found.scope, found.request, counts) > most:
+    noun, most = {"xlsx": ("workbook", MAX_XLSX_ROWS), "pdf": ("PDF", MAX_PDF_ROWS)}.get(result.kind, ("", None))
+    if most is not None and count(connection, result.table, result.scope, result.request, counts) > most:
         raise TooLarge(f"A {noun} cannot have more than {most:,} rows; filter the table or take CSV.")
-    return found
+    return result
 
 
-def streamed(found: Export, pieces: Iterator[bytes], resources: ExitStack) -> Response:
+def streamed(result: Export, pieces: Iterator[bytes], resources: ExitStack) -> Response:
     """The response with a file. ``resources`` are closed after the last piece, or when the browser disconnects."""
     from werkzeug.wrappers import Response
 
     # Errors in the request occur with the first piece, before the status of the response is sent.
     first = next(pieces, b"")
-    kept = resources.pop_all()
-    response = Response(until_sent(chain([first], pieces), kept), content_type=_CONTENT_TYPES[found.kind])
-    response.headers["Content-Disposition"] = _disposition(found.file_name)
+    open_resources = resources.pop_all()
+    response = Response(until_sent(chain([first], pieces), open_resources), content_type=_CONTENT_TYPES[result.kind])
+    response.headers["Content-Disposition"] = _disposition(result.file_name)
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
     # Also closes resources if the response is never read, such as that to HEAD.
-    response.call_on_close(kept.close)
+    response.call_on_close(open_resources.close)
     return response
 
 

@@ -64,9 +64,9 @@ class Jobs:
         folder = file.path.parent
         for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
             for path in _databases_in(folder):
-                found = self._ranks(path)
-                if found is not None and (rank := found[1].get(str(below))) is not None:
-                    return Place(path, found[0], rank)
+                result = self._ranks(path)
+                if result is not None and (rank := result[1].get(str(below))) is not None:
+                    return Place(path, result[0], rank)
             below, folder = folder.name / below, folder.parent
         return None
 
@@ -227,7 +227,7 @@ def _job(connection: Connection) -> dict[str, Any]:
     """What the pages of all ranks of a job show of it, and where the profiles of the ranks are."""
     ranks = queries.rank_columns(connection)
     stems = [_stem(database) for database in ranks.pop("database")]
-    told = {
+    reported = {
         **queries.answer(connection),
         "ranks": ranks,
         "iterations_by_number": _columns(queries.iterations(connection)),
@@ -236,7 +236,7 @@ def _job(connection: Connection) -> dict[str, Any]:
         "pairs": queries.pairs(connection),
         "findings": queries.findings(connection),
     }
-    return {"stems": stems, "job": told}
+    return {"stems": stems, "job": reported}
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
@@ -246,19 +246,19 @@ def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 
 def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dict[str, Any]:
     """The body of ``./job_rank``: what the pages of a single rank say of its job."""
-    found = queries.answer(connection)
+    result = queries.answer(connection)
     rank = queries.rank(connection, place.rank)
     window, wait = rank["window_ns"], rank["exposed_wait_ns"]
-    told: RankSummary = {
-        "name": found["job"],
+    reported: RankSummary = {
+        "name": result["job"],
         "rank": place.rank,
-        "world_size": found["world_size"],
-        "knows_ranks": found["knows_ranks"],
+        "world_size": result["world_size"],
+        "knows_ranks": result["knows_ranks"],
         "wait_fraction": wait / window if wait is not None and window else None,
         "own_delay_ns": rank["own_delay_ns"],
-        "sentence": found["verdict"]["sentence"],
+        "sentence": result["verdict"]["sentence"],
     }
-    return {"job": told}
+    return {"job": reported}
 
 
 def cells(connection: Connection, _place: Place, asked: JobCellsRequest) -> dict[str, Any]:

@@ -140,14 +140,14 @@ def _named(files: Iterable[Seen]) -> list[NamedFile]:
 
 def _within(most_bytes: int, entries: Iterable[ProfileEntry]) -> tuple[list[ProfileEntry], bool]:
     """The first entries that fit, and whether there were more. No profile can keep the others from being listed."""
-    kept: list[ProfileEntry] = []
+    fitting: list[ProfileEntry] = []
     size = 0
     for each in entries:
         size += len(to_json(each)) + 1
         if size > most_bytes:
-            return kept, True
-        kept.append(each)
-    return kept, False
+            return fitting, True
+        fitting.append(each)
+    return fitting, False
 
 
 def entry(profile: FoundProfile, imports: ImportManager) -> ProfileEntry:

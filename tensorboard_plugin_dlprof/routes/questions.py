@@ -25,13 +25,13 @@ from tensorboard_plugin_dlprof.routes.answers import Answers
 from tensorboard_plugin_dlprof.routes.comparisons import (
     SCOPE,
     TABLES,
+    CachedComparison,
+    CachedRun,
     ComparedSeries,
     Comparisons,
-    Kept,
-    KeptRun,
     Key,
+    cached_run,
     copy_of,
-    kept_run,
     series_of,
     table_of_comparison,
 )
@@ -86,7 +86,7 @@ class Questions:
         self._answers = Answers()
         self._comparisons = Comparisons()
         self._jobs = Jobs()
-        self._runs: LruCache[Identity, KeptRun] = LruCache(_MOST_RUNS)
+        self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
         self._places = Places()
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByKey(1, SAME_SECONDS)
@@ -146,8 +146,8 @@ class Questions:
 
         def asked() -> Any:
             with self.borrow(path, shown(Path(profile.name))) as borrowed:
-                found = body(borrowed, profile)
-            answer = then(path, found)
+                result = body(borrowed, profile)
+            answer = then(path, result)
             if not isinstance(answer, responses.ForNow) and path.parent == self._imports.cache.folder:
                 self._imports.cache.touch(path)
             return answer
@@ -160,19 +160,19 @@ class Questions:
         Several browsers may open a profile at once: most of them can use the response that they waited for. Requests
         that are ``alike`` wait for each other.
         """
-        known = responses.kept(request, tag, self._answers)
+        known = responses.cached(request, tag, self._answers)
         if known is not None:
             return known
         with self._alike.turn(alike):
-            known = responses.kept(request, tag, self._answers)
+            known = responses.cached(request, tag, self._answers)
             if known is not None:
                 return known
             answer = asked()
         if isinstance(answer, responses.ForNow):
             return responses.success(request, answer.body)
-        return responses.keep(request, answer, tag, self._answers)
+        return responses.cache(request, answer, tag, self._answers)
 
-    def compare(self, request: Request, asked: Compared, body: Callable[[Kept], Any]) -> Response:
+    def compare(self, request: Request, asked: Compared, body: Callable[[CachedComparison], Any]) -> Response:
         """Respond about the change from the profile ``base`` to the profile ``profile``; the response is cached until
         either database changes."""
         paths, key, read = self._pair(asked)
@@ -199,12 +199,12 @@ class Questions:
         def read() -> tuple[Recording, Recording]:
             from tensorboard_plugin_dlprof.comparing.reading import read_recording
 
-            found = []
+            result = []
             for profile, path, number in zip(profiles, paths, numbers, strict=True):
                 name = shown(Path(profile.name))
                 with self._databases.borrow(path, name) as borrowed:
-                    found.append(read_recording(borrowed.connection, name, number))
-            return found[0], found[1]
+                    result.append(read_recording(borrowed.connection, name, number))
+            return result[0], result[1]
 
         return paths, (*map(identity, paths), *numbers), read
 
@@ -227,7 +227,7 @@ class Questions:
             run = self._runs.get(key)
             if run is None:
                 with self.borrow(path, name) as borrowed:
-                    run = kept_run(read_recording(borrowed.connection, name))
+                    run = cached_run(read_recording(borrowed.connection, name))
                 self._runs.put(key, run)
             runs[one] = run
         return series_of(runs)
@@ -269,39 +269,39 @@ class Questions:
                 scope = find_scope(connection, asked.aggregation, asked.domain)
                 rows = lent.enter_context(timeline.with_gaps(borrowed, asked))
                 title = profile_title(connection) or label
-                found = export.export(table_of(connection, asked.table), scope, asked, title)
-                export.checked(found, rows.connection, rows.counts)
-                if not found.is_laid_out:
+                result = export.export(table_of(connection, asked.table), scope, asked, title)
+                export.checked(result, rows.connection, rows.counts)
+                if not result.is_laid_out:
                     resources.push(lent.pop_all())
-                    return export.streamed(found, found.pieces(rows.connection), resources)
+                    return export.streamed(result, result.pieces(rows.connection), resources)
             folder = resources.enter_context(self._exporter.place())
             job = {"name": label, "file_name": name, "is_comparison": False, "source": str(path)}
-            return self._laid_out(request, found, folder, job, resources)
+            return self._laid_out(request, result, folder, job, resources)
 
     def _laid_out(
-        self, request: Request, found: export.Export, folder: Path, job: dict[str, Any], resources: ExitStack
+        self, request: Request, result: export.Export, folder: Path, job: dict[str, Any], resources: ExitStack
     ) -> Response:
         """The response with a workbook or PDF, which a process of its own writes into the folder."""
         query = request.query_string.decode("latin-1")
         written = self._exporter.write(folder, {**job, "query": query}, request.environ)
-        return export.streamed(found, export.pieces_of(written), resources)
+        return export.streamed(result, export.pieces_of(written), resources)
 
     def _compared_download(self, request: Request, asked: ExportRequest) -> Response:
         paths, key, read = self._pair(asked)
         with ExitStack() as resources:
             with self._place(*paths):
-                kept = self._comparisons.get(key, read)
+                cached = self._comparisons.get(key, read)
                 # Few rows in memory: a connection of its own, so that others need not wait for the browser.
-                connection = resources.enter_context(copy_of(kept))
-            name = f"{kept.found.a.name} - {kept.found.b.name}"
-            found = export.export(table_of_comparison(asked.table), SCOPE, asked, name)
-            export.checked(found, connection, {})
-            if not found.is_laid_out:
-                return export.streamed(found, found.pieces(connection), resources)
+                connection = resources.enter_context(copy_of(cached))
+            name = f"{cached.comparison.a.name} - {cached.comparison.b.name}"
+            result = export.export(table_of_comparison(asked.table), SCOPE, asked, name)
+            export.checked(result, connection, {})
+            if not result.is_laid_out:
+                return export.streamed(result, result.pieces(connection), resources)
             folder = resources.enter_context(self._exporter.place())
             saved(connection, folder / "tables")
             job = {"name": name, "is_comparison": True, "source": str(folder / "tables")}
-            return self._laid_out(request, found, folder, job, resources)
+            return self._laid_out(request, result, folder, job, resources)
 
     def trace(self, request: Request, asked: WindowRequest) -> Response:
         """Respond with trace events of a window. Only its start takes a turn, as that of a download."""

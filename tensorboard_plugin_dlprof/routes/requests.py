@@ -121,8 +121,8 @@ def _checked(values: Mapping[str, Any], declared: type[_Declared]) -> _Declared:
     try:
         return msgspec.convert(values, declared)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        found = _FIELD.search(str(error))
-        name = (found[1] or found[2]) if found else ""
+        match = _FIELD.search(str(error))
+        name = (match[1] or match[2]) if match else ""
         if values.get(name) in (None, ""):
             raise BadRequest(f"The parameter {name} is missing; add it.") from None
         raise BadRequest(f"{name} must be {meaning(fields_of(declared)[name])}.") from None

@@ -68,7 +68,7 @@ def success(request: Request, body: Any) -> Response:
     return response
 
 
-def kept(request: Request, tag: str, answers: Answers) -> Response | None:
+def cached(request: Request, tag: str, answers: Answers) -> Response | None:
     """The cached response of this tag, or an empty one (304) if the browser has it already; None if not cached."""
     known = unchanged(request, tag)
     if known is not None:
@@ -77,7 +77,7 @@ def kept(request: Request, tag: str, answers: Answers) -> Response | None:
     return None if answer is None else _sent(request, answer, tag)
 
 
-def keep(request: Request, body: Any, tag: str, answers: Answers) -> Response:
+def cache(request: Request, body: Any, tag: str, answers: Answers) -> Response:
     """A JSON response, which is cached under its ``tag``."""
     text = checked_json(body)
     answer = compressed(text) if _takes_gzip(request) else Answer(text)
@@ -118,7 +118,7 @@ def unchanged(request: Request, tag: str) -> Response | None:
 
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:
     """The response for an error that the user can act on. ``allowed`` are methods for the header ``Allow``."""
-    status, hint = next(found[1:] for found in _FAILURES if isinstance(error, found[0]))
+    status, hint = next(each[1:] for each in _FAILURES if isinstance(error, each[0]))
     headers = [("Retry-After", "1")] if isinstance(error, (Busy, QueueFull)) else []
     if allowed:
         headers.append(("Allow", allowed))

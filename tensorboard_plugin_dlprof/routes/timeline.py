@@ -82,14 +82,14 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     chunks = trace_chunks(borrowed.connection, Window(start, stop), MOST_SLICES)
     # Errors in the request occur before the status of the response is sent, but for too many slices, which end it.
     first = next(chunks, b"")
-    kept = resources.pop_all()
+    open_resources = resources.pop_all()
     pieces = _packed(chain([first], chunks), borrowed)
-    response = Response(until_sent(pieces, kept), content_type="application/json")
+    response = Response(until_sent(pieces, open_resources), content_type="application/json")
     response.headers["Content-Encoding"] = "gzip"
     response.headers["Content-Disposition"] = 'attachment; filename="trace.json"'
     response.headers["X-Content-Type-Options"] = "nosniff"
     response.headers["Cache-Control"] = "no-store"
-    response.call_on_close(kept.close)
+    response.call_on_close(open_resources.close)
     return response
 
 

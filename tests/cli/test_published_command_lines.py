@@ -9,8 +9,8 @@ import pytest
 from tensorboard_plugin_dlprof.cli.compatible import is_meant
 from tensorboard_plugin_dlprof.cli.compatible_options import parse, split_options
 from tensorboard_plugin_dlprof.opening.option_values import words
-from tensorboard_plugin_dlprof.reports.catalog import chosen_reports
-from tensorboard_plugin_dlprof.reports.files import chosen_formats
+from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+from tensorboard_plugin_dlprof.reports.files import selected_formats
 
 PUBLISHED = [
     "--mode=pytorch | python train.py name --gpu 0 -b 16 -w 8 --dlprof True",
@@ -57,6 +57,6 @@ def test_it_is_understood_as_it_is(text: str) -> None:
     assert is_meant([*options, *program])
     line = parse([*options, *program])
     assert line.program == program
-    assert chosen_reports(words(line.text("reports"))) or "report" not in text
-    assert chosen_formats(words(line.text("formats")))
+    assert selected_reports(words(line.text("reports"))) or "report" not in text
+    assert selected_formats(words(line.text("formats")))
     assert all(word.startswith("-") or "," in word or word == "none" for word in split_options(line.text("nsys_opts")))

@@ -77,7 +77,7 @@ def links(capture: Capture) -> dict[int, int]:
     places = np.arange(len(is_op), dtype=np.int32)
     found: Counter[int] = Counter()
     answer: dict[int, int] = {}
-    for nodes, ops in SequenceLinks(capture, nesting, places[is_op], places[~is_op]).found():
+    for nodes, ops in SequenceLinks(capture, nesting, places[is_op], places[~is_op]).pairs():
         found.update(nodes.tolist())
         answer |= zip(nesting.start_ns[nodes].tolist(), nesting.start_ns[ops].tolist(), strict=True)
     assert set(found.values()) <= {1}, "each node has one op"

@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.errors import BadRequest, OutputNotWritable
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports import files
-from tensorboard_plugin_dlprof.reports.catalog import REPORTS, chosen_reports
-from tensorboard_plugin_dlprof.reports.files import FORMATS, MAX_PREFIX_BYTES, Target, chosen_formats, write_reports
+from tensorboard_plugin_dlprof.reports.catalog import REPORTS, selected_reports
+from tensorboard_plugin_dlprof.reports.files import FORMATS, MAX_PREFIX_BYTES, Target, selected_formats, write_reports
 from tests.reports.writing import golden
 
 EIGHT = ["summary", "detailed", "iteration", "kernel", "tensor_core", "op_type", "group_op", "expert_systems"]
@@ -31,7 +31,7 @@ def connection() -> Iterator[UntrustedConnection]:
 def names(connection: UntrustedConnection, target: Target, words: str = "all", formats: str = "csv") -> list[str]:
     """Names of the files that are written."""
     paths = write_reports(
-        connection, find_scope(connection), chosen_reports(words.split(",")), formats.split(","), target
+        connection, find_scope(connection), selected_reports(words.split(",")), formats.split(","), target
     )
     return [path.name for path in paths]
 
@@ -113,10 +113,10 @@ def test_the_longest_name(connection: UntrustedConnection, tmp_path: Path) -> No
 
 def test_words_of_reports_and_formats() -> None:
     """``all`` and the name of versions before 1.7; each once; unknown words are named with those that there are."""
-    assert chosen_reports(["all", "summary"]) == list(REPORTS.values())
-    assert [report.word for report in chosen_reports(["group_node", "detail"])] == ["detail", "group_op"]
-    assert chosen_formats(["json", "csv", "csv"]) == ["csv", "json"]
+    assert selected_reports(["all", "summary"]) == list(REPORTS.values())
+    assert [report.word for report in selected_reports(["group_node", "detail"])] == ["detail", "group_op"]
+    assert selected_formats(["json", "csv", "csv"]) == ["csv", "json"]
     with pytest.raises(BadRequest, match=r"'kernels'.*summary, detail"):
-        chosen_reports(["kernels"])
+        selected_reports(["kernels"])
     with pytest.raises(BadRequest, match=r"'pdf'.*csv, json"):
-        chosen_formats(["pdf"])
+        selected_formats(["pdf"])

@@ -21,33 +21,33 @@ def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
             return None
         devices = answer(signals.profile, "")["devices"]
         all_found = [
-            (int(device), found)
-            for device, told in devices.items()
-            for found in told["findings"]
-            if found["rule"] == detector
+            (int(device), each)
+            for device, reported in devices.items()
+            for each in reported["findings"]
+            if each["rule"] == detector
         ]
         if not all_found:
             return None
-        (device, found), *others = all_found
+        (device, each), *others = all_found
         also = f" (also found on GPU {', '.join(str(other) for other, _ in others)})" if others else ""
         where = f"On GPU {device}{also}: " if len(devices) > 1 else ""
         link = signals.advice(LINK, tensorflow="", tensorrt="", cuda="", jax="")
-        return _finding(found, device, signals.iterations, where, link)
+        return _finding(each, device, signals.iterations, where, link)
 
     return rule
 
 
-def _finding(found: dict[str, Any], device: int, iterations: int, where: str, link: str) -> Finding:
-    rows = tuple(_evidence(row, device, iterations) for row in found["evidence"])
+def _finding(values: dict[str, Any], device: int, iterations: int, where: str, link: str) -> Finding:
+    rows = tuple(_evidence(row, device, iterations) for row in values["evidence"])
     return Finding(
-        found["rule"],
-        Severity[found["severity"].upper()],
-        Confidence[found["confidence"].upper()],
+        values["rule"],
+        Severity[values["severity"].upper()],
+        Confidence[values["confidence"].upper()],
         "memory",
         "{where}{said}.",
         "{advice}",
         # Paths are part of the sentences, so that these are numbers of their own.
-        {"where": where, "said": found["title"], "advice": found["action"]},
+        {"where": where, "said": values["title"], "advice": values["action"]},
         rows or (Evidence("device", str(device)),),
         cause="memory",
         link=link,

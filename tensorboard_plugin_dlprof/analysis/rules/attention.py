@@ -37,16 +37,16 @@ _LEFT = 0.7
 
 def written(signals: Signals) -> Finding | Lacks | None:
     """Attention as product, softmax, product, with the scores in memory."""
-    found = written_out(signals)
-    if found is None:
+    attention = written_out(signals)
+    if attention is None:
         return None
-    between = signals.of_ops(found.between)
+    between = signals.of_ops(attention.between)
     time = signals.time(between)
     if signals.kernel_share(time) < thresholds.ATTENTION_FRACTION:
         return None
-    products = signals.of_ops(found.products) & ~between
-    chosen = between | products
-    saved, reasoning = _fused(signals, between, products, found)
+    products = signals.of_ops(attention.products) & ~between
+    selected = between | products
+    saved, reasoning = _fused(signals, between, products, attention)
     return Finding(
         "attention_detector",
         Severity.WARNING,
@@ -66,13 +66,13 @@ def written(signals: Signals) -> Finding | Lacks | None:
             "FlashAttention).",
         ),
         {
-            "calls": signals.per_iteration(found.calls),
-            "attention_ns": signals.kernel_time(chosen),
+            "calls": signals.per_iteration(attention.calls),
+            "attention_ns": signals.kernel_time(selected),
             "between_ns": signals.kernel_time(between),
             "products_ns": signals.kernel_time(products),
-            "share_fraction": signals.told_share(chosen),
+            "share_fraction": signals.stated_share(selected),
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         link=signals.advice(
             "https://pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html",
             tensorflow="https://www.tensorflow.org/xla",
@@ -80,16 +80,16 @@ def written(signals: Signals) -> Finding | Lacks | None:
             jax="https://docs.jax.dev/en/latest/_autosummary/jax.nn.dot_product_attention.html",
             cuda=CUDNN_LINK,
         ),
-        **about_kernels(signals, chosen, saved, reasoning),
+        **about_kernels(signals, selected, saved, reasoning),
     )  # fmt: skip
 
 
 def _fused(
-    signals: Signals, between: Bools, products: Bools, found: WrittenOut
+    signals: Signals, between: Bools, products: Bools, result: WrittenOut
 ) -> tuple[dict[Pool, tuple[float, float]], str]:
     """The kernel time that one kernel for all saves, and how it was found."""
     now, ops, peaks = signals.time(between | products), signals.efficiency.ops, signals.peaks
-    rows = found.products[ops.op] & (ops.kernel_ns > 0)
+    rows = result.products[ops.op] & (ops.kernel_ns > 0)
     rate = peaks.best_half() if peaks is not None else None
     if rate and rows.any() and (ops.product_flops[rows] > 0).all():
         flops = float(ops.product_flops[rows].sum())
@@ -108,8 +108,8 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
     """FlashAttention 2 on a GPU for which there are newer kernels, with asynchronous products."""
     if signals.capability_major not in _WITH_OWN_KERNELS:
         return None
-    chosen = _of_second(signals)
-    time = signals.time(chosen)
+    selected = _of_second(signals)
+    time = signals.time(selected)
     share = signals.kernel_share(time)
     if share < thresholds.OLDER_ATTENTION_FRACTION:
         return None
@@ -132,14 +132,14 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "gpu": "Hopper" if hopper else "Blackwell",
-            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-            "kernels_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.told_share(chosen),
+            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(selected),
+            "share_fraction": signals.stated_share(selected),
             "package": "FlashAttention 4" if not hopper else "FlashAttention 3" + signals.advice(
                 ' (in Transformers: attn_implementation="flash_attention_3")', tensorflow="", tensorrt="", cuda=""
             ),
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         link=signals.advice(
             "https://pytorch.org/blog/flashattention-3/",
             tensorflow=CUDNN_LINK,
@@ -147,7 +147,7 @@ def older_kernels(signals: Signals) -> Finding | Lacks | None:
             cuda=CUDNN_LINK,
         ),
         **about_kernels(
-            signals, chosen, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
+            signals, selected, {Pool.PRODUCTS: (_FASTER[0] * time, _FASTER[1] * time)},
             "Such kernels are 1.2 to 2.1 times as fast on an H100 in the paper about FlashAttention 3: least for "
             "heads of 64 and short sequences, most for heads of 256 and long ones.",
         ),

@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 
 def layout(signals: Signals) -> Finding | Lacks | None:
     """Kernels that change NCHW to NHWC and back around convolutions."""
-    chosen = signals.transposing
-    time = signals.time(chosen)
+    selected = signals.transposing
+    time = signals.time(selected)
     has_convolutions = bool(signals.of_family("convolution").any())
     if not has_convolutions or signals.kernel_share(time) < thresholds.LAYOUT_FRACTION:
         return None
@@ -38,11 +38,11 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             cuda="Keep tensors and filters in NHWC throughout, which Tensor Cores want with 16 bits.",
         ),
         {
-            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-            "transposes_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.told_share(chosen),
+            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "transposes_ns": signals.kernel_time(selected),
+            "share_fraction": signals.stated_share(selected),
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         link=signals.advice(
             "https://pytorch.org/tutorials/intermediate/memory_format_tutorial.html",
             tensorflow="https://www.tensorflow.org/guide/graph_optimization",
@@ -50,7 +50,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
             cuda=CUDNN_LINK,
         ),
         **about_kernels(
-            signals, chosen, {Pool.LAYOUT: (0.5 * time, time)},
+            signals, selected, {Pool.LAYOUT: (0.5 * time, time)},
             "The kernels themselves; some may stay at the edges of the network.",
         ),
     )  # fmt: skip
@@ -81,8 +81,8 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
     slow = known[(reached < thresholds.SLOW_CONVOLUTION_RATE) & ~memory_bound]
     are_slow = np.zeros(len(signals.profile.ops), np.bool_)
     are_slow[ops.op[slow]] = True
-    chosen = signals.of_ops(are_slow) & signals.products
-    if signals.kernel_share(signals.time(chosen)) < thresholds.SLOW_CONVOLUTION_FRACTION:
+    selected = signals.of_ops(are_slow) & signals.products
+    if signals.kernel_share(signals.time(selected)) < thresholds.SLOW_CONVOLUTION_FRACTION:
         return None
     return Finding(
         "cudnn_benchmark_detector",
@@ -99,8 +99,8 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             tensorrt=": build the engine with more time to choose (--builderOptimizationLevel=5, a larger workspace).",
             cuda=": once for each shape, by cudnnFindConvolutionForwardAlgorithm or each plan of a cuDNN graph timed.",
         ),
-        {"ops": len(slow), "convolutions_ns": signals.kernel_time(chosen)},
-        work_evidence(signals, chosen),
+        {"ops": len(slow), "convolutions_ns": signals.kernel_time(selected)},
+        work_evidence(signals, selected),
         link=signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#enable-cudnn-auto-tuner",
             tensorflow="",
@@ -108,7 +108,7 @@ def benchmark(signals: Signals) -> Finding | Lacks | None:
             cuda=CUDNN_LINK,
         ),
         **about_kernels(
-            signals, chosen, None, "", "Only the search itself shows whether there is a faster algorithm; try it."
+            signals, selected, None, "", "Only the search itself shows whether there is a faster algorithm; try it."
         ),
     )  # fmt: skip
 

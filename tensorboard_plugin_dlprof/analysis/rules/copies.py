@@ -52,28 +52,28 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     rows, length, alone = rows[alone > 0], length[alone > 0], alone[alone > 0]
     if not len(rows):
         return None
-    found = Transfers(*most, rows, length, alone)
-    told = np.full(len(found.rows), -1)
+    result = Transfers(*most, rows, length, alone)
+    reported = np.full(len(result.rows), -1)
     if table.pageable is not None:
-        told[:] = table.pageable[found.rows]
-    moved = np.maximum(table.num_bytes[found.rows], 0)
-    kinds, kind = numbered((table.copy_kind[found.rows].astype(np.int64) & 31) << 2 | (told + 1))
-    largest = int(np.bincount(kind, weights=found.alone_ns).argmax())
+        reported[:] = table.pageable[result.rows]
+    moved = np.maximum(table.num_bytes[result.rows], 0)
+    kinds, kind = numbered((table.copy_kind[result.rows].astype(np.int64) & 31) << 2 | (reported + 1))
+    largest = int(np.bincount(kind, weights=result.alone_ns).argmax())
     main = kind == largest
     direction, pageable = int(kinds[largest]) >> 2, int(kinds[largest]) & 3 == 2
     main_bytes = int(moved[main].sum())
-    rate = main_bytes / max(int(found.length_ns[main].sum()), 1)
+    rate = main_bytes / max(int(result.length_ns[main].sum()), 1)
     iterations = max(len(signals.diagnosis.chosen), 1)
-    wide = direction != _WITHIN and _is_wider_than_needed(signals, found, main)
-    gain, cannot_tell = _gain(signals, found, told, moved)
+    wide = direction != _WITHIN and _is_wider_than_needed(signals, result, main)
+    gain, cannot_tell = _gain(signals, result, reported, moved)
     if direction in UNIFIED_COPIES:
         gain, cannot_tell = None, "how long kernels wait for pages that they touch is not recorded"
-    elif signals.share_of_iteration(found.exposed_ns) < thresholds.MIN_GAIN_FRACTION:
+    elif signals.share_of_iteration(result.exposed_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     else:
         waits_ns = 0
-    share = signals.share_of_iteration(found.exposed_ns + waits_ns)
-    evidence = _copying(signals, found, told)
+    share = signals.share_of_iteration(result.exposed_ns + waits_ns)
+    evidence = _copying(signals, result, reported)
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -84,12 +84,12 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         if waits_ns
         else "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
-        _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, found.device) < found.exposed_ns),
+        _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, result.device) < result.exposed_ns),
         {
-            "time_ns": found.exposed_ns + waits_ns,
+            "time_ns": result.exposed_ns + waits_ns,
             "waits_ns": waits_ns,
             "share_fraction": share,
-            "copies": max(round(len(found.rows) / iterations), 1),
+            "copies": max(round(len(result.rows) / iterations), 1),
             "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
             "how_much": f" ({size(main_bytes // iterations)}, {bandwidth(rate * 1e9)})" if main_bytes else "",
         },
@@ -103,7 +103,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         ),
         cause="copies",
         part="copy",
-        time_ns=found.exposed_ns + waits_ns,
+        time_ns=result.exposed_ns + waits_ns,
         cannot_tell=cannot_tell,
     )
 
@@ -161,14 +161,14 @@ def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly
     return aside + (" Cast on the host what only matrix multiplications in 16 bits read." if wide else "")
 
 
-def _is_wider_than_needed(signals: Signals, found: Transfers, main: Bools) -> bool:
+def _is_wider_than_needed(signals: Signals, transfers: Transfers, main: Bools) -> bool:
     """Whether most of some copies are of FP32, in a program that multiplies in 16 bits: half the bytes would do."""
     ops, table = signals.profile.ops, signals.profile.memcpys
     types = np.array([op.data_type in ("float32", "float64") for op in ops], np.bool_)
-    time = found.alone_ns[main]
+    time = transfers.alone_ns[main]
     narrow = signals.time(signals.products & signals.of_precision("fp16", "bf16", "fp8"))
     return (
-        2 * int(time[types[table.op[found.rows[main]]]].sum()) > int(time.sum())
+        2 * int(time[types[table.op[transfers.rows[main]]]].sum()) > int(time.sum())
         and 2 * narrow > signals.time(signals.products) > 0
     )
 
@@ -182,38 +182,38 @@ def _direction(kind: int) -> str:
 
 def _alone(signals: Signals, device: DeviceDiagnosis, start_ns: Int64s, stop_ns: Int64s) -> Int64s:
     """How long no kernel runs beside each copy of a GPU, in the iterations that means are of."""
-    pieces, chosen = device.clipped, np.zeros(device.clipped.windows, np.bool_)
-    chosen[signals.diagnosis.chosen] = True
-    rows = np.flatnonzero((pieces.part == Part.COPY) & chosen[pieces.window])
+    pieces, selected = device.clipped, np.zeros(device.clipped.windows, np.bool_)
+    selected[signals.diagnosis.chosen] = True
+    rows = np.flatnonzero((pieces.part == Part.COPY) & selected[pieces.window])
     begin, end = pieces.start_ns[rows], pieces.stop_ns[rows]
     before = np.append(0, np.cumsum(end - begin))
 
     def until(time: Int64s) -> Int64s:
         place = np.searchsorted(begin, time, side="right")
         reached = np.minimum(time, end[np.maximum(place - 1, 0)]) - begin[np.maximum(place - 1, 0)]
-        found: Int64s = before[np.maximum(place - 1, 0)] + np.where(place > 0, reached, 0)
-        return found
+        result: Int64s = before[np.maximum(place - 1, 0)] + np.where(place > 0, reached, 0)
+        return result
 
     return until(stop_ns) - until(start_ns) if len(rows) else np.zeros(len(start_ns), np.int64)
 
 
-def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
+def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64s) -> tuple[Gain | None, str]:
     """What faster or hidden copies gain: the rate of the profile's own pinned copies, or hiding behind kernels."""
     least = thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
     big = moved >= thresholds.LARGE_COPY_BYTES
-    pinned, paged = big & (told == 0), big & (told == 1)
-    exposed = found.exposed_ns
+    pinned, paged = big & (reported == 0), big & (reported == 1)
+    exposed = transfers.exposed_ns
     if paged.any():
-        slow = moved[paged].sum() / found.length_ns[paged].sum()
+        slow = moved[paged].sum() / transfers.length_ns[paged].sum()
         if pinned.any():
-            fast = float((moved[pinned] / found.length_ns[pinned]).max())
+            fast = float((moved[pinned] / transfers.length_ns[pinned]).max())
             share = max(1 - slow / fast, 0.0)
             high = round(exposed * share)
             if high >= least:
                 how = "At the rate of the fastest pinned copy of this recording."
                 return Gain(high // 2, high, how, (Claim(Pool.COPIES, high // 2, high),)), ""
         return None, "the rate of pinned copies on this machine was not recorded"
-    high = min(exposed, compute_ns(signals, found.device))
+    high = min(exposed, compute_ns(signals, transfers.device))
     if high < least:
         return None, "there are too few kernels to hide copies behind"
     low = max(round(0.4 * high), 1)
@@ -221,23 +221,23 @@ def _gain(signals: Signals, found: Transfers, told: Int64s, moved: Int64s) -> tu
     return Gain(low, high, how, (Claim(Pool.COPIES, low, high),)), ""
 
 
-def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence, ...]:
+def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[Evidence, ...]:
     """The copies by op and kind, most time first."""
     table, profile = signals.profile.memcpys, signals.profile
-    ops, of_op = numbered(table.op[found.rows])
+    ops, of_op = numbered(table.op[transfers.rows])
     paths: dict[str, int] = {}  # Calls of one path, of any layer, are one row, which opens the op with the most time.
     path = [paths.setdefault(without_indices(profile.ops[op].name), len(paths)) for op in ops.tolist()]
-    key = np.array(path, np.int64)[of_op] << 8 | (table.copy_kind[found.rows] & 31) << 2 | (told + 1)
+    key = np.array(path, np.int64)[of_op] << 8 | (table.copy_kind[transfers.rows] & 31) << 2 | (reported + 1)
     _, number = numbered(key)
-    time = np.bincount(number, weights=found.alone_ns).astype(np.int64)
+    time = np.bincount(number, weights=transfers.alone_ns).astype(np.int64)
     rows = []
     for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
         own = np.flatnonzero(number == at)
-        longest = found.rows[own[found.alone_ns[own].argmax()]]
+        longest = transfers.rows[own[transfers.alone_ns[own].argmax()]]
         op = profile.ops[int(table.op[longest])]
         direction = _KINDS.get(int(table.copy_kind[longest]), "")
-        memory = _MEMORY.get(int(told[own[0]]), "")
-        moved = int(np.maximum(table.num_bytes[found.rows[own]], 0).sum())
+        memory = _MEMORY.get(int(reported[own[0]]), "")
+        moved = int(np.maximum(table.num_bytes[transfers.rows[own]], 0).sum())
         call = profile.strings[int(table.name[longest])]
         associated = op.eligibility != Eligibility.UNASSOCIATED
         detail = ", ".join(filter(None, (direction, memory, size(moved) if moved else "")))
@@ -252,11 +252,11 @@ def _copying(signals: Signals, found: Transfers, told: Int64s) -> tuple[Evidence
                     ""
                     if not associated
                     else op.name
-                    if len(distinct_values(table.op[found.rows[own]])) == 1
+                    if len(distinct_values(table.op[transfers.rows[own]])) == 1
                     else path_of_group(op.name)
                 ),
                 call=call or op.op_type,
-                device=found.device.device,
+                device=transfers.device.device,
                 iteration=iteration_of(signals, int(table.gpu_start[longest])),
                 from_ns=int(table.gpu_start[longest]),
                 to_ns=int(table.gpu_stop[longest]),

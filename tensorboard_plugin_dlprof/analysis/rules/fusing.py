@@ -43,8 +43,8 @@ _XLA_LINK = "https://www.tensorflow.org/xla#auto-clustering"
 
 def optimizer(signals: Signals) -> Finding | Lacks | None:
     """An optimizer that works tensor by tensor."""
-    chosen = signals.optimizer
-    if not chosen.any():
+    selected = signals.optimizer
+    if not selected.any():
         is_expected = signals.backward and signals.framework is Framework.PYTORCH
         if is_expected and "ops" in signals.recorded and not signals.of_family("optimizer").any():
             return Lacks(
@@ -52,12 +52,12 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
                 "Record whole iterations with Optimizer.step in them; PyTorch's profiler marks it by itself.",
             )
         return None
-    kernels = signals.of_ops(chosen)
+    kernels = signals.of_ops(selected)
     span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     waiting = max(span - time, 0)
     if signals.share(span) < thresholds.OPTIMIZER_FRACTION or not signals.optimizer_is_slow:
         return None
-    name = _optimizer_name(signals, chosen)
+    name = _optimizer_name(signals, selected)
     return Finding(
         "optimizer_detector",
         Severity.WARNING,
@@ -87,8 +87,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
 
 def zero_grad(signals: Signals) -> Finding | Lacks | None:
     """Gradients that are set to zero one by one."""
-    chosen = signals.ops_where(_ZERO)
-    kernels = signals.of_ops(chosen)
+    selected = signals.ops_where(_ZERO)
+    kernels = signals.of_ops(selected)
     count = int(kernels.sum())
     span, time = _span(signals, kernels), signals.on_gpu(signals.time(kernels))
     if signals.per_gpu(count) < thresholds.ZERO_GRAD_KERNELS or signals.share(span) < thresholds.MIN_GAIN_FRACTION:
@@ -124,16 +124,16 @@ def zero_grad(signals: Signals) -> Finding | Lacks | None:
 
 def fusible(signals: Signals) -> Bools:
     """Aggregated kernels that each read and write whole tensors, and that no compiler made."""
-    chosen = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
+    selected = signals.of_family("elementwise", "normalisation", "softmax", "copy", "reduction", "random")
     # What changes layouts has a finding of its own.
-    chosen &= ~signals.of_library(*_COMPILERS) & ~signals.transposing & ~_of_attention(signals)
-    return chosen & ~signals.named(_FUSED) & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
+    selected &= ~signals.of_library(*_COMPILERS) & ~signals.transposing & ~_of_attention(signals)
+    return selected & ~signals.named(_FUSED) & ~signals.of_ops(signals.optimizer | signals.ops_where(_ZERO))
 
 
 def _of_attention(signals: Signals) -> Bools:
     """Aggregated kernels of which ``attention_detector`` speaks."""
-    found = written_out(signals)
-    return np.zeros(len(signals.kernel), np.bool_) if found is None else signals.of_ops(found.between)
+    attention = written_out(signals)
+    return np.zeros(len(signals.kernel), np.bool_) if attention is None else signals.of_ops(attention.between)
 
 
 def elementwise(signals: Signals) -> Finding | Lacks | None:
@@ -149,8 +149,8 @@ def elementwise(signals: Signals) -> Finding | Lacks | None:
     problem = "{kernels} elementwise, normalisation and copy {kernels:kernel takes|kernels take} {kernels_ns} "
     problem += "of each iteration ({share_fraction}{most}): each reads and writes whole tensors."
     if signals.compiled:
-        chosen = fusible(signals)
-        inside = signals.time(chosen & signals.of_ops(signals.ops_where(COMPILED))) / max(signals.time(chosen), 1)
+        selected = fusible(signals)
+        inside = signals.time(selected & signals.of_ops(signals.ops_where(COMPILED))) / max(signals.time(selected), 1)
         if inside > 0.5:
             return _unfused(
                 signals,
@@ -218,12 +218,12 @@ def xla(signals: Signals) -> Finding | Lacks | None:
 
 def _unfused(signals: Signals, detector: str, problem: str, recommendation: str, link: str) -> Finding | None:
     """A finding about kernels that a compiler could fuse, if they take long enough."""
-    chosen = fusible(signals)
-    time = signals.time(chosen)
+    selected = fusible(signals)
+    time = signals.time(selected)
     share = signals.kernel_share(time)
     if share < thresholds.FUSION_FRACTION:
         return None
-    evidence = work_evidence(signals, chosen)
+    evidence = work_evidence(signals, selected)
     return Finding(
         detector,
         Severity.ADVICE,
@@ -232,15 +232,15 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
         problem,
         recommendation,
         {
-            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-            "kernels_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.told_share(chosen),
+            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(selected),
+            "share_fraction": signals.stated_share(selected),
             "most": most_in(signals, evidence),
         },
         evidence,
         link=link,
         **about_kernels(
-            signals, chosen, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
+            signals, selected, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to nearly all of them.",
         ),
     )  # fmt: skip
@@ -269,11 +269,11 @@ def _span(signals: Signals, kernels: Bools) -> int:
 _NAME = Expression(r"Optimizer\.step(?:#|/)(\w+)\.step")
 
 
-def _optimizer_name(signals: Signals, chosen: Bools) -> str:
-    for row in np.flatnonzero(chosen).tolist():
-        found = _NAME.search(signals.profile.ops[row].name)
-        if found:
-            return found[1]
+def _optimizer_name(signals: Signals, selected: Bools) -> str:
+    for row in np.flatnonzero(selected).tolist():
+        match = _NAME.search(signals.profile.ops[row].name)
+        if match:
+            return match[1]
     return "AdamW"
 
 

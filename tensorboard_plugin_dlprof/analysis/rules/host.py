@@ -16,10 +16,10 @@ def data_parallel(signals: Signals) -> Finding | Lacks | None:
     """One process that drives several GPUs with DataParallel."""
     if signals.devices < 2:
         return None
-    found = signals.ops_where(_PARALLEL) | signals.ops_where(_PARALLEL, of="stack_trace")
-    if not found.any():
+    result = signals.ops_where(_PARALLEL) | signals.ops_where(_PARALLEL, of="stack_trace")
+    if not result.any():
         return None
-    shown = np.flatnonzero(found & signals.has_page)[: thresholds.EVIDENCE_ROWS]
+    shown = np.flatnonzero(result & signals.has_page)[: thresholds.EVIDENCE_ROWS]
     return Finding(
         "data_parallel_detector",
         Severity.WARNING,

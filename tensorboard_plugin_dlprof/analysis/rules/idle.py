@@ -35,17 +35,17 @@ _JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
 
 def data_loader(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits for the next batch."""
-    found = waiting(signals, lambda cause: cause.part == Part.DATA_LOADER)
-    if found is None:
+    waits = waiting(signals, lambda cause: cause.part == Part.DATA_LOADER)
+    if waits is None:
         return None
-    names = " ".join(row.cause.path for row in found.rows)
+    names = " ".join(row.cause.path for row in waits.rows)
     single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
     how = ", which loads in the training process itself (num_workers=0)" if single else ""
     return finding_about(
         signals,
         "dataloader_detector",
         "data_loader",
-        found,
+        waits,
         "data_loader",
         "The data loader holds up {time_ns} of each iteration ({share_fraction}){how}.",
         signals.advice(
@@ -76,14 +76,14 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
 
 def io(signals: Signals) -> Finding | Lacks | None:
     """The GPU waits while the program reads or writes files or sockets."""
-    found = waiting(signals, lambda cause: cause.part == Part.IO)
-    if found is None:
+    waits = waiting(signals, lambda cause: cause.part == Part.IO)
+    if waits is None:
         return None
     return finding_about(
         signals,
         "io_detector",
         "io",
-        found,
+        waits,
         "io",
         "The GPU waits {time_ns} of each iteration ({share_fraction}) for files or sockets: {where} most, {most_ns}.",
         "Read ahead in other threads or processes, in large pieces; write checkpoints and logs less often or in a "
@@ -103,15 +103,15 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
         allocates = cause.detail == "allocation" or is_of_pool(cause.call)
         return cause.part == Part.BLOCKED and allocates and not (cold is not None and cold(cause))
 
-    found = waiting(signals, test)
-    if found is None or (len(signals.diagnosis.start_ns) == 1 and not goes_on(signals, found.device, test)):
+    waits = waiting(signals, test)
+    if waits is None or (len(signals.diagnosis.start_ns) == 1 and not goes_on(signals, waits.device, test)):
         return None
-    of_pool = 2 * sum(row.time_ns for row in found.rows if is_of_pool(row.cause.call)) > found.time_ns
+    of_pool = 2 * sum(row.time_ns for row in waits.rows if is_of_pool(row.cause.call)) > waits.time_ns
     return finding_about(
         signals,
         "allocation_detector",
         "allocation",
-        found,
+        waits,
         "blocked",
         "Allocating and freeing GPU memory holds up {time_ns} of each iteration ({share_fraction}): {where} most, "
         "{most_ns}; {calls} {calls:call|calls}.",
@@ -145,27 +145,27 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
     """The host waits in a call that blocks, and the GPU has nothing to do."""
     if needs_no_sooner_launch(signals):
         return None
-    found = waiting(signals, lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
-    if found is None:
+    waits = waiting(signals, lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
+    if waits is None:
         return None
-    late = sum(row.time_ns for row in found.rows if "Async" in row.cause.call)
-    searching = sum(row.time_ns for row in found.rows if _searches(row.cause))
+    late = sum(row.time_ns for row in waits.rows if "Async" in row.cause.call)
+    searching = sum(row.time_ns for row in waits.rows if _searches(row.cause))
     out = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
     return finding_about(
         signals,
         "sync_detector",
         "sync",
-        found,
+        waits,
         "blocked",
         "The host is inside blocking calls while the GPU idles: {time_ns} of each iteration ({share_fraction}), "
         "{times}. Most: {where}, {most_ns}.",
         "Asynchronous copies and sets return late where host memory is pageable, the queue is full, or the call is the "
         "first of its kind: pin what is copied, and record after a warm-up."
-        if 2 * late > found.time_ns
+        if 2 * late > waits.time_ns
         else "The library tries its algorithms there and times each, which it does once for each shape: record after a "
         "warm-up. If it goes on, the shapes change: pad them to a few, or turn the search off "
         "(torch.backends.cudnn.benchmark = False)."
-        if 2 * searching > found.time_ns
+        if 2 * searching > waits.time_ns
         else signals.advice(
             f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
             f"{out}",
@@ -199,16 +199,16 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         return None
     if is_cold_start(signals, thresholds.ONLY_COLD_FRACTION):
         return None
-    found = waiting(signals, lambda cause: cause.part == Part.LAUNCHING or _launches_a_graph(signals, cause))
-    if found is None or (not signals.marked and len(found.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
+    waits = waiting(signals, lambda cause: cause.part == Part.LAUNCHING or _launches_a_graph(signals, cause))
+    if waits is None or (not signals.marked and len(waits.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
-    named = places_of(found.rows)
+    named = places_of(waits.rows)
     listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
     return finding_about(
         signals,
         "launch_detector",
         "launching",
-        found,
+        waits,
         "launching",
         "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: " + (listed or "{where}") + ".",
         "Capture in the graph what is launched between its replays, too; prepare the next replay while one runs."
@@ -252,24 +252,24 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     """The host does its own work in long gaps: in an op, a range or a function that can be named."""
     if says_nothing_of_the_host(signals):
         return None
-    found = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE) and not is_compiling(cause))
-    if found is None:
+    waits = waiting(signals, lambda cause: cause.part in (Part.HOST_OP, Part.HOST_CODE) and not is_compiling(cause))
+    if waits is None:
         return None
-    in_ops = sum(row.time_ns for row in found.rows if row.cause.part == Part.HOST_OP)
-    top = found.rows[0].cause
+    in_ops = sum(row.time_ns for row in waits.rows if row.cause.part == Part.HOST_OP)
+    top = waits.rows[0].cause
     of_runtime, first = runtime_advice(top), first_calls(signals)
     starts = is_cold_start(signals) and any(
         row.cause.path == top.path for own in signals.idle_rows for row in own if first(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
     code = "outside of ops" if of_runtime else "in the program's own code"
-    split = f" ({{code_ns}} {code}, {{ops_ns}} in ops)" if 0 < in_ops < found.time_ns else ""
+    split = f" ({{code_ns}} {code}, {{ops_ns}} in ops)" if 0 < in_ops < waits.time_ns else ""
     return finding_about(
         signals,
         "host_detector",
         "host",
-        found,
-        "host_op" if 2 * in_ops > found.time_ns else "host_code",
+        waits,
+        "host_op" if 2 * in_ops > waits.time_ns else "host_code",
         f"The GPU waits {{time_ns}} of each iteration ({{share_fraction}}) for what the host does{split}: "
         "{where} most, {most_ns}.",
         of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
@@ -277,7 +277,7 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         gain=None if starts else (0.5, 1.0),
         pool=Pool.HOST,
         how="Half to all of it; times alone do not tell how much of the host's work can be avoided or moved.",
-        numbers={"code_ns": found.time_ns - in_ops, "ops_ns": in_ops} if split else None,
+        numbers={"code_ns": waits.time_ns - in_ops, "ops_ns": in_ops} if split else None,
     )
 
 
@@ -328,19 +328,19 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
     """The host does something in long gaps that was not recorded."""
     if says_nothing_of_the_host(signals):
         return None
-    found = waiting(signals, lambda cause: cause.part == Part.UNRECORDED)
-    if found is None:
+    waits = waiting(signals, lambda cause: cause.part == Part.UNRECORDED)
+    if waits is None:
         return None
     finding = finding_about(
         signals,
         "unrecorded_detector",
         "unrecorded",
-        found,
+        waits,
         "unrecorded",
         "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded, "
         + (
             "most of it before {where} ({most_ns})."
-            if 2 * found.rows[0].time_ns > found.time_ns
+            if 2 * waits.rows[0].time_ns > waits.time_ns
             else "{most_ns} of it before {where}."
         ),
         "Find out what runs there: "

@@ -31,19 +31,19 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
     number = _by_name_and_op(signals)
     by_name = np.bincount(number, weights=np.where(computing, signals.duration, 0))
     first = int(by_name.argmax())
-    chosen = computing & (number == first)
+    selected = computing & (number == first)
     share = float(by_name[first]) / max(signals.time(computing) + signals.aggregation.launches.graph_ns, 1)
-    time = signals.time(chosen)
-    if share < thresholds.DOMINANT_FRACTION or 2 * signals.time(chosen & signals.told) >= time:
+    time = signals.time(selected)
+    if share < thresholds.DOMINANT_FRACTION or 2 * signals.time(selected & signals.reported) >= time:
         return None
     if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION:
         return None
-    reached = _reached(signals, chosen)
+    reached = _reached(signals, selected)
     sms = signals.device.sm_count if signals.device else 0
-    blocks = signals.profile.kernels.grid[signals.kernel[chosen]].astype(np.int64).prod(axis=1).max()
+    blocks = signals.profile.kernels.grid[signals.kernel[selected]].astype(np.int64).prod(axis=1).max()
     few = 0 < 2 * blocks <= sms
     near = reached is not None and reached >= _NEAR_ROOF
-    profile, one = signals.profile, signals.kernel[chosen][0]
+    profile, one = signals.profile, signals.kernel[selected][0]
     long_name, function = (
         profile.strings[int(column[one])] for column in (profile.kernels.long_name, profile.kernels.name)
     )
@@ -68,16 +68,16 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
         {
             "kernel": cut_name(long_name) + (f" ({profile.ops[int(profile.kernels.op[one])].name})" if of_xla else ""),
             "function": _filter(function, signals.is_amd),
-            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-            "kernels_ns": signals.kernel_time(chosen),
+            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "kernels_ns": signals.kernel_time(selected),
             "blocks": int(blocks),
             "sms": sms,
             "computing_fraction": share,
             "reached_fraction": reached if reached is not None else 0.0,
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         **about_kernels(
-            signals, chosen, None, "",
+            signals, selected, None, "",
             "It runs near its roof." if near else
             "What limits the kernel is not recorded; hardware counters (--counters) would show it.",
         ),
@@ -98,15 +98,15 @@ def _by_name_and_op(signals: Signals) -> Int64s:
     """
     kernels = signals.profile.kernels
     name, op = kernels.long_name[signals.kernel].astype(np.int64), kernels.op[signals.kernel].astype(np.int64)
-    fusions = [text for text, found in signals.profile.kernel_classes.items() if found.library == "xla"]
+    fusions = [text for text, result in signals.profile.kernel_classes.items() if result.library == "xla"]
     return numbered(name * (len(signals.profile.ops) + 1) + np.where(are_among(name, fusions), op + 1, 0))[1]
 
 
-def _reached(signals: Signals, chosen: Bools) -> float | None:
+def _reached(signals: Signals, selected: Bools) -> float | None:
     """Share of their roofs that the ops of these kernels reach; None if most of their time has none."""
     ops = signals.efficiency.ops
     mine = np.zeros(len(signals.profile.ops), np.bool_)
-    mine[signals.profile.kernels.op[signals.kernel[chosen]]] = True
+    mine[signals.profile.kernels.op[signals.kernel[selected]]] = True
     rows = np.flatnonzero(mine[ops.op] & (ops.kernel_ns > 0))
     known = rows[~np.isnan(ops.ideal_ns[rows])]
     measured = int(ops.measured_ns[known].sum())

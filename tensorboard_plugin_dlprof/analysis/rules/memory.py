@@ -58,8 +58,8 @@ def _short_of_blocks(signals: Signals) -> Bools:
     blocks = signals.profile.kernels.grid[signals.kernel].astype(np.int64).prod(axis=1)
     waves = signals.efficiency.facts.waves[signals.kernel]
     few = blocks < (signals.device.sm_count if signals.device else 0)
-    found: Bools = (blocks > 0) & np.where(np.isnan(waves), few, waves < 1)
-    return found
+    result: Bools = (blocks > 0) & np.where(np.isnan(waves), few, waves < 1)
+    return result
 
 
 def _fills_little(signals: Signals) -> bool:

@@ -17,21 +17,21 @@ from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, Part
 def missing_work(signals: Signals) -> Finding | None:
     """Launched work waited although nothing recorded ran: GPU work is missing from the recording."""
     diagnosis = signals.diagnosis
-    found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
-    if found is not None and (
+    waits = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
+    if waits is not None and (
         signals.share_of_iteration(
-            found.time_ns - _always_late_ns(found.device) * found.count - _loading_ns(signals, found.device)
+            waits.time_ns - _always_late_ns(waits.device) * waits.count - _loading_ns(signals, waits.device)
         )
         >= thresholds.MISSING_FRACTION
     ):
-        graphs = sum(row.time_ns for row in found.rows if row.cause.detail == "graph")
-        busy = 1 - signals.share_of_iteration(int(diagnosis.mean(found.device.parts_ns)[Part.QUEUED :].sum()))
-        sampled = 2 * graphs <= found.time_ns and is_sampled(signals)
+        graphs = sum(row.time_ns for row in waits.rows if row.cause.detail == "graph")
+        busy = 1 - signals.share_of_iteration(int(diagnosis.mean(waits.device.parts_ns)[Part.QUEUED :].sum()))
+        sampled = 2 * graphs <= waits.time_ns and is_sampled(signals)
         finding = finding_about(
             signals,
             "unrecorded_gpu_work",
             "missing_work",
-            found,
+            waits,
             "queued",
             "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
             "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}."
@@ -43,7 +43,7 @@ def missing_work(signals: Signals) -> Finding | None:
                 else "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
                 + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
             )
-            if 2 * graphs > found.time_ns
+            if 2 * graphs > waits.time_ns
             else "Record what ran then: start the recording before the work is launched, with all processes that use "
             "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
             "recording.",
@@ -61,10 +61,10 @@ def _missing_before(signals: Signals) -> Finding | None:
     for device, lead in signals.lead_in.items():
         queued, wall = lead["queued_ns"], lead["wall_ns"]
         least = thresholds.MISSING_FRACTION * (wall + signals.diagnosis.mean_wall_ns)
-        found = next(each for each in signals.diagnosis.devices if str(each.device) == device)
-        if queued - _always_late_ns(found) < max(least, thresholds.FIRST_KERNEL_NS):
+        result = next(each for each in signals.diagnosis.devices if str(each.device) == device)
+        if queued - _always_late_ns(result) < max(least, thresholds.FIRST_KERNEL_NS):
             continue
-        first = int(found.launches.started_ns.min())
+        first = int(result.launches.started_ns.min())
         return Finding(
             "unrecorded_gpu_work",
             Severity.ADVICE,
@@ -121,8 +121,8 @@ def is_sampled(signals: Signals) -> bool:
 
 def lacks_much(signals: Signals) -> bool:
     """Whether GPU work is missing in so much of the time that what seems to run alone may not."""
-    found = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
-    return found is not None and signals.share_of_iteration(found.time_ns) >= thresholds.MUCH_MISSING_FRACTION
+    waits = waiting(signals, lambda cause: cause.part == Part.QUEUED and cause.detail in ("graph", "unexplained"))
+    return waits is not None and signals.share_of_iteration(waits.time_ns) >= thresholds.MUCH_MISSING_FRACTION
 
 
 def says_nothing_of_the_host(signals: Signals) -> bool:
@@ -143,9 +143,9 @@ def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
     waits = np.array(
         [each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False], np.bool_
     )
-    chosen = np.zeros(pieces.windows, np.bool_)
-    chosen[signals.diagnosis.chosen] = True
-    rows = np.flatnonzero(waits[pieces.cause] & chosen[pieces.window])
+    selected = np.zeros(pieces.windows, np.bool_)
+    selected[signals.diagnosis.chosen] = True
+    rows = np.flatnonzero(waits[pieces.cause] & selected[pieces.window])
     mine = np.flatnonzero(table.device == device.device)
     mine = mine[np.argsort(table.gpu_start[mine], kind="stable")]
     if not len(rows) or not len(mine):
@@ -155,7 +155,7 @@ def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
     blocked = table.api_stop[mine] - table.api_start[mine] >= BLOCK_NS
     place = np.minimum(np.searchsorted(table.gpu_start[mine], pieces.stop_ns[rows]), len(mine) - 1)
     loads = first[place] & blocked[place] & (table.gpu_start[mine[place]] == pieces.stop_ns[rows])
-    return int(pieces.length_ns[rows[loads]].sum()) // max(int(chosen.sum()), 1)
+    return int(pieces.length_ns[rows[loads]].sum()) // max(int(selected.sum()), 1)
 
 
 def _always_late_ns(device: DeviceDiagnosis) -> int:

@@ -40,12 +40,12 @@ def cut_name(name: str) -> str:
 
 def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
     """The places with the most time, with their time: rows of one place are added."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for row in rows:
         if row.cause.path or row.cause.call:
             place = place_of(row)
-            found[place] = found.get(place, 0) + row.time_ns
-    return sorted(found.items(), key=lambda item: -item[1])[:most]
+            result[place] = result.get(place, 0) + row.time_ns
+    return sorted(result.items(), key=lambda item: -item[1])[:most]
 
 
 def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
@@ -53,14 +53,14 @@ def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evi
 
     Rows of one path and call are one, whatever else tells their causes apart.
     """
-    found: dict[tuple[str, str], Evidence] = {}
+    result: dict[tuple[str, str], Evidence] = {}
     for row in rows:
         if not (row.cause.path or row.cause.call):
             continue
         each = _evidence(signals, row, device)
-        first = found.get((each.path, each.call))
-        found[each.path, each.call] = each if first is None else _together(first, each)
-    return tuple(sorted(found.values(), key=lambda each: -(each.time_ns or 0))[: thresholds.EVIDENCE_ROWS])
+        first = result.get((each.path, each.call))
+        result[each.path, each.call] = each if first is None else _together(first, each)
+    return tuple(sorted(result.values(), key=lambda each: -(each.time_ns or 0))[: thresholds.EVIDENCE_ROWS])
 
 
 def _together(first: Evidence, other: Evidence) -> Evidence:

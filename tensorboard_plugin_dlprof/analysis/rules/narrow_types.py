@@ -33,8 +33,8 @@ _FP8_SAVES = (0.12, 0.35)
 
 def mixed_precision(signals: Signals) -> Finding | Lacks | None:
     """Products in FP32 or TF32 that 16 bits would make faster."""
-    chosen = _products(signals, "fp32", "tf32")
-    time = signals.time(chosen)
+    selected = _products(signals, "fp32", "tf32")
+    time = signals.time(selected)
     share = signals.kernel_share(time)
     if share < thresholds.PRODUCT_FRACTION:
         return None
@@ -42,13 +42,13 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         return Lacks("the name of the GPU", "PyTorch's profiler records it since 1.9.")
     if not _has_matrix_units(signals):
         return None
-    half, evidence = _half(signals), work_evidence(signals, chosen)
-    saved = narrower(signals, chosen, half, 0.5)
+    half, evidence = _half(signals), work_evidence(signals, selected)
+    saved = narrower(signals, selected, half, 0.5)
     numbers: dict[str, Number] = {
-        "now": _types(signals, chosen),
-        "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-        "products_ns": signals.kernel_time(chosen),
-        "share_fraction": signals.told_share(chosen),
+        "now": _types(signals, selected),
+        "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+        "products_ns": signals.kernel_time(selected),
+        "share_fraction": signals.stated_share(selected),
         "most": most_in(signals, evidence),
         "type": "bfloat16" if half == "bf16" else "float16",
         "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
@@ -83,7 +83,7 @@ def mixed_precision(signals: Signals) -> Finding | Lacks | None:
         ),
         action="ShowBadDataTypeOps",
         overlaps_with=("tf32_detector",),
-        **about_kernels(signals, chosen, _claimed(saved), _how(saved, "16-bit"), _unknown_rates(signals)),
+        **about_kernels(signals, selected, _claimed(saved), _how(saved, "16-bit"), _unknown_rates(signals)),
     )
 
 
@@ -91,13 +91,13 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
     """Products in FP32 on a device that could compute them as TF32, which is a switch."""
     if signals.is_amd or signals.capability_major < _AMPERE:
         return None
-    chosen = _products(signals, "fp32") & (signals.profile.kernels.matrix_unit[signals.kernel] == MatrixUnit.NO)
-    time = signals.time(chosen)
+    selected = _products(signals, "fp32") & (signals.profile.kernels.matrix_unit[signals.kernel] == MatrixUnit.NO)
+    time = signals.time(selected)
     share = signals.kernel_share(time)
     if share < thresholds.PRODUCT_FRACTION:
         return None
-    saved = narrower(signals, chosen, "tf32", 1.0)
-    elsewhere, evidence = signals.uses_tf32, work_evidence(signals, chosen)
+    saved = narrower(signals, selected, "tf32", 1.0)
+    elsewhere, evidence = signals.uses_tf32, work_evidence(signals, selected)
     return Finding(
         "tf32_detector",
         Severity.WARNING,
@@ -121,9 +121,9 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         )
         + " Sums stay in FP32, operands keep 10 bits of mantissa.",
         {
-            "kernels": signals.most_on_a_gpu(chosen.astype(np.int64)),
-            "products_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.told_share(chosen),
+            "kernels": signals.most_on_a_gpu(selected.astype(np.int64)),
+            "products_ns": signals.kernel_time(selected),
+            "share_fraction": signals.stated_share(selected),
             "most": most_in(signals, evidence),
         },
         evidence,
@@ -135,14 +135,14 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
             cuda=CUBLAS_LINK,
         ),
         overlaps_with=("amp_detector",),
-        **about_kernels(signals, chosen, _claimed(saved), _how(saved, "TF32"), _unknown_rates(signals)),
+        **about_kernels(signals, selected, _claimed(saved), _how(saved, "TF32"), _unknown_rates(signals)),
     )
 
 
 def double_precision(signals: Signals) -> Finding | Lacks | None:
     """Kernels in FP64, which models rarely mean to use."""
-    chosen = signals.of_precision("fp64")
-    time, products = signals.time(chosen), signals.time(chosen & signals.products)
+    selected = signals.of_precision("fp64")
+    time, products = signals.time(selected), signals.time(selected & signals.products)
     if signals.kernel_share(time) < thresholds.FP64_FRACTION:
         return None
     return Finding(
@@ -159,11 +159,11 @@ def double_precision(signals: Signals) -> Finding | Lacks | None:
             cuda="Where single precision is enough, keep to it: float in place of double, and no constants such as "
             "1.0, which make whole expressions double.",
         ),
-        {"kernels_ns": signals.kernel_time(chosen), "share_fraction": signals.told_share(chosen)},
-        work_evidence(signals, chosen),
+        {"kernels_ns": signals.kernel_time(selected), "share_fraction": signals.stated_share(selected)},
+        work_evidence(signals, selected),
         **about_kernels(
             signals,
-            chosen,
+            selected,
             {
                 Pool.PRODUCTS: (0.3 * products, 0.7 * products),
                 Pool.OTHER_KERNELS: (0.3 * (time - products), 0.7 * (time - products)),
@@ -188,8 +188,8 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
     )
     are_large = np.zeros(len(signals.profile.ops), np.bool_)
     are_large[ops.op[rows]] = True
-    chosen = signals.of_ops(are_large) & signals.products
-    time = signals.time(chosen)
+    selected = signals.of_ops(are_large) & signals.products
+    time = signals.time(selected)
     if signals.kernel_share(time) < thresholds.FP8_FRACTION:
         return None
     return Finding(
@@ -210,13 +210,13 @@ def fp8(signals: Signals) -> Finding | Lacks | None:
         ),
         {
             "ops": len(rows),
-            "products_ns": signals.kernel_time(chosen),
-            "share_fraction": signals.told_share(chosen),
+            "products_ns": signals.kernel_time(selected),
+            "share_fraction": signals.stated_share(selected),
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         link="https://docs.nvidia.com/deeplearning/transformer-engine/user-guide/examples/fp8_primer.html",
         **about_kernels(
-            signals, chosen, {Pool.PRODUCTS: (_FP8_SAVES[0] * time, _FP8_SAVES[1] * time)},
+            signals, selected, {Pool.PRODUCTS: (_FP8_SAVES[0] * time, _FP8_SAVES[1] * time)},
             "Twice the rate, less what casting and scaling cost: reports of training give 1.1 to 1.5 times.",
         ),
     )  # fmt: skip
@@ -228,20 +228,20 @@ def _products(signals: Signals, *precisions: str) -> Bools:
     Kernels of unknown precision count with their op. A framework's options do not change kernels of the user's own.
     """
     facts, ops = signals.efficiency.facts, signals.efficiency.ops
-    chosen = signals.products & signals.of_precision("", *precisions)
+    selected = signals.products & signals.of_precision("", *precisions)
     if signals.framework is not Framework.UNKNOWN:
-        chosen &= ~signals.of_library("custom")
+        selected &= ~signals.of_library("custom")
     fits = np.zeros(len(signals.profile.ops), np.bool_)
     small = fits.copy()
     fits[ops.op] = [precision in precisions for precision in ops.precision]
     small[ops.op] = [cause is Cause.TOO_SMALL for cause in ops.cause]
     unknown = np.array([not precision for precision in facts.precisions], np.bool_)[facts.precision[signals.kernel]]
-    return chosen & ~signals.of_ops(small) & (~unknown | signals.of_ops(fits))
+    return selected & ~signals.of_ops(small) & (~unknown | signals.of_ops(fits))
 
 
-def _types(signals: Signals, chosen: Bools) -> str:
+def _types(signals: Signals, selected: Bools) -> str:
     return " and ".join(
-        precision.upper() for precision in ("fp32", "tf32") if (chosen & signals.of_precision(precision)).any()
+        precision.upper() for precision in ("fp32", "tf32") if (selected & signals.of_precision(precision)).any()
     )  # fmt: skip
 
 

@@ -45,13 +45,13 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
 
 def iteration_range(signals: Signals) -> Finding | Lacks | None:
     """Iterations unlike the others, which are left out or, if the user chose so, counted."""
-    found = signals.diagnosis
-    count = len(found.start_ns)
-    outside = sorted(set(range(count)) - set(found.typical.chosen))
-    if not found.marked or not outside:
+    diagnosis = signals.diagnosis
+    count = len(diagnosis.start_ns)
+    outside = sorted(set(range(count)) - set(diagnosis.typical.chosen))
+    if not diagnosis.marked or not outside:
         return None
-    counted = set(outside).intersection(found.chosen)
-    wall = found.wall_ns.tolist()
+    counted = set(outside).intersection(diagnosis.chosen)
+    wall = diagnosis.wall_ns.tolist()
     return Finding(
         "iteration_range_detector",
         Severity.INFO,
@@ -62,15 +62,15 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         if counted
         else "Include them where you want to see them: all iterations are on the page Iterations.",
         {
-            "said": said(found.typical, wall, [str(value) for value in found.candidate.values.tolist()]),
+            "said": said(diagnosis.typical, wall, [str(value) for value in diagnosis.candidate.values.tolist()]),
             "still": f" {len(counted):,} unlike the others are counted all the same." if counted else "",
         },
         tuple(
             Evidence(
                 "iteration",
-                str(int(found.candidate.values[position])),
+                str(int(diagnosis.candidate.values[position])),
                 wall[position] * signals.iterations,  # not a mean: it happened once
-                path=found.labels[position],
+                path=diagnosis.labels[position],
                 iteration=position,
             )
             for position in outside[: thresholds.EVIDENCE_ROWS]
@@ -81,15 +81,17 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
 
 def step_holds_many(signals: Signals) -> Finding | None:
     """Marks of iterations around several steps of an optimizer, or several batches of inference."""
-    found = signals.diagnosis
-    if not found.marked or not found.chosen or found.candidate.source == "optimizer_step":
+    diagnosis = signals.diagnosis
+    if not diagnosis.marked or not diagnosis.chosen or diagnosis.candidate.source == "optimizer_step":
         return None
     steps = next((each for each in signals.profile.iterations if each.source == "optimizer_step"), None)
     if steps is None:
         return _holds_batches(signals)
     ends = np.sort(steps.stop_ns)
-    inside = np.searchsorted(ends, found.stop_ns, side="right") - np.searchsorted(ends, found.start_ns, side="right")
-    middle = int(np.sort(inside[found.chosen])[len(found.chosen) // 2])
+    inside = np.searchsorted(ends, diagnosis.stop_ns, side="right") - np.searchsorted(
+        ends, diagnosis.start_ns, side="right"
+    )
+    middle = int(np.sort(inside[diagnosis.chosen])[len(diagnosis.chosen) // 2])
     if middle < thresholds.STEPS_IN_ONE:
         return None
     return Finding(
@@ -99,7 +101,7 @@ def step_holds_many(signals: Signals) -> Finding | None:
         "iterations",
         "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps.",
         "Choose {candidate} as iterations, or mark each step.",
-        {"mark": found.candidate.label, "steps": middle, "candidate": steps.label},
+        {"mark": diagnosis.candidate.label, "steps": middle, "candidate": steps.label},
         cause="iterations",
     )
 
@@ -108,9 +110,9 @@ def _holds_batches(signals: Signals) -> Finding | None:
     """Marks around several fetches of the data loader. In training, gradients of several batches may make one step."""
     if signals.backward or signals.optimizer.any():
         return None
-    found, loads = signals.diagnosis, np.sort(signals.profile.data_loader.start_ns)
-    inside = np.searchsorted(loads, found.stop_ns) - np.searchsorted(loads, found.start_ns)
-    middle = int(np.sort(inside[found.chosen])[len(found.chosen) // 2])
+    result, loads = signals.diagnosis, np.sort(signals.profile.data_loader.start_ns)
+    inside = np.searchsorted(loads, result.stop_ns) - np.searchsorted(loads, result.start_ns)
+    middle = int(np.sort(inside[result.chosen])[len(result.chosen) // 2])
     if middle <= thresholds.STEPS_IN_ONE:  # The last fetch finds out that there is no batch left.
         return None
     return Finding(
@@ -126,7 +128,7 @@ def _holds_batches(signals: Signals) -> Finding | None:
             jax="Mark each batch: jax.profiler.StepTraceAnnotation.",
             cuda="Mark each batch with a range.",
         ),
-        {"mark": found.candidate.label, "fetches": middle},
+        {"mark": result.candidate.label, "fetches": middle},
         cause="iterations",
     )
 

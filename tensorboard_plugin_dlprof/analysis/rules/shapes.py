@@ -50,8 +50,8 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         np.int64,
     )
     rows = rows[~_is_near_peak(signals, rows) & ~_of_attention(signals)[ops.op[rows]]]
-    chosen, lost = (_kernels(signals, some) for some in (rows, rows[ops.matrix_unit[rows] == MatrixUnit.NO]))
-    time, lost_ns = signals.time(chosen), signals.time(lost)
+    selected, lost = (_kernels(signals, some) for some in (rows, rows[ops.matrix_unit[rows] == MatrixUnit.NO]))
+    time, lost_ns = signals.time(selected), signals.time(lost)
     if not len(rows) or signals.kernel_share(time) < thresholds.SHAPE_FRACTION:
         return None
     first = ops.misaligned[int(rows[np.argmax(ops.kernel_ns[rows])])]
@@ -67,17 +67,17 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         "classes, channels, sequence and batch are the usual ones.",
         {
             "ops": len(rows),
-            "products_ns": signals.kernel_time(chosen),
+            "products_ns": signals.kernel_time(selected),
             "dimension": first.dimension,
             "length": first.length,
             "padded": first.padded,
             "unit": "Matrix Cores" if signals.is_amd else "Tensor Cores",
         },
-        work_evidence(signals, chosen),
+        work_evidence(signals, selected),
         link="https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html",
         **about_kernels(
             signals,
-            chosen,
+            selected,
             {Pool.PRODUCTS: (0.15 * (time - lost_ns) + 0.5 * lost_ns, 0.4 * (time - lost_ns) + 0.85 * lost_ns)},
             "Multiplications that miss the units entirely gain a half to 85 %, those that use them with unaligned "
             "loads 15 to 40 %, by the alignment chart of NVIDIA's guide.",
@@ -87,16 +87,16 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
 
 def _kernels(signals: Signals, rows: Int64s) -> Bools:
     """The aggregated kernels that multiply in these ops."""
-    chosen = np.zeros(len(signals.profile.ops), np.bool_)
-    chosen[signals.efficiency.ops.op[rows]] = True
-    return signals.of_ops(chosen) & signals.products
+    selected = np.zeros(len(signals.profile.ops), np.bool_)
+    selected[signals.efficiency.ops.op[rows]] = True
+    return signals.of_ops(selected) & signals.products
 
 
 def _of_attention(signals: Signals) -> Bools:
     """Which ops are products of attention that is written out: one kernel for all of it loads what it likes, and pads
     nothing."""
-    found = written_out(signals)
-    return np.zeros(len(signals.profile.ops), np.bool_) if found is None else found.products
+    attention = written_out(signals)
+    return np.zeros(len(signals.profile.ops), np.bool_) if attention is None else attention.products
 
 
 def _is_near_peak(signals: Signals, rows: Int64s) -> Bools:

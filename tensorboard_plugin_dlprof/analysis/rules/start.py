@@ -30,8 +30,8 @@ def first_calls(signals: Signals) -> Test:
     def of_pool(cause: Cause) -> bool:
         return cause.part == Part.BLOCKED and cause.long and is_of_pool(cause.call)
 
-    found = waiting(signals, of_pool)
-    refills = found is not None and goes_on(signals, found.device, of_pool)
+    waits = waiting(signals, of_pool)
+    refills = waits is not None and goes_on(signals, waits.device, of_pool)
 
     def test(cause: Cause) -> bool:
         is_cold = cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
@@ -43,9 +43,9 @@ def first_calls(signals: Signals) -> Test:
 def goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
     """Whether idle time of some causes is spread over nearly all launches of the only window, not at their start
     alone."""
-    chosen = np.array([test(cause) for cause in signals.profile.activity.causes] or [False], np.bool_)
+    selected = np.array([test(cause) for cause in signals.profile.activity.causes] or [False], np.bool_)
     begun = np.sort(device.launches.begun_ns)
-    before = np.searchsorted(begun, device.clipped.start_ns[chosen[device.clipped.cause]])
+    before = np.searchsorted(begun, device.clipped.start_ns[selected[device.clipped.cause]])
     portion = before * thresholds.PORTIONS // max(len(begun), 1)
     return len(distinct_values(portion)) >= thresholds.PORTIONS_IN_USE
 
@@ -54,8 +54,8 @@ def is_cold_start(signals: Signals, least: float = thresholds.COLD_FRACTION) -> 
     """Whether first calls explain so much of the only window that their time is told once."""
     if len(signals.diagnosis.start_ns) > 1:
         return False
-    found = waiting(signals, first_calls(signals))
-    return found is not None and signals.share_of_iteration(found.time_ns) >= least
+    waits = waiting(signals, first_calls(signals))
+    return waits is not None and signals.share_of_iteration(waits.time_ns) >= least
 
 
 def cold_start(signals: Signals) -> Finding | None:
@@ -64,17 +64,17 @@ def cold_start(signals: Signals) -> Finding | None:
         return _capture(signals)
     if len(signals.diagnosis.start_ns) > 1:
         return _warm_up(signals)
-    found = waiting(signals, first_calls(signals))
-    if found is None or not is_cold_start(signals):
+    waits = waiting(signals, first_calls(signals))
+    if waits is None or not is_cold_start(signals):
         return None
-    named = places_of(found.rows)
+    named = places_of(waits.rows)
     listed = "; ".join(f"{place} {{n{number}_ns}}" for number, (place, _) in enumerate(named))
-    before, call, call_ns = _before(signals, found.device.device)
+    before, call, call_ns = _before(signals, waits.device.device)
     finding = finding_about(
         signals,
         "cold_start",
         "cold_start",
-        found,
+        waits,
         "blocked",
         f"Start-up takes {{time_ns}} of {{whole_ns}} ({{share_fraction}}) in {{calls}} first {{calls:call|calls}}: "
         f"{listed}. It happens once."
@@ -192,14 +192,14 @@ def _grown(
     best: tuple[list[Row], int, int] | None = None
     for device in signals.diagnosis.devices:
         more: dict[tuple[object, ...], int] = {}
-        found: dict[tuple[object, ...], list[Row]] = {}
+        result: dict[tuple[object, ...], list[Row]] = {}
         for sign, windows in ((1, one), (-1, other)):
             for row in rows_of(signals.diagnosis, device, windows, busy=True):
                 place = tell(row.cause)
                 more[place] = more.get(place, 0) + sign * row.time_ns
                 if sign > 0:
-                    found.setdefault(place, []).append(row)
-        for place, rows in found.items():
+                    result.setdefault(place, []).append(row)
+        for place, rows in result.items():
             if best is None or more[place] > best[2]:
                 best = rows, device.device, more[place]
     return best
@@ -226,8 +226,8 @@ _OF_THE_HOST: Final = (Part.LAUNCHING, Part.HOST_OP, Part.HOST_CODE)
 
 def _part_grown(signals: Signals, part: Part, device: int, one: Sequence[int], other: Sequence[int]) -> int:
     """By how much a part of a GPU's time is longer in some iterations than in others; the host's are one."""
-    found = next(each for each in signals.diagnosis.devices if each.device == device)
-    times = found.parts_ns[:, list(_OF_THE_HOST) if part in _OF_THE_HOST else [part]].sum(axis=1)
+    result = next(each for each in signals.diagnosis.devices if each.device == device)
+    times = result.parts_ns[:, list(_OF_THE_HOST) if part in _OF_THE_HOST else [part]].sum(axis=1)
     return int(times[list(one)].sum()) // len(one) - int(times[list(other)].sum()) // len(other)
 
 

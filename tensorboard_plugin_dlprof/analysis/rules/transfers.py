@@ -51,8 +51,8 @@ class Transfers(msgspec.Struct):
 
 def most_exposed(signals: Signals, part: Part) -> tuple[DeviceDiagnosis, int] | None:
     """The GPU with most of a part of the time, and how much; None if there is none."""
-    found = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in working(signals.diagnosis)]
-    time, device = max(found, key=lambda each: each[0], default=(0, None))
+    result = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in working(signals.diagnosis)]
+    time, device = max(result, key=lambda each: each[0], default=(0, None))
     return (device, time) if device is not None and time else None
 
 
@@ -67,8 +67,8 @@ def inside(signals: Signals, table: Kernels | Copies, rows: Int64s) -> tuple[Int
         here = np.minimum(window, len(start) - 1)
         length += np.maximum(np.minimum(end, stop[here]) - np.maximum(begin, start[here]), 0) * (window < len(start))
         window = window + 1
-    kept = length > 0
-    return rows[kept], length[kept]
+    retained = length > 0
+    return rows[retained], length[retained]
 
 
 def _collectives(signals: Signals) -> Transfers | None:
@@ -76,33 +76,33 @@ def _collectives(signals: Signals) -> Transfers | None:
     if most is None:
         return None
     kernels = signals.profile.kernels
-    chosen = are_among(kernels.long_name, communication_names(signals.profile)) & (kernels.device == most[0].device)
-    rows, length = inside(signals, kernels, np.flatnonzero(chosen))
+    selected = are_among(kernels.long_name, communication_names(signals.profile)) & (kernels.device == most[0].device)
+    rows, length = inside(signals, kernels, np.flatnonzero(selected))
     return Transfers(*most, rows, length, length)
 
 
 def communication(signals: Signals) -> Finding | Lacks | None:
     """Collectives during which nothing computes."""
-    found = _collectives(signals)
-    if found is None or not len(found.rows):
+    result = _collectives(signals)
+    if result is None or not len(result.rows):
         return None
-    share = signals.share_of_iteration(found.exposed_ns)
+    share = signals.share_of_iteration(result.exposed_ns)
     if share < thresholds.MIN_GAIN_FRACTION:
         return None
     iterations = len(signals.diagnosis.chosen)
-    computing = compute_ns(signals, found.device)
-    high = min(found.exposed_ns, computing // 2)
+    computing = compute_ns(signals, result.device)
+    high = min(result.exposed_ns, computing // 2)
     # Where little computes, what collectives wait for counts, not what they could hide behind.
     least = max(
-        thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * found.exposed_ns
+        thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * result.exposed_ns
     )
     unsure = lacks_much(signals)  # Kernels that would hide it may be missing.
     can_tell = high >= least and not unsure
-    chosen = np.zeros(len(signals.profile.kernels.op), np.bool_)
-    chosen[found.rows] = True
-    advice, link = _ways(signals, chosen)
-    count = max(round(len(found.rows) / iterations), 1)
-    alike = signals.share_of_iteration(int(signals.diagnosis.mean(found.device.communication_ns)))
+    selected = np.zeros(len(signals.profile.kernels.op), np.bool_)
+    selected[result.rows] = True
+    advice, link = _ways(signals, selected)
+    count = max(round(len(result.rows) / iterations), 1)
+    alike = signals.share_of_iteration(int(signals.diagnosis.mean(result.device.communication_ns)))
     return Finding(
         "communication_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -114,14 +114,14 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         advice,
         {
             "bound": "at most " if unsure else "",
-            "time_ns": found.exposed_ns,
+            "time_ns": result.exposed_ns,
             "share_fraction": share,
             "all_fraction": alike,
             "collectives": count,
-            "median_ns": int(np.sort(found.length_ns)[len(found.rows) // 2]),
-            "name": _shown(_names(signals, found)[0].key),
+            "median_ns": int(np.sort(result.length_ns)[len(result.rows) // 2]),
+            "name": _shown(_names(signals, result)[0].key),
         },
-        _names(signals, found),
+        _names(signals, result),
         Gain(
             high // 2,
             high,
@@ -133,7 +133,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         link,
         cause="communication",
         part="communication",
-        time_ns=found.exposed_ns,
+        time_ns=result.exposed_ns,
         cannot_tell=""
         if can_tell
         else "kernels that may hide it are missing from the recording"
@@ -147,15 +147,15 @@ def _shown(name: str) -> str:
     return name.split("(")[0].split("<")[0].replace("{", "").replace("}", "")
 
 
-def _names(signals: Signals, found: Transfers) -> tuple[Evidence, ...]:
+def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
     """The collectives by kernel name, with the op of most."""
     kernels, strings = signals.profile.kernels, signals.profile.strings
-    names, number = numbered(kernels.name[found.rows])
-    time = np.bincount(number, weights=found.length_ns).astype(np.int64)
+    names, number = numbered(kernels.name[transfers.rows])
+    time = np.bincount(number, weights=transfers.length_ns).astype(np.int64)
     rows = []
     for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
         own = np.flatnonzero(number == at)
-        longest = found.rows[own[found.length_ns[own].argmax()]]
+        longest = transfers.rows[own[transfers.length_ns[own].argmax()]]
         op = signals.profile.ops[int(kernels.op[longest])]
         rows.append(
             Evidence(
@@ -166,7 +166,7 @@ def _names(signals: Signals, found: Transfers) -> tuple[Evidence, ...]:
                 op.name if op.eligibility != Eligibility.UNASSOCIATED else "",
                 path=op.name if op.eligibility != Eligibility.UNASSOCIATED else strings[int(names[at])],
                 call=strings[int(names[at])],
-                device=found.device.device,
+                device=transfers.device.device,
                 iteration=iteration_of(signals, int(kernels.gpu_start[longest])),
                 from_ns=int(kernels.gpu_start[longest]),
                 to_ns=int(kernels.gpu_stop[longest]),
@@ -181,29 +181,29 @@ def iteration_of(signals: Signals, time_ns: int) -> int:
     return max(int(np.searchsorted(starts, time_ns, side="right")) - 1, 0)
 
 
-def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
+def _ways(signals: Signals, selected: Bools) -> tuple[str, str]:
     """How a program can wait less for these collectives, and the address of a page about it.
 
     That depends on what they transfer: gradients and weights in training, else parts of a model's results, or data
     between pairs of ranks (tokens for experts, parts of a sequence, activations of a pipeline).
     """
     kernels = signals.profile.kernels
-    duration = np.where(chosen, kernels.gpu_stop - kernels.gpu_start, 0)
-    exchanges = signals.ops_where(_EXCHANGE, of="op_type")[kernels.op] if len(kernels.op) else chosen
+    duration = np.where(selected, kernels.gpu_stop - kernels.gpu_start, 0)
+    exchanges = signals.ops_where(_EXCHANGE, of="op_type")[kernels.op] if len(kernels.op) else selected
     names = [
         text
-        for text in distinct_values(kernels.name[chosen]).tolist()
+        for text in distinct_values(kernels.name[selected]).tolist()
         if _EXCHANGE.search(signals.profile.strings[text])
     ]
     exchanges = exchanges | are_among(kernels.name, names)
     if int(duration[exchanges].sum()) > 0.5 * int(duration.sum()):
         ways = "Overlap more (async_op=True, two halves of the batch by turns), even out what the ranks send each other"
     elif "ops" in signals.recorded and not signals.backward:
-        short = int(np.median(duration[chosen])) < _SHORT_NS
+        short = int(np.median(duration[selected])) < _SHORT_NS
         ways = "Split the model over fewer GPUs, or "
         ways += (
             "use collectives made for short messages (symmetric memory)"
-            if short and not _of_short_messages(signals, chosen)
+            if short and not _of_short_messages(signals, selected)
             else "send narrower types"
         )
     else:
@@ -219,23 +219,23 @@ def _ways(signals: Signals, chosen: Bools) -> tuple[str, str]:
     return signals.advice(ways, tensorflow=plain, tensorrt=plain, cuda=ways, jax=xla), link
 
 
-def _of_short_messages(signals: Signals, chosen: Bools) -> bool:
+def _of_short_messages(signals: Signals, selected: Bools) -> bool:
     """Whether any of these collectives is one that is made for short messages."""
-    names = distinct_values(signals.profile.kernels.name[chosen]).tolist()
+    names = distinct_values(signals.profile.kernels.name[selected]).tolist()
     return any(_MADE_FOR_SHORT.search(signals.profile.strings[name]) for name in names)
 
 
 def small_collectives(signals: Signals) -> Finding | None:
     """Many short collectives, as of one gradient each. In inference each layer needs the last one's at once."""
-    found = _collectives(signals)
-    if found is None or ("ops" in signals.recorded and not signals.backward):
+    result = _collectives(signals)
+    if result is None or ("ops" in signals.recorded and not signals.backward):
         return None
-    count = round(len(found.rows) / max(len(signals.diagnosis.chosen), 1))
+    count = round(len(result.rows) / max(len(signals.diagnosis.chosen), 1))
     if count < thresholds.SMALL_COLLECTIVES:
         return None
-    median = int(np.sort(found.length_ns)[len(found.rows) // 2])
+    median = int(np.sort(result.length_ns)[len(result.rows) // 2])
     if median >= thresholds.SMALL_COLLECTIVE_NS or (
-        signals.share_of_iteration(found.exposed_ns) < thresholds.MIN_GAIN_FRACTION
+        signals.share_of_iteration(result.exposed_ns) < thresholds.MIN_GAIN_FRACTION
     ):
         return None
     return Finding(
@@ -255,10 +255,10 @@ def small_collectives(signals: Signals) -> Finding | None:
             cuda="ncclGroupStart and ncclGroupEnd around them, or one flattened buffer.",
         ),
         {"collectives": count, "median_ns": median},
-        _names(signals, found),
+        _names(signals, result),
         cause="communication",
         part="communication",
-        time_ns=found.exposed_ns,
+        time_ns=result.exposed_ns,
         cannot_tell="how much of each is its start and how much the wait for other ranks is not recorded",
         overlaps_with=("communication_detector",),
     )
@@ -266,17 +266,17 @@ def small_collectives(signals: Signals) -> Finding | None:
 
 def late_rank(signals: Signals) -> Finding | None:
     """The same collectives take far longer on one GPU of the recording than on another, which comes late."""
-    found = _collectives(signals)
-    if found is None or len(signals.diagnosis.devices) < 2 or not len(found.rows):
+    result = _collectives(signals)
+    if result is None or len(signals.diagnosis.devices) < 2 or not len(result.rows):
         return None
     kernels = signals.profile.kernels
-    chosen = are_among(kernels.long_name, communication_names(signals.profile))
-    waited = _by_order(kernels, found.rows)
+    selected = are_among(kernels.long_name, communication_names(signals.profile))
+    waited = _by_order(kernels, result.rows)
     best: tuple[int, int, int] | None = None
     for other in signals.diagnosis.devices:
-        if other.device == found.device.device:
+        if other.device == result.device.device:
             continue
-        rows, _ = inside(signals, kernels, np.flatnonzero(chosen & (kernels.device == other.device)))
+        rows, _ = inside(signals, kernels, np.flatnonzero(selected & (kernels.device == other.device)))
         theirs = _by_order(kernels, rows)
         both = min(len(waited), len(theirs))
         if not both or (kernels.name[waited[:both]] != kernels.name[theirs[:both]]).any():
@@ -300,15 +300,15 @@ def late_rank(signals: Signals) -> Finding | None:
         "Look at what GPU {late} does before: its share of the work, its data loader, its host.",
         {
             "late": str(device),
-            "waiting": str(found.device.device),
+            "waiting": str(result.device.device),
             "collectives": count,
             "lost_ns": lost,
             "share_fraction": signals.share_of_iteration(lost),
         },
-        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, found)[:5]),
+        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, result)[:5]),
         cause="communication",
         part="communication",
-        time_ns=min(lost, found.exposed_ns),
+        time_ns=min(lost, result.exposed_ns),
         cannot_tell="it depends on what the late GPU does",
         overlaps_with=("communication_detector",),
     )

@@ -36,25 +36,25 @@ class Waiting(msgspec.Struct):
 
 def waiting(signals: Signals, test: Test) -> Waiting | None:
     """Idle time of the causes that pass a test; None if there is none."""
-    found = []
+    result = []
     used = [device.device for device in working(signals.diagnosis)]
     for device, every in zip(signals.diagnosis.devices, signals.idle_rows, strict=True):
         if device.device in used:
             rows = [row for row in every if test(row.cause)]
-            found.append((sum(row.time_ns for row in rows), device, rows))
-    if not found:
+            result.append((sum(row.time_ns for row in rows), device, rows))
+    if not result:
         return None
-    time, device, rows = max(found, key=lambda each: each[0])
+    time, device, rows = max(result, key=lambda each: each[0])
     if not time:
         return None
-    return Waiting(time, device, rows, [(each.device, own) for _, each, own in found if each is not device and own])
+    return Waiting(time, device, rows, [(each.device, own) for _, each, own in result if each is not device and own])
 
 
 def finding_about(
     signals: Signals,
     detector: str,
     cause: str,
-    found: Waiting,
+    result: Waiting,
     part: str,
     problem: str,
     recommendation: str,
@@ -67,13 +67,13 @@ def finding_about(
     link: str = "",
 ) -> Finding | None:
     """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
-    share = signals.share_of_iteration(found.time_ns)
-    evidence = evidence_of(signals, found.rows, found.device.device) + tuple(
-        each for device, rows in found.others for each in evidence_of(signals, rows[:3], device)
+    share = signals.share_of_iteration(result.time_ns)
+    evidence = evidence_of(signals, result.rows, result.device.device) + tuple(
+        each for device, rows in result.others for each in evidence_of(signals, rows[:3], device)
     )
     if share < thresholds.MIN_GAIN_FRACTION or not evidence:
         return None
-    low, high = (0, 0) if gain is None else (round(end * found.time_ns) for end in gain)
+    low, high = (0, 0) if gain is None else (round(end * result.time_ns) for end in gain)
     return Finding(
         detector,
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -82,12 +82,12 @@ def finding_about(
         problem,
         recommendation,
         {
-            "time_ns": found.time_ns,
+            "time_ns": result.time_ns,
             "share_fraction": share,
-            "calls": found.count,
-            "times": "once" if found.count == 1 else f"{found.count:,} times",
-            "where": (places_of(found.rows) or [(place_of(found.rows[0]), 0)])[0][0],
-            "most_ns": (places_of(found.rows) or [("", found.rows[0].time_ns)])[0][1],
+            "calls": result.count,
+            "times": "once" if result.count == 1 else f"{result.count:,} times",
+            "where": (places_of(result.rows) or [(place_of(result.rows[0]), 0)])[0][0],
+            "most_ns": (places_of(result.rows) or [("", result.rows[0].time_ns)])[0][1],
             **(numbers or {}),
         },
         evidence,
@@ -95,5 +95,5 @@ def finding_about(
         link,
         cause=cause,
         part=part,
-        time_ns=found.time_ns,
+        time_ns=result.time_ns,
     )

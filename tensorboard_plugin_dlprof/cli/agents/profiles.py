@@ -48,13 +48,13 @@ class Profiles:
         profiles = list_profiles.complete(self.services).profiles
         of_id = [each for each in profiles if each.profile_id == named]
         exact = of_id or [each for each in profiles if named in (_place(each), shown(_place(each)))]
-        found = exact or [each for each in profiles if named in (each.name, each.run)]
-        if not found:
+        result = exact or [each for each in profiles if named in (each.name, each.run)]
+        if not result:
             raise NotFound(f"There is no profile {shown(named[:200])!r}; list_profiles tells which there are.")
-        if len(found) > 1:
-            some = ", ".join(f"{each.profile_id} ({shown(_place(each))})" for each in found[:_MOST_NAMED])
-            raise BadRequest(f"{len(found)} profiles are called {shown(named[:200])!r}; name one by its id: {some}.")
-        return found[0]
+        if len(result) > 1:
+            some = ", ".join(f"{each.profile_id} ({shown(_place(each))})" for each in result[:_MOST_NAMED])
+            raise BadRequest(f"{len(result)} profiles are called {shown(named[:200])!r}; name one by its id: {some}.")
+        return result[0]
 
     def database(self, profile: FoundProfile, progress: Progress) -> Path:
         """The database of a profile, which is imported into the cache of TensorBoard if it has none.
@@ -73,13 +73,13 @@ class Profiles:
             if source is None:
                 raise NotFound(f"{shown(profile.name)} has no source that could be imported.")
             imports.start(source)
-            told = None
+            reported = None
             while (status := imports.status(profile.profile_id)) is not None:
                 if status.state not in ("queued", "importing"):
                     raise ProfileError(status.message)
-                if told != (status.stage, status.fraction):
-                    told = (status.stage, status.fraction)
-                    progress(*told)
+                if reported != (status.stage, status.fraction):
+                    reported = (status.stage, status.fraction)
+                    progress(*reported)
                 time.sleep(POLL_SECONDS)
             path = database_path(profile, imports)
         if path is None:

@@ -53,8 +53,8 @@ def _in_thread(profiles: Profiles, name: str) -> Callable[..., Awaitable[str]]:
             anyio.from_thread.run(ctx.report_progress, fraction, 1.0, stage)
 
         bound = getattr(Tools(profiles, progress), name)
-        told: str = await anyio.to_thread.run_sync(functools.partial(_asked, bound, given))
-        return told
+        reported: str = await anyio.to_thread.run_sync(functools.partial(_asked, bound, given))
+        return reported
 
     signature = inspect.signature(method, eval_str=True)
     own = [_described(each) for each in signature.parameters.values() if each.name != "self"]

@@ -26,9 +26,9 @@ def shortened(value: Any, rows: int) -> tuple[Any, dict[str, int]]:
     """
     while True:
         left_out: dict[str, int] = {}
-        found = _shortened(value, max(rows, 1), "", left_out)
-        if rows <= 1 or len(to_json(found)) <= MOST_BYTES:
-            return found, left_out
+        result = _shortened(value, max(rows, 1), "", left_out)
+        if rows <= 1 or len(to_json(result)) <= MOST_BYTES:
+            return result, left_out
         rows //= 2
 
 

@@ -89,9 +89,9 @@ class Tools:
         rows: Rows = LISTED_ROWS,
     ) -> dict[str, Any]:
         """List the GPU profiles below the log directory: id, run, name, format, rank, state and headline."""
-        found = list_profiles.answer(self._profiles.services, search)
+        result = list_profiles.answer(self._profiles.services, search)
         words = command("list", self._profiles.logdir, option("search", search))
-        return _told(found, rows, words, self._profiles.link(None))
+        return _answer_of(result, rows, words, self._profiles.link(None))
 
     def diagnose(
         self,
@@ -104,10 +104,10 @@ class Tools:
         from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
         asked = self._opened(profile)
-        found = diagnose_source(asked.database, parsed(iterations), ImportOptions(), _nothing, by_number=True)
+        result = diagnose_source(asked.database, parsed(iterations), ImportOptions(), _nothing, by_number=True)
         words = command("diagnose", self._profiles.path(asked.profile), option("iterations", iterations))
         link = self._profiles.link(asked.profile, view="recommendations")
-        return _told({**found, "source": asked.name}, rows, words, link)
+        return _answer_of({**result, "source": asked.name}, rows, words, link)
 
     def summarise(self, profile: ProfileName, rows: Rows = TABLE_ROWS) -> dict[str, Any]:
         """Summarise a profile: system, wall time and its parts, iterations, ops and kernels by Tensor Core use."""
@@ -121,7 +121,7 @@ class Tools:
         with opened_database(asked.database, shown(Path(asked.name))) as connection:
             write_json(REPORTS["summary"].blocks(connection, find_scope(connection)), text)
         words = command("summary", self._profiles.path(asked.profile))
-        return _told(json.loads(text.getvalue()), rows, words, self._profiles.link(asked.profile))
+        return _answer_of(json.loads(text.getvalue()), rows, words, self._profiles.link(asked.profile))
 
     def ops(
         self,
@@ -216,7 +216,7 @@ class Tools:
             sides.append(asked.profile)
         words = command("compare", *map(self._profiles.path, sides))
         link = self._profiles.link(sides[1], view="compare", base=sides[0].profile_id)
-        return _told(as_json(compare(recordings[0], recordings[1])), rows, words, link)
+        return _answer_of(as_json(compare(recordings[0], recordings[1])), rows, words, link)
 
     def memory(
         self,
@@ -228,9 +228,11 @@ class Tools:
         from tensorboard_plugin_dlprof.pipeline import memory_of_source
 
         asked = self._opened(profile)
-        found = memory_of_source(asked.database, at_ns, _nothing)
+        result = memory_of_source(asked.database, at_ns, _nothing)
         words = command("memory", self._profiles.path(asked.profile), option("at", at_ns))
-        return _told({**found, "source": asked.name}, rows, words, self._profiles.link(asked.profile, view="memory"))
+        return _answer_of(
+            {**result, "source": asked.name}, rows, words, self._profiles.link(asked.profile, view="memory")
+        )
 
     def ranks(
         self,
@@ -240,9 +242,9 @@ class Tools:
     ) -> dict[str, Any]:
         """Say which rank of a job of many GPUs costs time, and why: own delay, waiting, transfer, bus bandwidth."""
         folder = self._profiles.folder(run)
-        found = distributed.whole(distributed.answers(folder, iteration, keeps=False))
+        result = distributed.whole(distributed.answers(folder, iteration, keeps=False))
         words = command("distributed", str(folder), option("iteration", iteration))
-        return _told(found, rows, words, self._profiles.link(None, run=run, view="gpus"))
+        return _answer_of(result, rows, words, self._profiles.link(None, run=run, view="gpus"))
 
     def _opened(self, named: str) -> _Opened:
         profile = self._profiles.find(named)
@@ -251,7 +253,7 @@ class Tools:
 
     def _table(self, named: str, wanted: PageRequest, describe: bool, place: dict[str, Any]) -> dict[str, Any]:
         asked = self._opened(named)
-        found: Mapping[str, Any] = table.answer(asked.database, shown(Path(asked.name)), wanted)
+        result: Mapping[str, Any] = table.answer(asked.database, shown(Path(asked.name)), wanted)
         words = command(
             *("table", self._profiles.path(asked.profile), wanted.table),
             *(option("sort", wanted.sort), option("search", wanted.search)),
@@ -260,15 +262,15 @@ class Tools:
             *(option("offset", wanted.offset or None), option("limit", wanted.limit)),
         )
         columns = [] if describe else ["columns"]
-        told = {key: value for key, value in found.items() if key not in columns}
-        answer = _told(
-            told, max(wanted.limit, len(found["columns"])), words, self._profiles.link(asked.profile, **place)
+        reported = {key: value for key, value in result.items() if key not in columns}
+        answer = _answer_of(
+            reported, max(wanted.limit, len(result["columns"])), words, self._profiles.link(asked.profile, **place)
         )
-        answer["shortened"].update({key: len(found[key]) for key in columns})
+        answer["shortened"].update({key: len(result[key]) for key in columns})
         return answer
 
 
-def _told(data: Mapping[str, Any], rows: int, words: str, link: str) -> dict[str, Any]:
+def _answer_of(data: Mapping[str, Any], rows: int, words: str, link: str) -> dict[str, Any]:
     """The answer of a tool.
 
     Raises:
@@ -276,5 +278,5 @@ def _told(data: Mapping[str, Any], rows: int, words: str, link: str) -> dict[str
     """
     if not 0 < rows <= MOST_ROWS:
         raise BadRequest(f"rows is {rows}; give 1 to {MOST_ROWS:,}.")
-    found, left_out = shortened(data, rows)
-    return {"notice": NOTICE, "data": found, "shortened": left_out, "command": words, "link": link}
+    result, left_out = shortened(data, rows)
+    return {"notice": NOTICE, "data": result, "shortened": left_out, "command": words, "link": link}

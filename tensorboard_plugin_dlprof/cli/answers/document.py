@@ -44,8 +44,8 @@ def document() -> dict[str, Any]:
     of_kind = iter(schemas)
     commands = {}
     for words, each in said.items():
-        found = [next(of_kind) for _ in each]
-        commands[f"dlprof {words}"] = found[0] if len(found) == 1 else {"anyOf": found}
+        result = [next(of_kind) for _ in each]
+        commands[f"dlprof {words}"] = result[0] if len(result) == 1 else {"anyOf": result}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": f"urn:dlprof:answers:{SCHEMA_VERSION}",

@@ -36,12 +36,12 @@ _OF_ITERATIONS = _columns("Duration")
 _OF_OPS = _columns("Kernel time", ", by unit of comparison")
 
 
-def with_baseline(answer: TablePage, name: str, found: Comparison) -> TablePage:
+def with_baseline(answer: TablePage, name: str, comparison: Comparison) -> TablePage:
     """A page of a table of ``TABLES`` with the times of the baseline and of this profile, and the change.
 
     Rows without counterpart have no change.
     """
-    known = TABLES[name](found)
+    known = TABLES[name](comparison)
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
@@ -56,23 +56,23 @@ def add_launch_sizes(side: RowSide, connection: sqlite3.Connection) -> None:
         kernel["sizes"] = sizes.get(kernel["name"], [])
 
 
-def _of_types(found: Comparison) -> _Known:
-    return {row["op_type"]: (row["a_ns"], row["b_ns"]) for row in types(found.rows)}
+def _of_types(comparison: Comparison) -> _Known:
+    return {row["op_type"]: (row["a_ns"], row["b_ns"]) for row in types(comparison.rows)}
 
 
-def _of_groups(found: Comparison) -> _Known:
-    return {f"{row['path']}/": (row["a_ns"], row["b_ns"]) for row in modules(found.rows)}
+def _of_groups(comparison: Comparison) -> _Known:
+    return {f"{row['path']}/": (row["a_ns"], row["b_ns"]) for row in modules(comparison.rows)}
 
 
-def _of_ops(found: Comparison) -> _Known:
+def _of_ops(comparison: Comparison) -> _Known:
     """Ops of B that alone are a row: a row of several says nothing about one of them."""
-    return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in found.rows if len(row.b) == 1 and len(row.a) <= 1}
+    return {row.b[0].op_id: (row.a_ns, row.b_ns) for row in comparison.rows if len(row.b) == 1 and len(row.a) <= 1}
 
 
-def _of_iterations(found: Comparison) -> _Known:
+def _of_iterations(comparison: Comparison) -> _Known:
     """Durations of an iteration and of the baseline's with the same number; if the two share no number, of that in the
     same place."""
-    a, b = found.a.first, found.b.first
+    a, b = comparison.a.first, comparison.b.first
     if not (a.marked and b.marked):
         return {}
     of_a = dict(zip(a.iteration_values, a.iteration_time, strict=True))
@@ -84,10 +84,10 @@ def _of_iterations(found: Comparison) -> _Known:
     }
 
 
-def _of_patterns(found: Comparison, own_name: int) -> _Known:
+def _of_patterns(comparison: Comparison, own_name: int) -> _Known:
     """Sums over the ops of B of one pattern, and what they replace; a row of several says nothing about one of them."""
     known: dict[object, tuple[int | None, int | None]] = {}
-    for row in found.rows:
+    for row in comparison.rows:
         patterns = {_pattern(op, own_name) for op in row.b or row.a}
         for pattern in patterns:
             a_ns, b_ns = known.get(pattern, (0, 0))
