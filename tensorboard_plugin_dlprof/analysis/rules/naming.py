@@ -110,6 +110,7 @@ _TRANSFERS = re.compile(
     r"/?(?:BufferSequencingEvent::|(?:batched_)?device_put\b|cpp_pjit_shard_arg|shard_args?\b|"
     r"\w*::\w*(?:BufferFromHost|CopyTo|CopyRaw|TransferTo|TransferFrom|ToLiteral))"
 )
+_ALLOCATES = ("Build buffer allocations", "AllocateOutputBuffers", "MakeOutputBuffers")
 _DISPATCH = re.compile(
     r"PjitFunction\(|PJRT_|\w*(?:Executable|PjRt|Pjrt|IfRt)\w*::|ThenExecuteCallback|\S+:XLA GPU module"
 )
@@ -129,6 +130,11 @@ def runtime_advice(cause: Cause) -> str:
             "{where} is JAX's runtime, which moves arrays to a GPU. Put them there "
             "before the loop, or a batch ahead: jax.device_put with the sharding that the function wants; no NumPy "
             "arrays, Python numbers or arrays of another GPU as arguments."
+        )
+    if path.startswith(_ALLOCATES):
+        return (
+            "{where} is XLA allocating the memory of a program's run. Donate arrays that are not used again (jax.jit "
+            "with donate_argnums), keep shapes the same, and leave preallocation on (XLA_PYTHON_CLIENT_PREALLOCATE)."
         )
     if _DISPATCH.match(path):
         return (

@@ -35,7 +35,11 @@ _CALL = re.compile(r"(?:cuda|hip|hsa|nccl)[A-Z_]|cu[A-Z]|Memcpy|Memset")
 _GRAPH_OF_CALL = re.compile(r" \(CudaGraph.*\)\Z")
 _FRAME = re.compile(r"\$(?P<file>[^ ]+):(?P<line>\d+) (?P<function>.+)\Z", re.DOTALL)
 _RUNTIME = re.compile(
-    r"(?!.*[Cc]ompil)(?:.*::|.*PJRT_|PjitFunction\(|(?:ParseArguments|CheckCacheHit|RecordUsage)\b)", re.DOTALL
+    r"(?!.*[Cc]ompil)(?:.*::|.*PJRT_|PjitFunction\(|(?:ParseArguments|CheckCacheHit|RecordUsage|"
+    r"ComputeSemaphoreAcquire|DevicePut(?:WithSharding)?|"
+    r"Handle inputs?|Resolve constant globals|ThenExecuteCallback|Wait for (?:donation|usage) holds|"
+    r"cpp_pjit_shard_arg_fallback)\b)",
+    re.DOTALL,
 )
 """Names of ranges of JAX's and XLA's runtime."""
 _OLD_RUN = ":XLA GPU module"

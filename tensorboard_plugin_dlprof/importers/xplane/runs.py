@@ -11,7 +11,7 @@ from collections import Counter
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered, rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, MarkedIterations, Strings
 from tensorboard_plugin_dlprof.importers.xplane.host import Host
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
@@ -20,6 +20,8 @@ from tensorboard_plugin_dlprof.importers.xplane.work import Work
 _MOST_CAUSES = 12
 """Longest way from the run of a module to the step; JAX's has three or four producers."""
 _MOST_MODULES = 20
+_MOST_ASKED = 1_000
+"""Launches of a thread by which the runs are found that it launches in."""
 
 
 class Launches(msgspec.Struct):
@@ -73,16 +75,49 @@ def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, tol
     Runs of one thread follow one another. Those of several GPUs overlap, each on its own thread.
     """
     run = np.full(len(start), -1, np.int32)
-    for one in (*distinct_values(host.thread[recorded]).tolist(), -1):
-        own = recorded if one < 0 else recorded[host.thread[recorded] == one]
-        own = own[np.argsort(host.start_ns[own], kind="stable")]
-        rows = np.flatnonzero((run < 0) & ((thread == one) if one >= 0 else True))
-        place = np.searchsorted(host.start_ns[own], start[rows], side="right") - 1
-        found = own[np.maximum(place, 0)]
-        inside = (place >= 0) & (start[rows] <= host.end_ns[found])
-        inside &= (told[rows] == 0) | (told[rows] == host.module[found])
+    runs = _runs_by_thread(host, recorded)
+    owner = _threads_of_runs(host, runs, start, thread, told)[thread]
+    by_start = recorded[np.argsort(host.start_ns[recorded], kind="stable")]
+    for one, own in (*runs.items(), (-1, by_start)):
+        # Work that tells no module belongs to no run but that of its thread.
+        rows = np.flatnonzero((run < 0) & ((owner == one) if one >= 0 else (owner < 0) | (told > 0)))
+        found, inside = _inside(host, own, start[rows], told[rows])
         run[rows[inside]] = np.searchsorted(recorded, found[inside])
     return run
+
+
+def _runs_by_thread(host: Host, recorded: Int64s) -> dict[int, Int64s]:
+    found = {thread: recorded[rows] for thread, rows in rows_by_value(host.thread[recorded])}
+    return {thread: own[np.argsort(host.start_ns[own], kind="stable")] for thread, own in found.items()}
+
+
+def _threads_of_runs(host: Host, runs: dict[int, Int64s], start: Int64s, thread: Int32s, told: Int32s) -> Int64s:
+    """The thread with the runs in which each thread launches, by thread; -1 for none, which also is the last one.
+
+    Collectors may write the calls of a thread under another number than its ranges. Then it is the thread whose runs
+    are around most of the launches, the shortest runs of several.
+    """
+    found = np.full(len(host.threads) + 1, -1, np.int64)
+    found[list(runs)] = list(runs)
+    for one, rows in rows_by_value(thread[thread >= 0]):
+        if found[one] < 0:
+            some = np.flatnonzero(thread >= 0)[rows][:: -(-len(rows) // _MOST_ASKED)]
+            around = {
+                each: int(np.count_nonzero(_inside(host, own, start[some], told[some])[1]))
+                for each, own in runs.items()
+            }
+            length = {each: int((host.end_ns[own] - host.start_ns[own]).sum()) for each, own in runs.items()}
+            best = max(runs, key=lambda each: (around[each], -length[each]))
+            found[one] = best if around[best] else -1
+    return found
+
+
+def _inside(host: Host, own: Int64s, start: Int64s, told: Int32s) -> tuple[Int64s, Flags]:
+    """The last of some runs, by start, that began before each time; and whether it is around it and of its module."""
+    place = np.searchsorted(host.start_ns[own], start, side="right") - 1
+    found = own[np.maximum(place, 0)]
+    inside = (place >= 0) & (start <= host.end_ns[found])
+    return found, inside & ((told == 0) | (told == host.module[found]))
 
 
 def _told_runs(work: Work, start: Int64s, module: Int32s, strings: Strings) -> Int32s:
@@ -229,8 +264,9 @@ def _ends_of_runs(work: Work, launches: Launches, own: Int64s) -> Int64s:
         end = np.zeros(len(runs), np.int64)
         np.maximum.at(end, place, launches.end_ns[rows])
         ends[device] = np.sort(end)
-    most = max((len(each) for each in ends.values()), default=0)
-    together = [each for each in ends.values() if len(each) == most]
+    counts = Counter(map(len, ends.values()))
+    usual = max(counts, key=lambda count: (counts[count], count), default=0)
+    together = [each for each in ends.values() if len(each) == usual]
     return np.unique(np.max(together, axis=0)) if together else np.zeros(0, np.int64)
 
 

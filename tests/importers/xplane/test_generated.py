@@ -140,6 +140,27 @@ def test_two_gpus_of_one_process_are_kept_apart(tmp_path: Path) -> None:
     assert np.bincount(profile.instances.op).tolist() == [6, 6]
 
 
+def test_calls_on_threads_of_their_own_are_in_the_runs_of_their_gpu(tmp_path: Path) -> None:
+    """Collectors number threads otherwise than ranges do: a thread's runs are those around most of its launches."""
+    host, devices = Plane("/host:CPU"), (gpu(0), gpu(1))
+    for index, device in enumerate(devices):
+        stream, calls = device.line(1, "Stream #1"), host.line(100 + index, f"Host Threads/{100 + index}")
+        ranges = host.line(-500 - index, "execute")
+        for run in range(3):
+            begin = 1_000_000 * (run + 1)
+            # The runs of the second GPU are short, in the middle of those of the first.
+            first, length = (begin, 900_000) if index == 0 else (begin + 100_000, 200_000)
+            host.event(ranges, "GpuExecutable::ExecuteThunks", first, length, module_name="jit_step")
+            for kernel in range(2):
+                correlation = 100 * index + 10 * run + kernel + 1
+                launch = first + 10_000 + kernel * length // 6
+                host.event(calls, "cuLaunchKernel", launch, 2_000, correlation_id=correlation)
+                told = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
+                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=correlation, **told)
+    (iterations, *_) = capture_of(tmp_path, host, *devices).iterations
+    assert (iterations.source, iterations.label, len(iterations.values)) == ("module_run", "jit_step", 3)
+
+
 def test_work_belongs_to_the_step_that_asked_for_it(tmp_path: Path) -> None:
     """JAX dispatches asynchronously: the run of a step begins after the next step has begun on the host."""
     device, host = gpu(), Plane("/host:CPU")
