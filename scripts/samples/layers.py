@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from scripts.samples import kernel_names
 from scripts.samples.process import Process
-from scripts.samples.records import Forward, Kernel, Tensor
+from scripts.samples.records import Block, Forward, Kernel, Tensor
 
 Backward = Callable[[], None]
 
@@ -21,6 +21,12 @@ class Tape:
 
     process: Process
     nodes: list[tuple[str, Forward, Backward]] = field(default_factory=list)
+    saved: list[tuple[int, Block]] = field(default_factory=list)
+    """What the forward pass keeps, and before which node it was allocated."""
+
+    def allocate(self, num_bytes: int) -> None:
+        """Allocates what the node that is recorded next, or an earlier one, needs; its backward pass frees it."""
+        self.saved.append((len(self.nodes), self.process.allocate(num_bytes)))
 
     def record(self, node: str, forward: Forward, backward: Backward) -> None:
         """Remembers ``node`` (``ConvolutionBackward0``) and what it runs."""
@@ -30,10 +36,12 @@ class Tape:
         """Runs the graph backward on autograd's thread and empties it."""
         process = self.process
         with process.on_autograd_thread():
-            for node, forward, backward in reversed(self.nodes):
+            while self.nodes:
+                node, forward, backward = self.nodes.pop()
                 with process.op(f"autograd::engine::evaluate_function: {node}"), process.op(node, forward=forward):
                     backward()
-        self.nodes.clear()
+                    while self.saved and self.saved[-1][0] >= len(self.nodes):
+                        process.free(self.saved.pop()[1])
 
 
 def elementwise(process: Process, functor: str, tensors: int, like: Tensor) -> Kernel:

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from scripts.samples.gpus import Gpu
 from scripts.samples.records import (
+    Block,
     DeviceRecord,
     Forward,
     Kernel,
@@ -232,15 +233,16 @@ class Process:
         ready = max(self.stream_free.get(NCCL_STREAM, 0) + 1_500, self.stream_free.get(COMPUTE_STREAM, 0))
         self.stream_free[COMPUTE_STREAM] = ready
 
-    def allocate(self, num_bytes: int) -> int:
-        """Allocates device memory and returns its rounded size, to be passed to ``free``."""
-        rounded = (num_bytes + 511) // 512 * 512
-        self._memory(rounded)
-        return rounded
+    def allocate(self, num_bytes: int) -> Block:
+        """Allocates device memory, to be passed to ``free``."""
+        block = Block(self._address, (num_bytes + 511) // 512 * 512)
+        self._address += block.num_bytes
+        self._memory(block.address, block.num_bytes)
+        return block
 
-    def free(self, num_bytes: int) -> None:
+    def free(self, block: Block) -> None:
         """Frees what ``allocate`` returned."""
-        self._memory(-num_bytes)
+        self._memory(block.address, -block.num_bytes)
 
     # Events.
 
@@ -334,16 +336,15 @@ class Process:
         self._flow_point("s", "fwdbwd", self._flow, self.pid, forward.start_ns)
         self._flow_point("f", "fwdbwd", self._flow, self.thread, backward_ns)
 
-    def _memory(self, num_bytes: int) -> None:
+    def _memory(self, address: int, num_bytes: int) -> None:
         self.allocated_bytes += num_bytes
         while self.reserved_bytes < self.allocated_bytes:
             self.reserved_bytes += 64 << 20
-        self._address += abs(num_bytes)
         args = {
             "Ev Idx": self._external,
             "Device Type": 1,
             "Device Id": self.rank,
-            "Addr": self._address,
+            "Addr": address,
             "Bytes": num_bytes,
             "Total Allocated": self.allocated_bytes,
             "Total Reserved": self.reserved_bytes,

@@ -63,6 +63,14 @@ class Forward:
     start_ns: int
 
 
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Device memory that was allocated."""
+
+    address: int
+    num_bytes: int
+
+
 @dataclass(slots=True)
 class PendingCollective:
     """A collective that has been launched but waits for the other ranks."""

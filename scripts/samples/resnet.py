@@ -27,7 +27,6 @@ class ResNet50:
     process: Process
     tape: Tape = field(init=False)
     _modules: Counter[str] = field(default_factory=Counter)
-    _saved: list[int] = field(default_factory=list)
     """Sizes of the activations kept for the backward pass."""
 
     def __post_init__(self) -> None:
@@ -65,9 +64,6 @@ class ResNet50:
         self._loss(output)
         process.recording_gradients = False
         self.tape.run()
-        for size in self._saved:
-            process.free(size)
-        self._saved.clear()
         self._optimizer()
         with (
             process.op("aten::item", [Tensor((), "float")]),
@@ -85,7 +81,7 @@ class ResNet50:
                 process.op("aten::_to_copy", inputs),
                 process.op("aten::copy_", [tensor, tensor, "True"]),
             ):
-                self._saved.append(process.allocate(tensor.num_bytes))
+                self.tape.allocate(tensor.num_bytes)
                 process.copy("HtoD", tensor.num_bytes)
 
     # Layers.
@@ -137,7 +133,7 @@ class ResNet50:
                 process.op("aten::_convolution", tail),
                 process.op("aten::cudnn_convolution", cudnn),
             ):
-                self._saved.append(process.allocate(y.num_bytes))
+                self.tape.allocate(y.num_bytes)
                 self._convolution_kernels("fprop", x, cast_weight, y)
         self.tape.record(
             "ConvolutionBackward0", forward, lambda: self._convolution_backward(given, x, cast_weight, weight, y, full)
@@ -205,7 +201,7 @@ class ResNet50:
             process.op("aten::_batch_norm_impl_index", [*inputs, "True"]),
             process.op("aten::cudnn_batch_norm", inputs, node=True) as forward,
         ):
-            self._saved.append(process.allocate(x.num_bytes))
+            self.tape.allocate(x.num_bytes)
             process.launch(self._batch_norm_kernel(x, "bn_fw_tr_1C11_singleread", 3))
         self.tape.record("CudnnBatchNormBackward0", forward, lambda: self._batch_norm_backward(x, scale))
         return x
@@ -249,7 +245,7 @@ class ResNet50:
             process.op("aten::max_pool2d", inputs),
             process.op("aten::max_pool2d_with_indices", inputs, node=True) as forward,
         ):
-            self._saved.append(process.allocate(y.num_bytes))
+            self.tape.allocate(y.num_bytes)
             name = kernel_names.max_pool(self._type)
             process.launch(
                 Kernel(name, process.gpu.duration_ns(9 * y.elements, x.num_bytes + 5 * y.num_bytes, "fp32", 0.3))
@@ -417,7 +413,7 @@ class ResNet50:
             process.op("aten::_to_copy", inputs, node=True),
             process.op("aten::copy_", [y, x, "False"]),
         ):
-            self._saved.append(process.allocate(y.num_bytes))
+            self.tape.allocate(y.num_bytes)
             process.launch(
                 elementwise(process, kernel_names.TO_HALF if wanted == "c10::Half" else kernel_names.TO_FLOAT, 2, x)
             )

@@ -35,7 +35,6 @@ class Rank:
     process: Process
     tape: Tape = field(init=False)
     _modules: Counter[str] = field(default_factory=Counter)
-    _saved: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.tape = Tape(self.process)
@@ -52,7 +51,7 @@ class Rank:
             process.op("aten::_to_copy", inputs),
             process.op("aten::copy_", [tokens, tokens, "True"]),
         ):
-            self._saved.append(process.allocate(tokens.num_bytes))
+            self.tape.allocate(tokens.num_bytes)
             process.copy("HtoD", tokens.num_bytes)
 
     def forward(self) -> None:
@@ -76,9 +75,6 @@ class Rank:
     def backward(self) -> None:
         """Runs backward; its hooks launch the collectives that ``finish_collectives`` ends."""
         self.tape.run()
-        for size in self._saved:
-            self.process.free(size)
-        self._saved.clear()
 
     def optimise(self) -> None:
         """AdamW, after the gradients of all ranks have been averaged."""
@@ -114,7 +110,7 @@ class Rank:
             process.module(self._module("Embedding")),
             process.op("aten::embedding", [weight, tokens, "-1", "False", "False"], node=True) as forward,
         ):
-            self._saved.append(process.allocate(x.num_bytes))
+            self.tape.allocate(x.num_bytes)
             duration = process.gpu.duration_ns(0, 2 * x.num_bytes, "fp32", 1.0)
             process.launch(
                 Kernel(
@@ -191,7 +187,7 @@ class Rank:
                 [*inputs, Tensor((rows, width), _BF16), Tensor((width, features), _BF16)],
                 node=True,
             ) as forward:
-                self._saved.append(process.allocate(y.num_bytes))
+                self.tape.allocate(y.num_bytes)
                 process.launch(
                     self._gemm(rows, features, width, "256x128_64x4_1x2_h_bz_coopA" + ("_bias_TNN" if bias else "_TNN"))
                 )
@@ -237,7 +233,7 @@ class Rank:
             process.op("aten::_scaled_dot_product_flash_attention", inputs[:3], node=True) as forward,
             process.op("aten::_flash_attention_forward", inputs[:3]),
         ):
-            self._saved.append(process.allocate(y.num_bytes))
+            self.tape.allocate(y.num_bytes)
             name = kernel_names.flash_attention("flash_fwd_kernel")
             process.launch(
                 Kernel(
@@ -282,7 +278,7 @@ class Rank:
             process.op("aten::layer_norm", [*inputs, "True"]),
             process.op("aten::native_layer_norm", inputs, node=True) as forward,
         ):
-            self._saved.append(process.allocate(x.num_bytes))
+            self.tape.allocate(x.num_bytes)
             name = kernel_names.LAYER_NORM
             process.launch(Kernel(name, process.gpu.duration_ns(0, 2 * x.num_bytes, "fp32", 1.0)))
 
@@ -306,7 +302,7 @@ class Rank:
     def _gelu(self, x: Tensor) -> Tensor:
         process = self.process
         with process.module(self._module("GELU")), process.op("aten::gelu", [x, "none"], node=True) as forward:
-            self._saved.append(process.allocate(x.num_bytes))
+            self.tape.allocate(x.num_bytes)
             process.launch(elementwise(process, kernel_names.gelu(), 2, x))
         self.tape.record(
             "GeluBackward0",
@@ -318,7 +314,7 @@ class Rank:
     def _add(self, x: Tensor, y: Tensor) -> Tensor:
         process = self.process
         with process.op("aten::add", [x, y, "1"], node=True) as forward:
-            self._saved.append(process.allocate(x.num_bytes))
+            self.tape.allocate(x.num_bytes)
             process.launch(elementwise(process, kernel_names.add(_BF16), 3, x))
         self.tape.record("AddBackward0", forward, lambda: None)
         return x
@@ -339,7 +335,7 @@ class Rank:
                 process.op("aten::log_softmax", [flat, "1", ""]),
                 process.op("aten::_log_softmax", [flat, "1", "False"], node=True) as softmax,
             ):
-                self._saved.append(process.allocate(scores.num_bytes))
+                self.tape.allocate(scores.num_bytes)
                 name = kernel_names.softmax(_BF16)
                 process.launch(Kernel(name, process.gpu.duration_ns(0, 2 * flat.num_bytes, "fp32", 1.0)))
             with (

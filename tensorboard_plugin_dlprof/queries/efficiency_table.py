@@ -31,12 +31,12 @@ EFFICIENCY = Table(
     default_then="kernel_ns",
     joins=OPS.joins,
     columns=(
+        _OP["name"],
         Column("gain_ns", "Could Gain", "duration_ns",
                "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
                "TF32 matrix multiplications, at the 16-bit rates.", "rate.measured_ns - rate.best_ns", nullable=True),
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
                "rate.kernel_ns"),
-        _OP["name"],
         _OP["op_id"],
         msgspec.structs.replace(_OP["direction"], tier=1),
         _OP["op_type"],

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from typing import Literal, TypeAlias, TypedDict, cast
 
+from tensorboard_plugin_dlprof.diagnosis.headings import heading_of
 from tensorboard_plugin_dlprof.queries.numbers import fraction, number, whole
 from tensorboard_plugin_dlprof.queries.records import records
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -46,6 +47,8 @@ class Finding(TypedDict):
     """One piece of advice."""
 
     detector: str
+    heading: str
+    """What it is called, in a few words."""
     severity: Severity
     confidence: Confidence
     area: str
@@ -61,6 +64,7 @@ class Undecided(TypedDict):
     """A rule that could not decide because data is missing."""
 
     detector: str
+    heading: str
     missing: str
     hint: str
 
@@ -126,6 +130,7 @@ def _stored(connection: sqlite3.Connection, scope: Scope, iteration_ns: int | No
     return [
         Finding(
             detector=str(row[1]),
+            heading=heading_of(str(row[1])),
             severity=cast("Severity", str(row[2])),
             confidence=cast("Confidence", str(row[3])),
             area=str(row[4]),
@@ -162,11 +167,12 @@ def _sentences(connection: sqlite3.Connection, scope: Scope) -> list[Finding]:
     return records(
         connection,
         Finding,
-        "SELECT exp_sys_id AS detector, 'advice' AS severity, 'low' AS confidence, '' AS area, problem, "
-        "recommendation, '' AS numbers, NULL AS gain, '' AS link, '' AS evidence FROM expert_systems_feedback "
+        "SELECT exp_sys_id AS detector, exp_sys_id AS heading, 'advice' AS severity, 'low' AS confidence, '' AS area, "
+        "problem, recommendation, '' AS numbers, NULL AS gain, '' AS link, '' AS evidence FROM expert_systems_feedback "
         "WHERE aggr_id = ? ORDER BY id",
         (scope.aggregation,),
         MAX_FINDINGS,
+        heading=heading_of,
         numbers=lambda _: {},
         gain=lambda _: None,
         evidence=lambda _: [],
@@ -174,8 +180,11 @@ def _sentences(connection: sqlite3.Connection, scope: Scope) -> list[Finding]:
 
 
 def _undecided(connection: sqlite3.Connection, scope: Scope) -> list[Undecided]:
-    select = "SELECT detector, missing, hint FROM ext_undecided_rules WHERE aggr_id = ? ORDER BY position"
-    return records(connection, Undecided, select, (scope.aggregation,), MAX_FINDINGS)
+    select = (
+        "SELECT detector, detector AS heading, missing, hint FROM ext_undecided_rules WHERE aggr_id = ? "
+        "ORDER BY position"
+    )
+    return records(connection, Undecided, select, (scope.aggregation,), MAX_FINDINGS, heading=heading_of)
 
 
 def _numbers(text: object) -> dict[str, str | int | float | None]:

@@ -50,6 +50,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
         "unknown_time_ns": "kernels.unknown_ns",
         "unknown_ops": f"({USING_OR_UNKNOWN}) IS NULL",
         "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
+        "rated_ops": "rate.measured_ns IS NOT NULL",
         "gain_ns": "rate.measured_ns - rate.best_ns",
         "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
         "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
@@ -93,7 +94,7 @@ class Nodes(TypedDict):
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
     but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
     time less the time at the GPU's published rates; the times after it are those of ops bound by compute and by memory.
-    All three are None for databases without the efficiency of ops.
+    All three are None where no op below is rated, and for databases without the efficiency of ops.
     """
 
     parent: list[int]
@@ -261,7 +262,7 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         return [time if known else None for time, known in zip(stored[name], launched, strict=True)]
 
     def rates(name: str) -> list[int | None]:
-        return [number if rated else None for number in sums[name]]
+        return [number if rated and ops else None for number, ops in zip(sums[name], sums["rated_ops"], strict=True)]
 
     return Nodes(
         parent=[place.get(row.parent, -1) for row in rows],

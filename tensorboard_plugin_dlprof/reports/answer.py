@@ -107,8 +107,8 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     if not findings:
         return
     items = "".join(
-        f"<li>{_gain(finding['gain'])}<div><strong>{escape(finding['title'])}</strong>"
-        f"<div>{escape(finding['action'])}</div></div></li>"
+        f"<li>{_gain(finding['gain'])}<div><strong>{escape(finding['heading'])}</strong>"
+        f"<div>{escape(finding['title'])}</div><div class=action>{escape(finding['action'])}</div></div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS

@@ -43,8 +43,8 @@ h1 { font-size: 22px; margin: 8px 0 0; overflow-wrap: anywhere; } h2 { font-size
 section, details, .figures > div { background: var(--panel); border: 1px solid var(--line); border-radius: 8px;
   padding: 12px 16px; margin: 0 0 16px; }
 section > p, .figures .meaning { color: var(--faint); margin: 0 0 8px; }
-.notes { color: var(--faint); margin: 0 0 16px; padding: 0 16px; list-style: none; }
-.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(170px, 1fr)); gap: 0 16px; margin: 0; }
+.notes { color: var(--faint); margin: 0 0 16px; padding: 0; list-style: none; }
+.figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: 0 16px; margin: 0; }
 .figures dt { color: var(--faint); } .figures dd { margin: 0; font-size: 24px; }
 .figures .meaning { font-size: 13px; overflow-wrap: anywhere; }
 details { padding: 8px 16px; margin: 0 0 8px; } summary { cursor: pointer; } summary h2 { display: inline; }
@@ -64,6 +64,7 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
+.changes .action { color: var(--faint); }
 .groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; }
 .groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
 thead .n { text-align: right; }

@@ -20,19 +20,29 @@ _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
 
 
-def _columns(measure: str, of_rows: str = "") -> tuple[Column, ...]:
+def _columns(measure: str, of_rows: str = "", *, has_own: bool = False) -> tuple[Column, ...]:
+    """Those of a table; ``has_own``: a column of its own shows the time of this profile."""
     described = (
         ("a_ns", "A", f"{measure} of the baseline{of_rows}."),
         ("b_ns", "B", f"{measure} of this profile{of_rows}."),
         ("change_ns", "Change", f"{measure} of B less that of A{of_rows}."),
     )
     return tuple(
-        Column(key, label, "duration_ns", description, sql="", sortable=False, filterable=False)
+        Column(
+            key,
+            label,
+            "duration_ns",
+            description,
+            sql="",
+            sortable=False,
+            filterable=False,
+            hidden=has_own and key == "b_ns",
+        )
         for key, label, description in described
     )
 
 
-_OF_ITERATIONS = _columns("Duration")
+_OF_ITERATIONS = _columns("Duration", has_own=True)
 _OF_OPS = _columns("Kernel time", ", by unit of comparison")
 
 

@@ -83,6 +83,11 @@ def test_sums_by_hand(layers: UntrustedConnection) -> None:
     assert [root[key] for key in ("ops", "calls", "cpu_time_ns", "gpu_time_ns", "kernel_time_ns")] == [3, 3, 27, 6, 6]
 
 
+def test_a_gain_that_no_op_below_tells_is_unknown(layers: UntrustedConnection) -> None:
+    """These ops have no shapes, the GPU no rates: a gain of 0 would say that they run as fast as can be."""
+    assert {row["gain_ns"] for row in rows(group_tree(layers, find_scope(layers)))} == {None}
+
+
 def test_a_part_of_the_tree(layers: UntrustedConnection) -> None:
     """The group first, then what is below it."""
     tree = group_tree(layers, find_scope(layers), "/net/Layer[2]/")

@@ -101,7 +101,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     found = diagnosis_or_none(made, None)
     assert found is not None
     gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
-    found["findings"] = [{"title": "<b>", "action": "do", "gain": gain}]
+    found["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain}]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, found)

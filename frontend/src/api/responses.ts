@@ -335,6 +335,7 @@ export interface DiagnosedEvidence {
 /** What to change, the most important first. */
 export interface DiagnosedFinding {
   rule: string;
+  heading: string;
   cause: string;
   title: string;
   action: string;
@@ -539,6 +540,8 @@ export interface Evidence {
 /** One piece of advice. */
 export interface Finding {
   detector: string;
+  /** What it is called, in a few words. */
+  heading: string;
   severity: "info" | "advice" | "warning";
   confidence: "low" | "medium" | "high";
   area: string;
@@ -598,8 +601,8 @@ export interface GpuUtilization {
  * these would be 0; `unknown_time_ns` is the time of those kernels, and `unknown_ops` counts the ops whose use is
  * unknown. `eligible_ops` is unknown where no op is known to be eligible but some may be; times on the host are, where
  * no call that launched the work was recorded. `gain_ns` is kernel time less the time at the GPU's published rates;
- * the times after it are those of ops bound by compute and by memory. All three are `null` for databases without the
- * efficiency of ops.
+ * the times after it are those of ops bound by compute and by memory. All three are `null` where no op below is rated,
+ * and for databases without the efficiency of ops.
  */
 export interface GroupNodes {
   parent: number[];
@@ -1593,6 +1596,7 @@ export interface TrackItems {
 /** A rule that could not decide because data is missing. */
 export interface Undecided {
   detector: string;
+  heading: string;
   missing: string;
   hint: string;
 }

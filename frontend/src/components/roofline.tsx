@@ -30,7 +30,7 @@ import {
   type Axis,
   type DotGroup,
 } from "../model/roofline";
-import { useWidth } from "./use_width";
+import { useHeight, useWidth } from "./use_width";
 
 interface RooflineProps {
   dots: readonly Dot[];
@@ -46,10 +46,10 @@ interface RooflineProps {
 const LEFT = 62;
 const BOTTOM = 38;
 const TOP = 14;
-const HEIGHT = 460;
 
 export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }: RooflineProps) {
   const [measure, width] = useWidth(800);
+  const [measureHeight, height] = useHeight(460);
   const [active, setActive] = useState<number | null>(null);
   const all = groupedDots(drawnDots(dots));
   const shown = all.filter(({ precision }) => !hidden.has(precision));
@@ -57,7 +57,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   // The axes are those of all dots: hiding some must not move the others.
   const { x, y } = axes(all, roofs);
   const plotWidth = Math.max(width - LEFT - 14, 60);
-  const plotHeight = HEIGHT - TOP - BOTTOM;
+  const plotHeight = height - TOP - BOTTOM;
   const longest = all[0]?.kernel_ns ?? 0;
   const placeX = (intensity: number): number => along(intensity, x) * plotWidth;
   const placeY = (rate: number): number => (1 - along(rate, y)) * plotHeight;
@@ -110,6 +110,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
     <div class="roofline" ref={measure}>
       <div
         class={current === undefined ? "roofline-plot" : "roofline-plot pointing"}
+        ref={measureHeight}
         role="group"
         aria-label={`Roofline of ${shown.length} groups of ops; the arrow keys read them from the longest on, Enter selects one`}
         tabIndex={0}
@@ -119,7 +120,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
         onPointerLeave={() => setActive(null)}
         onClick={onClick}
       >
-        <svg width={width} height={HEIGHT} role="img" aria-label={`Roofline of ${shown.length} groups of ops`}>
+        <svg width={width} height={height} role="img" aria-label={`Roofline of ${shown.length} groups of ops`}>
           <g transform={`translate(${LEFT} ${TOP})`}>
             <Grid x={x} y={y} width={plotWidth} height={plotHeight} />
             {largest.map((dot, i) => {

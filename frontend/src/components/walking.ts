@@ -45,6 +45,8 @@ export function useOneStop<Row extends Element>(): OneStop<Row> {
       entries.find(({ tabIndex }) => tabIndex === 0) ??
       entries[0];
     for (const each of entries) each.tabIndex = each === stop ? 0 : -1;
+    // A browser takes a drawing that listens to the focus for one that wants it.
+    if (ref.current instanceof SVGElement) ref.current.tabIndex = -1;
   };
   useLayoutEffect(settle);
   return { ref, onKeyDown: walk, onFocusIn: settle };

@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { ViewLink } from "../components/view_link";
-import { walk } from "../components/walking";
+import { useOneStop, walk } from "../components/walking";
 import type { Theme } from "../host/tensorboard";
 import { AggregationMenu } from "./aggregation_menu";
 import { ProfilePicker } from "./profile_picker";
@@ -32,6 +32,7 @@ interface HeaderProps {
 export function Header(props: HeaderProps) {
   const { page, data, busy, selected } = props;
   const menu = useRef<HTMLElement>(null);
+  const tools = useOneStop<HTMLDivElement>();
   useLayoutEffect(() => {
     const line = menu.current;
     const current = line?.querySelector("[aria-current]")?.getBoundingClientRect();
@@ -86,7 +87,7 @@ export function Header(props: HeaderProps) {
             </select>
           </label>
         )}
-        <div class="frame-tools">
+        <div class="frame-tools" {...tools}>
           <button
             type="button"
             class={busy ? "icon-button spinning" : "icon-button"}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
-import { saidOf } from "./answer";
+import { saidOf, withWhole } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
@@ -16,6 +16,21 @@ describe("which iterations are counted", () => {
   it("is short where all are", () => {
     const all = { ...typical, start: 0, why: [], said: "Iterations 5 to 8: 4 of 4 recorded." };
     expect(saidOf({ typical: all }, { iterations })).toBe("All 4 iterations.");
+  });
+});
+
+describe("the sentence", () => {
+  it.each([
+    ["Computing 44 % of 160 ms; the rest", true, "Computing 44 % of a 160 ms step; the rest"],
+    [
+      "Computing at least 0 % of 1.07 s on the GPU that",
+      false,
+      "Computing at least 0 % of the 1.07 s recorded on the GPU that",
+    ],
+    ["Only copies: 99.8 % of 30.7 ms.", true, "Only copies: 99.8 % of a 30.7 ms step."],
+    ["The iterations have no length.", true, "The iterations have no length."],
+  ])("says what the time of '%s' is", (headline, marked, said) => {
+    expect(withWhole({ headline, marked })).toBe(said);
   });
 });
 

@@ -15,6 +15,9 @@ export interface Answer {
 
 const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
 
+/** How the sentence begins, without saying what the time is. */
+const WHOLE = /^((?:Computing(?: at least)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
+
 /** Parts in which the GPU waits for something that has a name. */
 const NAMED: readonly DiagnosedPart[] = [
   "communication",
@@ -46,8 +49,12 @@ export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: 
 export const leavesOut = ({ typical }: Pick<Diagnosis, "typical">): boolean =>
   typical.why.some((reason) => reason !== "two_kinds" && reason !== "drift");
 
+/** The sentence, with what the time is that shares are of. */
+export const withWhole = ({ headline, marked }: Pick<Diagnosis, "headline" | "marked">): string =>
+  headline.replace(WHOLE, marked ? "$1 of a $2 step" : "$1 of the $2 recorded");
+
 export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
-  const pieces = diagnosis.headline
+  const pieces = withWhole(diagnosis)
     .split(NUMBER)
     .filter((text) => text !== "")
     .map((text) => ({ text, strong: NUMBER.test(text) }));

@@ -19,13 +19,17 @@ export const isLowerBound = ({ measured_fraction: measured }: Pick<Rates, "measu
 /** Where shapes cover less of the time, what is counted from them says nothing of the whole. */
 const LEAST_COVERAGE = 0.5;
 
+/** Whether shapes are known of so little that only that is said. */
+export const isUntold = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
+  measured !== null && measured < LEAST_COVERAGE;
+
 /**
  * "The model used 3.1 % of what the GPU could compute, 8.2 % while kernels ran: 31 TFLOP/s of 989 TFLOP/s." `gpus` are those in
  * use, `busy` is the share of the time in which kernels ran.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
   const { measured_fraction: measured } = rates;
-  if (measured !== null && measured < LEAST_COVERAGE && (rates.product_flops ?? 0) > 0)
+  if (isUntold(rates) && (rates.product_flops ?? 0) > 0)
     return [
       { text: "How much was computed is not known: shapes cover " },
       { text: formatShare(measured), strong: true },

@@ -1,17 +1,8 @@
 import { describe, expect, it } from "vitest";
 
-import { detectorName, gainTime, opening, rangeText } from "./findings";
+import { gainTime, opening, rangeText } from "./findings";
 
 describe("findings", () => {
-  it.each([
-    ["dataloader_detector", "Data loader"],
-    ["underutilized_gpu_detector", "Underutilized GPU"],
-    ["cudnn_benchmark_detector", "cuDNN benchmark"],
-    ["", "Finding"],
-  ])("names %s %s", (detector, name) => {
-    expect(detectorName(detector)).toBe(name);
-  });
-
   it("says a range with its unit once", () => {
     expect(rangeText("29.6 ms", "59.3 ms")).toBe("29.6 to 59.3 ms");
     expect(rangeText("154 µs", "5.92 ms")).toBe("154 µs to 5.92 ms");

@@ -3,29 +3,6 @@ import type { EvidenceKind, FindingSeverity, Gain } from "../api/types";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
-const ACRONYMS: Readonly<Record<string, string>> = {
-  amp: "mixed precision",
-  dataloader: "data loader",
-  cuda: "CUDA",
-  cudnn: "cuDNN",
-  gpu: "GPU",
-  gpus: "GPUs",
-  io: "I/O",
-  tf32: "TF32",
-  fp8: "FP8",
-};
-
-/** `underutilized_gpu_detector` -> `Underutilized GPU`. */
-export function detectorName(detector: string): string {
-  const words = detector
-    .replace(/_?detector$/, "")
-    .split("_")
-    .map((word) => ACRONYMS[word] ?? word)
-    .join(" ");
-  if (words === "") return "Finding";
-  return words.startsWith("cuDNN") ? words : words.charAt(0).toUpperCase() + words.slice(1);
-}
-
 export const SEVERITY_LABELS: Readonly<Record<FindingSeverity, string>> = {
   info: "For information",
   advice: "Advice",

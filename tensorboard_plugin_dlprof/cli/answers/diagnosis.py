@@ -181,6 +181,7 @@ class Finding(Struct):
     """What to change, the most important first."""
 
     rule: str
+    heading: str
     cause: str
     title: str
     action: str

@@ -244,8 +244,8 @@ export function Grid(props: GridProps) {
 
 /** The sums over all rows that pass, on this page or not; each in the unit that suits it. */
 function Totals({ columns, data }: { columns: readonly Column[]; data: TableResponse }) {
-  // What they are takes the room of an empty second cell too.
-  const isWide = columns[1] !== undefined && !(columns[1].key in data.totals);
+  // What they are stands before the first of them, over all cells that are empty there.
+  const first = columns.findIndex(({ key }) => key in data.totals);
   return (
     <tfoot>
       <tr>
@@ -253,10 +253,10 @@ function Totals({ columns, data }: { columns: readonly Column[]; data: TableResp
           const total = data.totals[column.key];
           if (total === undefined)
             return i === 0 ? (
-              <td key={column.key} colSpan={isWide ? 2 : 1}>
-                All {formatCount(data.filtered)} together
+              <td key={column.key} colSpan={first}>
+                All {formatCount(data.filtered)}
               </td>
-            ) : i === 1 ? null : (
+            ) : i < first ? null : (
               <td key={column.key} />
             );
           return (

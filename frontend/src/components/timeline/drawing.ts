@@ -243,12 +243,29 @@ function drawRow(
     context.fillStyle = colour.onIt;
     if (text !== "") context.fillText(text, from, above + thick / 2 + 0.5);
   }
-  if (row.kind === "idle")
+  if (row.kind === "idle" || row.kind === "stream")
     for (const mark of marked) {
+      if (!isMarked(mark, items, answer.from, row.kind === "idle")) continue;
       context.strokeStyle = palette.text;
       context.lineWidth = 1.5;
       context.strokeRect(at(mark.from), y - 1, Math.max((mark.to - mark.from) * scale, 1), high + 2);
     }
+}
+
+/** Starts and ends are told to so many ns by whoever marks them. */
+const NEAR_NS = 1_000;
+
+/** Whether a row shows what is marked: one of its items, or a gap, which may have several causes. */
+function isMarked(mark: View, items: NonNullable<TrackData["items"]>, origin: number, idle: boolean): boolean {
+  let covered = 0;
+  return items.start.some((start, at) => {
+    const from = origin + start;
+    const to = from + (items.duration[at] ?? 0);
+    covered += Math.max(Math.min(to, mark.to) - Math.max(from, mark.from), 0);
+    return idle
+      ? 2 * covered > mark.to - mark.from
+      : Math.abs(from - mark.from) <= NEAR_NS && Math.abs(to - mark.to) <= NEAR_NS;
+  });
 }
 
 interface Curve {

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import type { DashboardResponse } from "../../api/types";
 import { lazyView } from "../../components/lazy_view";
 import { useDiagnosis } from "../../frame/use_diagnosis";
+import { hasGpuWork, hasOps } from "../../model/headline";
 import { stepOf, stepWithout } from "../../model/step";
 import { AnswerBand } from "./answer_band";
 import { FirstChanges } from "./first_changes";
@@ -19,6 +20,8 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
   const { data: found, loading } = useDiagnosis();
   const diagnosis = found === null || found.devices.length === 0 ? null : found;
   const step = useMemo(() => (diagnosis === null ? stepWithout(data) : stepOf(diagnosis, data)), [diagnosis, data]);
+  // A snapshot tells of memory alone: pictures of time would be empty.
+  const ofMemory = data.memory !== null && !hasGpuWork(data) && !hasOps(data);
   return (
     <div class="dashboard">
       {found === null && loading ? (
@@ -28,18 +31,22 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           <AnswerBand
             data={data}
             diagnosis={diagnosis}
-            step={step}
+            step={ofMemory ? null : step}
             memory={data.memory === null ? "" : (found?.headline ?? "")}
           />
-          <Tiles data={data} diagnosis={diagnosis} step={step} />
-          <RankNote />
-          <div class="answer-row">
-            <FirstChanges data={data} diagnosis={diagnosis} />
-            <StepsPanel data={data} step={step} />
-          </div>
+          {!ofMemory && (
+            <>
+              <Tiles data={data} diagnosis={diagnosis} step={step} />
+              <RankNote />
+              <div class="answer-row">
+                <FirstChanges data={data} diagnosis={diagnosis} />
+                <StepsPanel data={data} step={step} />
+              </div>
+            </>
+          )}
         </>
       )}
-      <WhereTimeGoes data={data} />
+      {!ofMemory && <WhereTimeGoes data={data} />}
       <DlprofPanels data={data} />
     </div>
   );

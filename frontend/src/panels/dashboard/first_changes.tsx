@@ -7,6 +7,7 @@ import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatShare } from "../../format/share";
+import { hasGpuWork } from "../../model/headline";
 import { gainTime, rangeText } from "../../model/findings";
 import { longestLink } from "../../model/moments";
 
@@ -36,7 +37,11 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
       }
     >
       {count === 0 ? (
-        <p class="nothing">Nothing was found; no rule saw time that could be gained.</p>
+        <p class="nothing">
+          {hasGpuWork(data)
+            ? "Nothing was found; no rule saw time that could be gained."
+            : "Nothing to judge: this recording holds no GPU work."}
+        </p>
       ) : (
         <ol class="changes">
           {diagnosis === null
@@ -64,7 +69,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
 }
 
 function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean }) {
-  const { gain, title, action, evidence } = finding;
+  const { gain, heading, title, action, evidence } = finding;
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   const parts =
@@ -90,9 +95,12 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
       </span>
       <span>
         <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
-          <Sentence text={title} />
+          {heading}
         </ViewLink>
-        <span class="change-action">
+        <span class="change-problem" data-tip={title}>
+          <Sentence text={title} />
+        </span>
+        <span class="change-action" data-tip={action}>
           <Sentence text={action} />
         </span>
         {isTimed(finding) && (

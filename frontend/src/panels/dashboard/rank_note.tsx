@@ -12,7 +12,8 @@ export function RankNote() {
       {name} of {job.world_size}
       {job.wait_fraction !== null && (
         <>
-          : of the GPU's time, waiting for other ranks <strong>{formatShare(job.wait_fraction)}</strong>
+          {" "}
+          waits for others <strong>{formatShare(job.wait_fraction)}</strong> of the GPU's time.
         </>
       )}{" "}
       <ViewLink class="link-button" to={{ view: "gpus" }}>

@@ -20,9 +20,9 @@ import { RooflinePanel } from "./roofline_panel";
 
 /** What of the table stands at first: in what order to work, on what, and why. */
 const RATED = [
+  "name",
   "gain_ns",
   "kernel_ns",
-  "name",
   "op_id",
   "direction",
   "precision",
@@ -46,8 +46,8 @@ const OF_PEAKS: ReadonlySet<string> = new Set(["gain_ns", "bound", "peak_fractio
 
 /** Without shapes the columns of what is counted from them would be empty. */
 const UNRATED = [
-  "kernel_ns",
   "name",
+  "kernel_ns",
   "op_id",
   "direction",
   "family",
@@ -108,11 +108,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <EfficiencyBand data={data} rates={rates} />
       <LimitsPanel data={data} rates={rates} />
       <div class="efficiency-columns">
-        <div class="main-column">
-          <RooflinePanel rates={rates} />
-          <Missing rates={rates} />
-          {!rated && byPrecision}
-        </div>
+        <div class="main-column">{rated ? <RooflinePanel rates={rates} /> : byPrecision}</div>
         <div class="side-column">
           <GpuUse data={data} network={rates.network} />
           {rated && byPrecision}
@@ -134,6 +130,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           empty="No op of this aggregation launched a kernel."
         />
       </div>
+      <Missing rates={rates} />
     </div>
   );
 }

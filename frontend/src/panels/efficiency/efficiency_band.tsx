@@ -2,7 +2,7 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { efficiencySentence, isLowerBound } from "../../model/efficiency_sentence";
+import { efficiencySentence, isLowerBound, isUntold } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 
@@ -25,7 +25,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
               {formatScaled(flops, "FLOPs")} in matrix multiplications, convolutions and attention
               {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
             </span>
-            {isLowerBound(rates) && (
+            {isLowerBound(rates) && !isUntold(rates) && (
               <span>A lower bound: shapes are known for {formatShare(measured)} of the time of such kernels.</span>
             )}
           </>

@@ -26,52 +26,44 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
       title="Roofline"
       about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line up to its roof is what it could gain. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
     >
-      {rates.dots.length === 0 ? (
-        <p class="nothing">No op can be shown: the shapes of its tensors are needed to count operations and bytes.</p>
-      ) : (
-        <>
-          <ul class="dot-legend" aria-label="Precisions" {...row}>
-            {precisions.map((precision) => (
-              <li key={precision}>
-                <button
-                  type="button"
-                  class="legend-entry"
-                  aria-pressed={!hidden.has(precision)}
-                  onClick={() => toggle(word(precision))}
-                >
-                  <span class="swatch" style={{ background: precisionColour(precision) }} />
-                  <span class="legend-label">{precisionLabel(precision)}</span>
-                  <span class="legend-value">
-                    {formatCounted(rates.dots.filter((dot) => dot.precision === precision).length, "op")}
-                  </span>
-                </button>
-              </li>
-            ))}
-          </ul>
-          <Roofline
-            dots={rates.dots}
-            peaks={rates.peaks}
-            matrixUnit={matrixUnit}
-            hidden={hidden}
-            selected={selected}
-            onSelect={(op) => navigate({ "eff.row": op })}
-          />
-          <p class="muted chart-notes">
-            {roofs === null ? (
-              <span>No roofs: the published rates of this GPU are not known here.</span>
-            ) : (
-              <span>
-                Roofs of {roofs.product}, dense.{" "}
-                {roofs.source.startsWith("https://") && <ExternalLink href={roofs.source}>Source</ExternalLink>}
+      <ul class="dot-legend" aria-label="Precisions" {...row}>
+        {precisions.map((precision) => (
+          <li key={precision}>
+            <button
+              type="button"
+              class="legend-entry"
+              aria-pressed={!hidden.has(precision)}
+              onClick={() => toggle(word(precision))}
+            >
+              <span class="swatch" style={{ background: precisionColour(precision) }} />
+              <span class="legend-label">{precisionLabel(precision)}</span>
+              <span class="legend-value">
+                {formatCounted(rates.dots.filter((dot) => dot.precision === precision).length, "op")}
               </span>
-            )}
-            {others.length > 0 && <span>Other GPUs in this profile: {others.join(", ")}.</span>}
-            {rates.left_out_dots > 0 && (
-              <span>{formatCount(rates.left_out_dots)} ops with little time are left out.</span>
-            )}
-          </p>
-        </>
-      )}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <Roofline
+        dots={rates.dots}
+        peaks={rates.peaks}
+        matrixUnit={matrixUnit}
+        hidden={hidden}
+        selected={selected}
+        onSelect={(op) => navigate({ "eff.row": op })}
+      />
+      <p class="muted chart-notes">
+        {roofs === null ? (
+          <span>No roofs: the published rates of this GPU are not known here.</span>
+        ) : (
+          <span>
+            Roofs of {roofs.product}, dense.{" "}
+            {roofs.source.startsWith("https://") && <ExternalLink href={roofs.source}>Source</ExternalLink>}
+          </span>
+        )}
+        {others.length > 0 && <span>Other GPUs in this profile: {others.join(", ")}.</span>}
+        {rates.left_out_dots > 0 && <span>{formatCount(rates.left_out_dots)} ops with little time are left out.</span>}
+      </p>
     </Panel>
   );
 }

@@ -4,7 +4,7 @@ import { StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
-import { formatRanges } from "../../format/number";
+import { formatCount, formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
@@ -30,6 +30,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       : segmentsOf(found.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
   });
   const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
+  const { world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
   if (all.length === 0 && job === null && !query.loading)
     return (
@@ -41,6 +42,14 @@ export function Gpus({ data }: { data: DashboardResponse }) {
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
+      {job === null && !query.loading && query.error === null && (world ?? 1) > 1 && (
+        <Message title={`This is one of ${formatCount(world)} ranks`}>
+          <p>
+            Which of them costs the others time is told of all together: import their folder as one job,{" "}
+            <code>dlprof import --job FOLDER</code>.
+          </p>
+        </Message>
+      )}
       {devices.length > 0 && (
         <Panel
           title="GPU Utilization"

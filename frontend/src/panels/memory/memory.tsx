@@ -194,6 +194,9 @@ function Row({ name, bytes, blocks, whole, colour }: RowProps) {
   );
 }
 
+/** So few bars have room for their numbers. */
+const FEW = 12;
+
 /** Peak and end of each iteration, and whether memory grows. */
 function Iterations({ device }: { device: MemoryDevice }) {
   const { iterations, leak } = device;
@@ -208,12 +211,13 @@ function Iterations({ device }: { device: MemoryDevice }) {
   return (
     <Panel title="Over iterations" about="The peak of each iteration, and what is still in use at its end." picture>
       <p>{verdict}</p>
-      <ol class="memory-iterations">
+      <ol class={shown.length <= FEW ? "memory-iterations memory-few" : "memory-iterations"}>
         {shown.map(({ number, peak_bytes: peak, end_bytes: end, peak_ns: time }) => (
           <li
             key={number}
             data-tip={`Iteration ${number}: peak ${formatBytes(peak)}${time === null ? "" : ` at ${formatDuration(time)}`}, ${formatBytes(end)} at its end`}
           >
+            {shown.length <= FEW && <span class="number">{formatBytes(peak)}</span>}
             <span class="memory-peak" style={{ height: `${(peak / most) * 100}%` }}>
               <span style={{ height: `${(end / Math.max(peak, 1)) * 100}%` }} />
             </span>

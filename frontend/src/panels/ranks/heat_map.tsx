@@ -30,6 +30,8 @@ import {
 import { colourAt, isPale, ScaleBar } from "./scale";
 import { RankLink, toRank } from "./rank_link";
 
+/** What the number of an iteration needs below its column. */
+const EACH_LABEL = 70;
 const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
@@ -219,6 +221,8 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
   };
   const told = active === null ? "" : text(rows[active[0]] ?? 0, active[1]);
   const iterations = job.iterations_by_number.iteration;
+  // As wide as its column, each has room for its number.
+  const each = columns === iterations.length && inner / columns >= EACH_LABEL;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
   const named = rows.findIndex((row) => job.ranks.rank[row * cells.ranks] === job.verdict.rank);
   const names = rows.map((row) => rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0));
@@ -248,13 +252,21 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
         />
       </div>
       <div class="heat-axis" style={{ marginLeft: `${LABELS}px` }}>
-        <span>iteration {iterations[0]}</span>
+        {each ? (
+          iterations.map((number, i) => (
+            <span key={number} class="heat-each">
+              {i === 0 ? `iteration ${number}` : number}
+            </span>
+          ))
+        ) : (
+          <span>iteration {iterations[0]}</span>
+        )}
         {cells.iterations * cells.ranks > 1 && (
           <span>
             each cell: the largest of {cells.ranks} ranks x {cells.iterations} iterations
           </span>
         )}
-        {iterations.length > 1 && <span>{iterations[iterations.length - 1]}</span>}
+        {!each && iterations.length > 1 && <span>{iterations[iterations.length - 1]}</span>}
       </div>
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />

@@ -10,7 +10,7 @@ import { ViewLink } from "../../components/view_link";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { detectorName, EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
+import { EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
 import { evidenceLink } from "../../model/timeline";
 import type { Changes } from "../../model/url_state";
@@ -26,22 +26,22 @@ interface FindingCardProps {
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
 export function FindingCard({ finding, place, firstIteration, manyGpus }: FindingCardProps) {
-  const { rule, severity, confidence, title, action, gain, evidence } = finding;
+  const { rule, heading, severity, confidence, title, action, gain, evidence } = finding;
   const [open, toggle] = useUrlSet("findings.open");
   const [closed, toggleClosed] = useUrlSet("findings.closed");
   // The first one shows its evidence unasked.
   const shown = place === 1 ? !closed.has(rule) : open.has(rule);
-  const name = detectorName(rule);
   const link = finding.link ?? "";
   const why = gain?.how ?? "";
   const moments = momentsOf(evidence);
   return (
-    <article class={`panel finding finding-${severity}`} aria-label={name}>
+    <article class={`panel finding finding-${severity}`} aria-label={heading}>
       <Gain gain={gain} to={longestLink(evidence)} />
       <div class="finding-text">
-        <h2>
+        <h2>{heading}</h2>
+        <p class="finding-title">
           <Sentence text={title} />
-        </h2>
+        </p>
         <p class="finding-action">
           <span>
             <Sentence text={action} />{" "}
@@ -76,7 +76,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
               </p>
             )}
             {evidence.length > 0 && (
-              <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={name} />
+              <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={heading} />
             )}
           </details>
         )}
@@ -85,7 +85,6 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
         <span class={`finding-severity severity-${severity}`}>
           <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
         </span>
-        <span>{name}</span>
         <span class="muted">Confidence: {confidence}</span>
       </p>
     </article>

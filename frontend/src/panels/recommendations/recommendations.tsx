@@ -9,7 +9,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { detectorName, wholeOf } from "../../model/findings";
+import { wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
@@ -140,9 +140,9 @@ function Undecided({ found }: { found: FindingsResponse }) {
   return (
     <Panel title="Not Decided" about="Rules that could not decide, because the recording lacks what they need.">
       <ul class="undecided">
-        {found.undecided.map(({ detector, missing, hint }) => (
+        {found.undecided.map(({ detector, heading, missing, hint }) => (
           <li key={detector}>
-            <strong>{detectorName(detector)}</strong>
+            <strong>{heading}</strong>
             <span>
               Not known: {missing}. <span class="muted">{hint}</span>
             </span>

@@ -109,7 +109,11 @@ function Histogram({ title, heads, bars, whole, tip }: HistogramProps) {
           <tr key={label} data-tip={tip(value)}>
             <th scope="row">{label}</th>
             <td>
-              <span class="timeline-histogram-bar" style={{ width: `${(value / most) * 70}%` }} aria-hidden="true" />
+              <span
+                class="timeline-histogram-bar"
+                style={{ width: `calc(${value / most} * (100% - 64px))` }}
+                aria-hidden="true"
+              />
               {formatShare(value / Math.max(whole, 1))}
             </td>
           </tr>

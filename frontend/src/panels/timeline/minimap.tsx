@@ -16,7 +16,7 @@ interface MinimapProps {
   onView: (view: View) => void;
 }
 
-const HEIGHT = 44;
+const HEIGHT = 50;
 const MOST_TICKS = 200;
 
 export function Minimap({ overview, view, whole, onView }: MinimapProps) {
@@ -57,11 +57,11 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
         let free = 0;
         for (const { iteration, start, stop } of list) {
           const x = (start - whole.from) * scale;
-          context.fillRect(x, 36, 1, 8);
+          context.fillRect(x, 37, 1, 4);
           const text = String(iteration);
           const place = x + 3;
           if (place >= free && place + context.measureText(text).width < (stop - whole.from) * scale) {
-            context.fillText(text, place, 43);
+            context.fillText(text, place, 46);
             free = place + context.measureText(text).width + 6;
           }
         }
