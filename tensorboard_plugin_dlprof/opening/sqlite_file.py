@@ -84,7 +84,7 @@ _FUNCTIONS = frozenset(
     {
         "abs", "avg", "coalesce", "count", "dense_rank", "glob", "group_concat", "ifnull", "iif", "instr",
         "length", "like", "lower", "ltrim", "max", "min", "nullif", "replace", "round",
-        "rtrim", "substr", "sum", "total", "trim", "upper",
+        "rtrim", "substr", "sum", "total", "trim", "unlikely", "upper",
     }
 )
 # fmt: on
