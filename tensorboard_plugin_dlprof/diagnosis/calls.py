@@ -7,7 +7,7 @@ from typing import Final
 
 _API: Final = r"(?:cuda|hip|cu)"
 
-_SYNC = re.compile(rf"{_API}(?:Stream|Device|Event|Ctx)Synchronize")
+_SYNC = re.compile(rf"{_API}(?:Stream|Device|Event|Ctx|Thread)Synchronize")
 _BLOCKING_COPY = re.compile(rf"{_API}(?:Memcpy(?!\w*Async)\w*|MemcpyWithStream)")
 _ALLOCATION = re.compile(
     rf"{_API}(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|ExtMalloc|HostMalloc|HostFree|"

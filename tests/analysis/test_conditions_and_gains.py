@@ -327,4 +327,11 @@ def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
     assert finding.gain is None
     # The gap before ends as a page is touched, which no call asks for.
     assert finding.time_ns == pytest.approx(0.25 * STEP_NS, rel=0.01)
-    assert "in 50.0 µs of it the GPU idles" in finding.problem_text()
+    assert "for 50.0 µs of it, waits until the next one is touched" in finding.problem_text()
+
+    def back(step: Step) -> None:
+        step.good(0, 0.7 * STEP_NS)
+        step.line("gpu0", "memcpy", 0.75 * STEP_NS, 0.76 * STEP_NS, "Unified memory HtoD", copy=11)
+        step.line("gpu0", "memcpy", 0.9 * STEP_NS, 0.905 * STEP_NS, "Unified memory DtoH", copy=12)
+
+    assert said_by("copy_detector", scene(back)).recommendation.startswith("The host touches these pages")

@@ -138,6 +138,19 @@ def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorit
         assert told["action"].startswith(action)
 
 
+@pytest.mark.parametrize(("every", "action"), [(1, "The program waits for the GPU"), (2, "Launch less")])
+def test_a_program_that_waits_after_each_launch_is_told_so(every: int, action: str, tmp_path: Path) -> None:
+    """A graph is no advice where nothing is launched ahead."""
+    events = []
+    for number in range(60):
+        begin = 100 * number
+        events += launch(number + 1, begin, begin + 6, 40)
+        if number % every == 0:
+            events.append(event("cuda_runtime", "cudaThreadSynchronize", begin + 6, 42))
+    (told,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert told["action"].startswith(action)
+
+
 def test_launches_without_any_kernel_are_told(tmp_path: Path) -> None:
     """With how to record the kernels."""
     calls = [each for each in steps([]) if each["cat"] != "kernel"]

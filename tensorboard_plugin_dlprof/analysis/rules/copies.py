@@ -24,6 +24,8 @@ _WITHIN = 8
 _TO_HOST = 2
 """That of copies from a GPU to the host."""
 
+_PAGES_TO_HOST = 12
+
 _KINDS = {
     1: "to the GPU",
     2: "to the host",
@@ -43,7 +45,8 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     most = most_exposed(signals, Part.COPY)
     if most is None:
         return None
-    waits_ns = _between_pages(signals, most[0])
+    waits = _between_pages(signals, most[0])
+    waits_ns = sum(waits.values())
     if signals.share_of_iteration(most[1] + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     table = signals.profile.memcpys
@@ -58,7 +61,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         reported[:] = table.pageable[result.rows]
     moved = np.maximum(table.num_bytes[result.rows], 0)
     kinds, kind = numbered((table.copy_kind[result.rows].astype(np.int64) & 31) << 2 | (reported + 1))
-    largest = int(np.bincount(kind, weights=result.alone_ns).argmax())
+    taken = np.bincount(kind, weights=result.alone_ns)
+    taken += [waits.get(int(each) >> 2, 0) * max(len(signals.diagnosis.chosen), 1) for each in kinds.tolist()]
+    largest = int(taken.argmax())
     main = kind == largest
     direction, pageable = int(kinds[largest]) >> 2, int(kinds[largest]) & 3 == 2
     main_bytes = int(moved[main].sum())
@@ -74,13 +79,14 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         waits_ns = 0
     share = signals.share_of_iteration(result.exposed_ns + waits_ns)
     evidence = _copying(signals, result, reported)
+    whose = "" if len(kinds) == 1 else "most of it " if waits_ns else "most of their time "
     return Finding(
         "pageable_copy_detector" if pageable else "copy_detector",
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
         Confidence.HIGH if pageable else Confidence.MEDIUM,
         "copies",
-        "Moving pages of unified memory holds up {time_ns} of each iteration ({share_fraction}): {copies} "
-        "{copies:copy|copies}, {where}{how_much}; in {waits_ns} of it the GPU idles until the next page is touched."
+        "In {time_ns} of each iteration ({share_fraction}) the GPU only moves pages of unified memory or, for "
+        "{waits_ns} of it, waits until the next one is touched: {copies} {copies:copy|copies}, {where}{how_much}."
         if waits_ns
         else "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
@@ -90,7 +96,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
             "waits_ns": waits_ns,
             "share_fraction": share,
             "copies": max(round(len(result.rows) / iterations), 1),
-            "where": ("" if len(kinds) == 1 else "most of their time ") + _direction(int(kinds[largest])),
+            "where": whose + _direction(int(kinds[largest])),
             "how_much": f" ({size(main_bytes // iterations)}, {bandwidth(rate * 1e9)})" if main_bytes else "",
         },
         evidence,
@@ -108,14 +114,17 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _between_pages(signals: Signals, device: DeviceDiagnosis) -> int:
+def _between_pages(signals: Signals, device: DeviceDiagnosis) -> dict[int, int]:
     """Idle time (ns, mean of the iterations) that ends as the driver moves a page of unified memory, which no call asks
-    for: somebody touched it."""
+    for: somebody touched it. By CUPTI's number of the copy."""
     table, pieces = signals.profile.memcpys, device.clipped
-    moves = (table.device == device.device) & are_among(table.copy_kind, UNIFIED_COPIES)
-    ends = (pieces.part == Part.LAUNCH_UNKNOWN) & np.isin(pieces.stop_ns, table.gpu_start[moves])
-    ends &= are_among(pieces.window, signals.diagnosis.chosen)
-    return int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
+    idle = (pieces.part == Part.LAUNCH_UNKNOWN) & are_among(pieces.window, signals.diagnosis.chosen)
+    found = {}
+    for kind in UNIFIED_COPIES:
+        moves = (table.device == device.device) & (table.copy_kind == kind)
+        ends = idle & np.isin(pieces.stop_ns, table.gpu_start[moves])
+        found[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
+    return found
 
 
 def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly_hides: bool) -> str:
@@ -146,6 +155,12 @@ def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly
             "jax.jit around what runs op by op.",
             tensorrt="let the engine write its results where they are read.",
             cuda="write results where they are read, or copy inside of kernels.",
+        )
+    if direction == _PAGES_TO_HOST:
+        return (
+            "The host touches these pages one after the other, and the GPU has nothing to do meanwhile: bring them "
+            "back at once (cudaMemPrefetchAsync to cudaCpuDeviceId, or cudaMemcpy), and launch the next work before "
+            "the host works on them."
         )
     if direction in UNIFIED_COPIES:
         return (

@@ -23,9 +23,9 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Pool,
     Severity,
 )
-from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, without_layers
-from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool
+from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -217,6 +217,9 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "and with cudagraph_capture_sizes that reach them, SGLang without disable_cuda_graph and with "
         "cuda_graph_max_bs; or serve more requests at once."
         if signals.serves and not signals.backward
+        else "The program waits for the GPU after nearly every launch: launch the next work first, and wait only where "
+        "the host needs a result. Work of one stream runs in its order anyway."
+        if _waits_after_launches(signals)
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.optimizer.any() else "")
@@ -240,6 +243,17 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             cuda="",
         ),
     )
+
+
+def _waits_after_launches(signals: Signals) -> bool:
+    """Whether calls that wait for all work are as many as kernels, nearly."""
+    calls, strings = signals.profile.calls, signals.profile.strings
+    waits = [name for name in distinct_values(calls.name).tolist() if blocking_class(strings[name]) == "sync"]
+    return int(are_among(calls.name, waits).sum()) >= _NEARLY_EVERY * len(signals.profile.kernels.name)
+
+
+_NEARLY_EVERY: Final = 0.8
+"""Calls that wait for each kernel, from which the program launches one at a time."""
 
 
 def _launches_a_graph(signals: Signals, cause: Cause) -> bool:
