@@ -23,6 +23,8 @@ const LABELS = 64;
 const HEAD = 40;
 /** Of the last column's label, half of which stands beside the cells. */
 const MARGIN = 14;
+/** Width of a digit of a label. */
+const LETTER = 7;
 const LARGEST = 560;
 /** Cells of few ranks are wide enough for their number, and no higher than a row. */
 const LARGEST_CELL = 72;
@@ -59,7 +61,8 @@ export function Matrix({ job }: { job: RankJob }) {
   const cell = side / Math.max(ranks.length, 1);
   const row = Math.min(cell, LARGEST_ROW);
   const height = row * ranks.length;
-  const apart = Math.max(Math.ceil(22 / cell), 1);
+  const digits = String(ranks.at(-1) ?? 0).length;
+  const apart = 2 ** Math.max(Math.ceil(Math.log2((LETTER * digits + 8) / cell)), 0);
   const links = new Set(
     job.pairs.map(({ source, destination: to }) => `${Math.min(source, to)} ${Math.max(source, to)}`),
   );

@@ -2,6 +2,7 @@
 import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { formatCount, formatCounted } from "../../format/number";
+import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { rankLabel } from "../../model/ranks";
@@ -30,6 +31,8 @@ export function Ranks({ job }: { job: RankJob }) {
 
 function Verdict({ job }: { job: RankJob }) {
   const { verdict } = job;
+  const [next] = verdict.runners_up;
+  const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
   const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" x ");
   const missing =
     job.missing.count === 0
@@ -45,11 +48,11 @@ function Verdict({ job }: { job: RankJob }) {
   return (
     <Panel title={job.job} about={`Matched by: ${job.matched_by}.`}>
       <p class="rank-facts muted">{facts.filter((fact) => fact !== "").join(" · ")}</p>
-      <p class="rank-verdict">{verdict.sentence}</p>
+      <p class="rank-verdict">{typeset(verdict.sentence)}</p>
       <p class="rank-more">
         {verdict.rank !== null && (
           <RankLink job={job} rank={verdict.rank}>
-            Show {rankLabel(job, verdict.rank).toLowerCase()}
+            Show {rankName(verdict.rank)}
           </RankLink>
         )}
         {verdict.runners_up.map(({ rank, own_delay_ns: delay, share }) => (
@@ -60,11 +63,15 @@ function Verdict({ job }: { job: RankJob }) {
       </p>
       {job.findings.length > 0 && (
         <ul class="rank-findings">
-          {job.findings.map(({ id, title, text, gain_ns: gain }) => (
+          {job.findings.map(({ id, rule, title, text, gain_ns: gain }) => (
             <li key={id}>
-              <strong>{title}.</strong> {text.replace(verdict.sentence, "").trim()}
+              <strong>{title}.</strong> {typeset(text.replace(verdict.sentence, "").trim())}
               {gain !== null && gain > 0 && (
-                <span class="muted"> Could gain about {formatDuration(gain)} of an iteration.</span>
+                <span class="muted">
+                  {" "}
+                  {typeset(`Could gain about ${formatDuration(gain)} of an iteration`)}
+                  {rule === "straggler" && next !== undefined && `, more once ${rankName(next.rank)} is faster, too`}.
+                </span>
               )}
             </li>
           ))}
@@ -72,10 +79,10 @@ function Verdict({ job }: { job: RankJob }) {
       )}
       {job.warnings.map((warning) => (
         <p key={warning} class="rank-warning">
-          {warning}
+          {typeset(warning)}
         </p>
       ))}
-      <p class="muted note-below">{job.clocks.sentence}</p>
+      <p class="muted note-below">{typeset(job.clocks.sentence)}</p>
     </Panel>
   );
 }
