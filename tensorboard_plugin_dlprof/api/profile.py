@@ -194,7 +194,8 @@ class Profile:
 
     def memory_blocks(self) -> pd.DataFrame:
         """The blocks that were allocated: ``device_id``, ``size_bytes``, ``category``, ``owner`` (path of the op, or
-        place in the program), ``allocated_event``, ``freed_event``, ``allocated_ns``, ``freed_ns``."""
+        place in the program), ``stack`` (lines of the program, innermost first), ``allocated_event``, ``freed_event``,
+        ``allocated_ns``, ``freed_ns``."""
         with self._asking() as connection:
             rows = [row for history in histories_of(connection).values() for row in block_rows(history)]
         return plain_frame(rows, MEMORY_BLOCKS)

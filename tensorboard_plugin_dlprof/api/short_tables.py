@@ -86,6 +86,7 @@ MEMORY_BLOCKS = (
     ShortColumn("size_bytes", "bytes", "size of the block"),
     ShortColumn("category", "text", "what it holds, by the phases in which it was allocated and freed"),
     ShortColumn("owner", "text", "path of the op, or place in the program, that allocated it; or empty"),
+    ShortColumn("stack", "text", "lines of the program that allocated it, innermost first (snapshots); or empty"),
     ShortColumn("allocated_event", "integer", "number of the event that allocated it"),
     ShortColumn("freed_event", "integer", "number of the event that freed it; unknown if none did"),
     ShortColumn("allocated_ns", "duration_ns", "when it was allocated"),

@@ -16,7 +16,13 @@ from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.units import narrow_percentage, size
 
-_LISTS = {"category": ("category", "at_peak"), "module": ("module", "by_module"), "op": ("owner", "by_owner")}
+_LISTS = {
+    "category": ("category", "at_peak"),
+    "module": ("module", "by_module"),
+    "op": ("owner", "by_owner"),
+    "stack": ("stack", "by_stack"),
+    "size": ("size", "by_size"),
+}
 """By the values of ``--by``: what names a row, and the list of rows."""
 
 
@@ -73,6 +79,8 @@ def _text(answer: dict[str, Any], by: str, top: int) -> str:
         whole = each["in_use_bytes"]
         lines += ["", f"GPU {device}, {each['peak_of']} bytes at {when(each)}:"]
         key, rows = _LISTS[by]
+        if not each[rows]:
+            lines.append("  No stacks were recorded; memory snapshots have them.")
         for row in each[rows][:top]:
             count = row["blocks"]
             blocks = "" if count is None else f" in {count:,} block{'' if count == 1 else 's'}"

@@ -62,6 +62,8 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     _write_largest(con, history)
     owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
     insert_rows(con, "memory_owners", ("device_id", "number", "path"), owners)
+    stacks = [(device, number, storable(stack)) for number, stack in enumerate(history.stacks)]
+    insert_rows(con, "memory_stacks", ("device_id", "number", "stack"), stacks)
     segments = [
         (device, number, each.address, each.total_bytes, storable(each.pool), each.stream, json.dumps(each.blocks))
         for number, each in enumerate(history.segments)
@@ -108,14 +110,15 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
                     is_at_peak,
                     CATEGORIES[blocks.category[block]],
                     storable(history.owners[blocks.owner[block]]) or None,
+                    int(blocks.stack[block]),
                     begin if begin >= 0 else None,
                     end if is_freed else None,
                     begin_ns,
                     int(history.time_ns[end]) - begin_ns if begin_ns is not None and is_freed else None,
                 )
             )
-    columns = ("device_id", "size_bytes", "at_peak", "category", "owner", "allocated_event", "freed_event")
-    insert_rows(con, "memory_largest", (*columns, "allocated_ns", "lasts_ns"), rows)
+    columns = ("device_id", "size_bytes", "at_peak", "category", "owner", "stack", "allocated_event")
+    insert_rows(con, "memory_largest", (*columns, "freed_event", "allocated_ns", "lasts_ns"), rows)
 
 
 def _write_states(con: sqlite3.Connection, history: History, columns: list[Int64s]) -> None:
@@ -171,7 +174,7 @@ def _by_category(blocks: Blocks, states: Int64s) -> list[Int64s]:
 
 def _write_blocks(con: sqlite3.Connection, device: int, blocks: Blocks, states: int) -> None:
     lasts = np.where(blocks.freed == STAYS, -1, blocks.freed - blocks.allocated)
-    columns = [blocks.allocated, lasts, blocks.num_bytes, blocks.category, blocks.owner]
+    columns = [blocks.allocated, lasts, blocks.num_bytes, blocks.category, blocks.owner, blocks.stack]
     rows = [
         (device, part, int(blocks.allocated[begin]), _packed(columns, slice(begin, begin + PART)))
         for part, begin in enumerate(range(0, len(lasts), PART))

@@ -44,6 +44,10 @@ KINDS = CATEGORIES[:HELD_BEFORE]
 UNKNOWN = CATEGORIES.index("unknown")
 
 
+STACK_STEP = " < "
+"""Between a line of a stack and the line that called it."""
+
+
 class Blocks(msgspec.Struct):
     """Blocks that were allocated in the recording: one row each, by allocation."""
 
@@ -56,6 +60,8 @@ class Blocks(msgspec.Struct):
     """Index into ``CATEGORIES``."""
     owner: _Int32s
     """Index into ``History.owners``."""
+    stack: _Int32s
+    """Index into ``History.stacks``."""
 
 
 class Segment(msgspec.Struct, frozen=True):
@@ -86,6 +92,9 @@ class History(msgspec.Struct):
     blocks: Blocks
     owners: list[str]
     """Paths of ops, or places in the program, that allocate; the first is empty: unknown."""
+    stacks: list[str] = msgspec.field(default_factory=lambda: [""])
+    """Lines of the program that allocate with those that called them (``STACK_STEP`` between), innermost first; the
+    first is empty: unknown."""
     capacity_bytes: int = 0
     """Of the device; 0 if unknown."""
     segments: list[Segment] = msgspec.field(default_factory=list)

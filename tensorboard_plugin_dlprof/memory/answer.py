@@ -11,7 +11,16 @@ import numpy as np
 from tensorboard_plugin_dlprof.events.memory_tables import History
 from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of
 from tensorboard_plugin_dlprof.memory.leak import find_leak
-from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_module, by_owner, peak_of, time_of
+from tensorboard_plugin_dlprof.memory.peak import (
+    Held,
+    by_category,
+    by_module,
+    by_owner,
+    by_size,
+    by_stack,
+    peak_of,
+    time_of,
+)
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.units import percentage, size
 
@@ -97,6 +106,8 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "at_peak": held_rows(by_category(history, state), "category"),
         "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
         "by_module": held_rows(by_module(history, state)[:MOST_OWNERS], "module"),
+        "by_stack": held_rows(by_stack(history, state)[:MOST_OWNERS], "stack"),
+        "by_size": held_rows(by_size(history, state), "size"),
         "fragmentation": _fragmentation(history),
         "iterations": iterations[:MOST_ITERATIONS],
         "leak": msgspec.structs.asdict(leak),

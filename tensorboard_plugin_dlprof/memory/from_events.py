@@ -63,6 +63,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
             pairs.num_bytes,
             category,
             owner[op[pairs.allocated] + 1].astype(np.int32),
+            np.zeros(len(category), np.int32),
         ),
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
         capacity_bytes=capacity,

@@ -19,6 +19,10 @@ _LINE = re.compile(r"(.+\.pyx?)\(\d+\): ")
 """A line of a program, as snapshots tell it."""
 
 
+_SIZES = (1 << 20, 10 << 20, 100 << 20, 1 << 30)
+_SIZE_NAMES = ("up to 1 MiB", "1 to 10 MiB", "10 to 100 MiB", "100 MiB to 1 GiB", "more than 1 GiB")
+
+
 class Held(msgspec.Struct, frozen=True):
     """Memory in use at one moment, by category, or by who allocated it."""
 
@@ -82,9 +86,35 @@ def categories_of(blocks: Blocks, in_use_bytes: int, relative: bool) -> list[Hel
 
 def owners_in(blocks: Blocks, owners: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
     """The sums of open blocks by who allocated them. What repeats in a model (layers.0, Layer[1]) is one row."""
+    return _named(blocks, blocks.owner, [repeated(owner) for owner in owners], in_use_bytes, relative)
+
+
+def by_stack(history: History, state: int) -> list[Held]:
+    """What is in use in a state by the stack that allocated it; none where no stacks were recorded."""
+    in_use = int(history.in_use_bytes[state])
+    return stacks_in(_open(history, state), history.stacks, in_use, history.relative)
+
+
+def stacks_in(blocks: Blocks, stacks: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
+    """The sums of open blocks by their stacks; none where no stacks were recorded."""
+    return _named(blocks, blocks.stack, stacks, in_use_bytes, relative) if len(stacks) > 1 else []
+
+
+def by_size(history: History, state: int) -> list[Held]:
+    """What is in use in a state by the size of blocks; the rows add up."""
+    return sizes_in(_open(history, state), int(history.in_use_bytes[state]), history.relative)
+
+
+def sizes_in(blocks: Blocks, in_use_bytes: int, relative: bool) -> list[Held]:
+    """The sums of open blocks by their size."""
+    number = np.searchsorted(_SIZES, blocks.num_bytes).astype(np.int32)
+    return _named(blocks, number, _SIZE_NAMES, in_use_bytes, relative)
+
+
+def _named(blocks: Blocks, number: Int32s, names: Sequence[str], in_use_bytes: int, relative: bool) -> list[Held]:
     sizes: dict[str, tuple[int, int]] = {}
-    for number, (num_bytes, count) in _sums(blocks.owner, blocks.num_bytes).items():
-        name = repeated(owners[number]) or "unknown"
+    for each, (num_bytes, count) in _sums(number, blocks.num_bytes).items():
+        name = names[each] or "unknown"
         before = sizes.get(name, (0, 0))
         sizes[name] = (before[0] + num_bytes, before[1] + count)
     return _with_rest(sizes, in_use_bytes, relative and not len(blocks.num_bytes))

@@ -7,17 +7,19 @@ name is refused. What the pickle machine may allocate before that is limited by 
 from __future__ import annotations
 
 import pickle
+import re
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
-from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History, Phase, Segment
-from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s, valid_text
+from tensorboard_plugin_dlprof.events.memory_tables import STACK_STEP, STAYS, Blocks, History, Phase, Segment
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, valid_text
 from tensorboard_plugin_dlprof.memory.pairing import are_several, category_of, continued, pair
 from tensorboard_plugin_dlprof.memory.trial import try_pickle
 from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
@@ -37,12 +39,19 @@ _LEAST_STACK = 8 << 20
 _MOST_DEVICES = 1_024
 _MOST_US = 1 << 53
 _MOST_TEXT = 300
+_MOST_STACK = 4_000
+_MOST_STACKS = 32 << 20
+"""Letters of a stack, and of all together."""
+
 _LONGEST_PATH = 4_096
 _MOST_BYTES = 1 << 61
 _ALLOC, _FREE = "alloc", "free_completed"
 _IN_USE = ("active_allocated", "active_pending_free")
 """States of blocks. One that waits for a stream is freed by a later ``free_completed``, so until then it is in use."""
 _TAKES, _RETURNS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
+_ATEN = "aten::"
+_OP = re.compile(r"at::_ops::([a-z0-9_]+?)(?:_[A-Z]\w{0,60})?::call\(")
+_NODE = re.compile(r"torch::autograd::(?:generated::)?(\w{1,100}Backward\d*|AccumulateGrad)::apply\(")
 _LIBRARIES = ("torch/", "site-packages/", "/lib/python", "<frozen")
 
 
@@ -234,7 +243,8 @@ def _history(
     timed = bool(times) and all(isinstance(time, int) and 0 <= time < _MOST_US for time in times)
     if float(np.abs(sizes).sum(dtype=np.float64)) >= _MOST_BYTES:
         raise OverflowError
-    phases, owners, owner = _told(events, annotations if timed else [])
+    told = _told(events, annotations if timed else [])
+    phases = told.phase
     stays = pairs.freed == STAYS
     freed_in = phases[np.where(stays, 0, pairs.freed)] if len(phases) else phases
     category = category_of(phases[pairs.allocated], freed_in, stays, bool((phases == Phase.BACKWARD).any()))
@@ -257,8 +267,12 @@ def _history(
         # The state at the end is known exactly; the events lead back from there.
         in_use_bytes=end_requested - after[0][-1] + after[0],
         reserved_bytes=end_reserved - after[1][-1] + after[1],
-        blocks=Blocks(pairs.allocated, pairs.freed, pairs.num_bytes, category, owner[pairs.allocated]),
-        owners=owners,
+        blocks=Blocks(
+            *(pairs.allocated, pairs.freed, pairs.num_bytes, category),
+            *(told.owner[pairs.allocated], told.stack[pairs.allocated]),
+        ),
+        owners=told.owners,
+        stacks=told.stacks,
         segments=[_segment(segment) for segment in segments],
         out_of_memory=[
             (number, _whole(event.get("size")), _whole(event.get("device_free", -1)))
@@ -280,30 +294,45 @@ def _segment(segment: dict[Any, Any]) -> Segment:
     )
 
 
-def _told(
-    events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]]
-) -> tuple[Int8s, list[str], np.ndarray[tuple[int], np.dtype[np.int32]]]:
-    """The phase of each event; the places in programs that allocate, and the index of each event's place."""
+class _Told(msgspec.Struct):
+    """What the stacks of events tell."""
+
+    phase: Int8s
+    owner: Int32s
+    """Index into ``owners`` of each event; likewise ``stack``."""
+    stack: Int32s
+    owners: list[str]
+    stacks: list[str]
+
+
+def _told(events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]]) -> _Told:
+    """The phase of each event, the place in the program that allocates, and its stack."""
     phases = np.zeros(len(events), np.int8)
-    places = np.zeros(len(events), np.int32)
+    places, lines = np.zeros((2, len(events)), np.int32)
     owners: dict[str, int] = {"": 0}
+    stacks: dict[str, int] = {"": 0}
+    left = _MOST_STACKS
     # Thousands of events share one list of frames; each is read once. The events keep the lists alive.
-    known: dict[int, tuple[Phase, int]] = {}
+    known: dict[int, tuple[Phase, int, int]] = {}
     for number, event in enumerate(events):
         frames = event.get("frames")
         if not isinstance(frames, list) or not frames:
             continue
         told = known.get(id(frames))
         if told is None:
-            phase, place = _of_frames(frames)
-            told = known[id(frames)] = phase, owners.setdefault(place, len(owners))
-        phases[number], places[number] = told
+            phase, place, stack = _of_frames(frames)
+            if stack not in stacks:
+                left -= len(stack)
+                stack = stack if left >= 0 else ""
+            told = phase, owners.setdefault(place, len(owners)), stacks.setdefault(stack, len(stacks))
+            known[id(frames)] = told
+        phases[number], places[number], lines[number] = told
     if annotations:
         time = np.array([event["time_us"] for event in events], np.int64)
         for phase in (Phase.OPTIMIZER, Phase.ZERO_GRAD):
             spans = [span[:2] for span in annotations if ("zero_grad" in span[2]) == (phase == Phase.ZERO_GRAD)]
             phases[_within(time, spans)] = phase
-    return phases, list(owners), places
+    return _Told(phases, places, lines, list(owners), list(stacks))
 
 
 def _within(time: Int64s, spans: list[tuple[int, int]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -313,9 +342,13 @@ def _within(time: Int64s, spans: list[tuple[int, int]]) -> np.ndarray[tuple[int]
     return np.searchsorted(begin, time, side="right") > np.searchsorted(end, time, side="left")
 
 
-def _of_frames(frames: list[Any]) -> tuple[Phase, str]:
-    """The phase that a stack tells, and its innermost place in the program's own code."""
-    phase, place, outer = Phase.FORWARD, "", ""
+def _of_frames(frames: list[Any]) -> tuple[Phase, str, str]:
+    """The phase that a stack tells, its innermost place in the program's own code, and its lines.
+
+    Autograd's threads run no code of the program: their place is the node whose gradient they compute.
+    """
+    phase, place, node, length = Phase.FORWARD, "", "", 0
+    lines: list[str] = []
     for frame in frames:
         if not isinstance(frame, dict):
             continue
@@ -325,12 +358,28 @@ def _of_frames(frames: list[Any]) -> tuple[Phase, str]:
             phase = Phase.BACKWARD
         elif phase == Phase.FORWARD and _is_of_optimizer(file):
             phase = Phase.ZERO_GRAD if name == "zero_grad" else Phase.OPTIMIZER
-        if file.endswith(".py"):
-            shown_place = f"{_short(file)}({_whole(frame.get('line'))}): {name}"
-            outer = outer or shown_place
-            if not place and not any(part in file for part in _LIBRARIES):
-                place = shown_place
-    return phase, valid_text((place or outer)[:_MOST_TEXT])
+        line = _line(name, file, frame.get("line"))
+        if not line or (lines and line == lines[-1]):
+            continue
+        if not place and file.endswith(".py") and not any(part in file for part in _LIBRARIES):
+            place = line
+        if not node and "Backward" in line:
+            node = line
+        length += len(line)
+        if length <= _MOST_STACK:
+            lines.append(line)
+    outer = next((line for line in lines if not line.startswith(_ATEN)), "")
+    return phase, place or node or outer, STACK_STEP.join(lines)
+
+
+def _line(name: str, file: str, number: object) -> str:
+    """A frame as a line of a stack: of Python, or of C++ an op or a node of autograd; empty for other code."""
+    if file.endswith(".py"):
+        return valid_text(f"{_short(file)}({_whole(number)}): {name}"[:_MOST_TEXT])
+    if op := _OP.match(name):
+        return f"{_ATEN}{op[1]}"
+    node = _NODE.match(name)
+    return node[1] if node else ""
 
 
 def _is_of_optimizer(file: str) -> bool:

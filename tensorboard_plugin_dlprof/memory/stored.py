@@ -23,6 +23,7 @@ MOST_STATES = 32_768
 """Of a level that is read for one picture; for more the next level is read, whose rows are no wider than its bins."""
 
 _PART = 8_192
+_BLOCK_COLUMNS = len(Blocks.__struct_fields__)
 _MOST_LEVEL = 6
 
 
@@ -125,6 +126,24 @@ def state_of(con: Any, facts: Facts, moment: int) -> tuple[int, int | None, int]
     return part[0] * _PART + place, int(time[place]) if facts.timed else None, int(in_use[place])
 
 
+def times_of(con: Any, facts: Facts, events: Int64s) -> list[int | None]:
+    """When events were, in ns; None for those before the first, and where no times were recorded.
+
+    Raises:
+        ValueError: the packed columns are damaged.
+    """
+    found: list[int | None] = [None] * len(events)
+    if not facts.timed:
+        return found
+    # State n + 1 begins with event n.
+    part, place = np.divmod(events + 1, _PART)
+    for number in set(part[events >= 0].tolist()):
+        time = _read_parts(con, "memory_states", facts.device, 3, [number], "AND level = 0")[0]
+        for row in np.flatnonzero((part == number) & (events >= 0)).tolist():
+            found[row] = int(time[place[row]])
+    return found
+
+
 def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) -> Blocks:
     """The blocks that are allocated in a state, or in any up to ``last``: those of the last state before whose open
     blocks are stored, and those since.
@@ -140,9 +159,11 @@ def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) 
     first = [begin for _, begin in rows]
     last = state if last is None else last
     begin, end = np.searchsorted(first, (since, last))
-    later = _read_parts(con, "memory_blocks", device, 5, [part for part, _ in rows[max(begin - 1, 0) : end]])
+    later = _read_parts(
+        con, "memory_blocks", device, _BLOCK_COLUMNS, [part for part, _ in rows[max(begin - 1, 0) : end]]
+    )
     kept = later[0] >= since
-    before = _read_parts(con, "memory_open", device, 5, None, f"AND state = {int(since)}")
+    before = _read_parts(con, "memory_open", device, _BLOCK_COLUMNS, None, f"AND state = {int(since)}")
     columns = [np.append(old, new[kept]) for old, new in zip(before, later, strict=True)]
     blocks = _blocks(columns)
     rows_of = np.flatnonzero((blocks.allocated < last) & (blocks.freed >= state))
@@ -153,6 +174,12 @@ def owners_of(con: Any, device: int) -> list[str]:
     """Who allocates (``Blocks.owner``)."""
     rows = con.execute("SELECT path FROM memory_owners WHERE device_id = ? ORDER BY number", (device,))
     return [str(path) for (path,) in rows]
+
+
+def stacks_of(con: Any, device: int) -> list[str]:
+    """The stacks of those who allocate (``Blocks.stack``)."""
+    rows = con.execute("SELECT stack FROM memory_stacks WHERE device_id = ? ORDER BY number", (device,))
+    return [str(stack) for (stack,) in rows]
 
 
 def segments_of(con: Any, device: int) -> list[Segment]:
@@ -174,19 +201,20 @@ def segments_of(con: Any, device: int) -> list[Segment]:
     ]
 
 
-def checked_owners(blocks: Blocks, owners: Sequence[str]) -> None:
-    """Raise ``ValueError`` if a block names an owner that there is not."""
-    if len(blocks.owner) and not 0 <= int(blocks.owner.min()) <= int(blocks.owner.max()) < len(owners):
-        raise ValueError("blocks of unknown owners")
+def check_texts(blocks: Blocks, owners: Sequence[str], stacks: Sequence[str]) -> None:
+    """Raise ``ValueError`` if a block names an owner or a stack that there is not."""
+    for number, texts in ((blocks.owner, owners), (blocks.stack, stacks)):
+        if len(number) and not 0 <= int(number.min()) <= int(number.max()) < len(texts):
+            raise ValueError("blocks of unknown owners")
 
 
 def _history(con: Any, facts: Facts) -> History:
     time, in_use, held = _read_parts(con, "memory_states", facts.device, 3, None, "AND level = 0")
     if not len(in_use):
         raise ValueError("memory without states")
-    blocks = _blocks(_read_parts(con, "memory_blocks", facts.device, 5, None))
-    owners = owners_of(con, facts.device)
-    checked_owners(blocks, owners)
+    blocks = _blocks(_read_parts(con, "memory_blocks", facts.device, _BLOCK_COLUMNS, None))
+    owners, stacks = owners_of(con, facts.device), stacks_of(con, facts.device)
+    check_texts(blocks, owners, stacks)
     marks = con.execute(
         "SELECT event, kind, num_bytes, free_bytes FROM memory_marks WHERE device_id = ? ORDER BY event",
         (facts.device,),
@@ -200,6 +228,7 @@ def _history(con: Any, facts: Facts) -> History:
         reserved_bytes=held if facts.reserved else np.full(len(in_use), -1, np.int64),
         blocks=blocks,
         owners=owners,
+        stacks=stacks,
         capacity_bytes=facts.capacity_bytes,
         segments=segments_of(con, facts.device),
         settings=facts.settings,
@@ -214,9 +243,9 @@ def _history(con: Any, facts: Facts) -> History:
 
 
 def _blocks(columns: Sequence[Int64s]) -> Blocks:
-    allocated, lasts, num_bytes, category, owner = columns
+    allocated, lasts, num_bytes, category, owner, stack = columns
     freed = np.where(lasts < 0, STAYS, allocated + lasts)
-    return Blocks(allocated, freed, num_bytes, category.astype(np.int8), owner.astype(np.int32))
+    return Blocks(allocated, freed, num_bytes, category.astype(np.int8), owner.astype(np.int32), stack.astype(np.int32))
 
 
 def _parts_in(con: Any, facts: Facts, level: int, start: int | None, stop: int | None) -> list[int]:

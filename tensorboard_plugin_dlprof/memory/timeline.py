@@ -119,7 +119,7 @@ def _history(time: Int64s, change: Int64s, category: Int64s) -> History:
         time_ns=events,
         in_use_bytes=np.cumsum(np.append(change[:before].sum(), change[before:])),
         reserved_bytes=np.full(len(events) + 1, -1, np.int64),
-        blocks=Blocks(allocated, freed, num_bytes, known[kinds], np.zeros(len(kinds), np.int32)),
+        blocks=Blocks(allocated, freed, num_bytes, known[kinds], *np.zeros((2, len(kinds)), np.int32)),
         owners=[""],
     )
 

@@ -11,21 +11,31 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, KINDS, History, Phase
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, KINDS, STAYS, Blocks, History, Phase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
-from tensorboard_plugin_dlprof.memory.peak import categories_of, modules_in, owners_in, stacked, with_rest
+from tensorboard_plugin_dlprof.memory.peak import (
+    categories_of,
+    modules_in,
+    owners_in,
+    sizes_in,
+    stacked,
+    stacks_in,
+    with_rest,
+)
 from tensorboard_plugin_dlprof.memory.stored import (
     Facts,
     Steps,
-    checked_owners,
+    check_texts,
     devices_of,
     open_blocks_of,
     owners_of,
     read_memory,
     read_states,
     segments_of,
+    stacks_of,
     state_of,
+    times_of,
 )
 from tensorboard_plugin_dlprof.queries.extension import info, shown_name
 from tensorboard_plugin_dlprof.queries.memory_answers import (
@@ -36,8 +46,13 @@ from tensorboard_plugin_dlprof.queries.memory_answers import (
     MemorySegment,
     MemorySegments,
 )
+from tensorboard_plugin_dlprof.queries.memory_table import NO_COSTS, op_costs
+from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MOST_BINS = 2_000
+_LARGEST = 30
+"""Blocks of a moment that are told one by one; what they cost is looked up for each."""
+
 _MOST_PHASES = 500
 _MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 50_000
@@ -155,31 +170,64 @@ def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: I
     return [{"category": name, "bytes": result[name].tolist()} for name in order]
 
 
-def memory_at(connection: sqlite3.Connection, device: int, moment: int) -> dict[str, Any]:
-    """What is in use at a moment (ns, or number of an event), by category and by who allocated it."""
+def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment: int) -> dict[str, Any]:
+    """What is in use at a moment (ns, or number of an event), by category and by who allocated it, and the largest
+    blocks with what their ops cost."""
     facts = _facts(connection, device)
     with _damage(connection):
         state, time_ns, in_use = state_of(connection, facts, moment)
         blocks = open_blocks_of(connection, facts, state)
-        owners = owners_of(connection, device)
-        checked_owners(blocks, owners)
+        owners, stacks = owners_of(connection, device), stacks_of(connection, device)
+        check_texts(blocks, owners, stacks)
         categories = categories_of(blocks, in_use, facts.relative)
+        largest = _largest(connection, facts, blocks, owners, stacks)
+    costs = op_costs(connection, scope, {row["owner"] for row in largest if row["owner"]})
     return {
         "at_ns": time_ns,
         "in_use_bytes": in_use,
         "at_peak": held_rows(categories, "category"),
         "by_owner": held_rows(owners_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "owner"),
         "by_module": held_rows(modules_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "module"),
+        "by_stack": held_rows(stacks_in(blocks, stacks, in_use, facts.relative)[:MOST_OWNERS], "stack"),
+        "by_size": held_rows(sizes_in(blocks, in_use, facts.relative), "size"),
+        "blocks": [{**row, **costs.get(row["owner"], NO_COSTS)} for row in largest],
     }
+
+
+def _largest(
+    connection: sqlite3.Connection, facts: Facts, blocks: Blocks, owners: list[str], stacks: list[str]
+) -> list[dict[str, Any]]:
+    rows = np.argsort(-blocks.num_bytes, kind="stable")[:_LARGEST]
+    allocated, freed = blocks.allocated[rows], blocks.freed[rows]
+    stays = freed == STAYS
+    begin_ns = times_of(connection, facts, allocated)
+    end_ns = times_of(connection, facts, np.where(stays, -1, freed))
+    return [
+        {
+            "size_bytes": int(blocks.num_bytes[row]),
+            "category": CATEGORIES[blocks.category[row]],
+            "owner": owners[blocks.owner[row]] or None,
+            "stack": stacks[blocks.stack[row]] or None,
+            "allocated_event": int(allocated[place]) if allocated[place] >= 0 else None,
+            "allocated_ns": begin_ns[place],
+            "lasts_ns": _length(begin_ns[place], end_ns[place]),
+            "stays": bool(stays[place]),
+        }
+        for place, row in enumerate(rows.tolist())
+    ]
+
+
+def _length(begin: int | None, end: int | None) -> int | None:
+    return None if begin is None or end is None else end - begin
 
 
 def block_rows(history: History) -> list[dict[str, Any]]:
     """The blocks of a GPU, by allocation."""
     blocks = history.blocks
     timed, events = len(history.time_ns) > 0, len(history.in_use_bytes) - 1
-    columns = (blocks.allocated, blocks.freed, blocks.num_bytes, blocks.category, blocks.owner)
+    columns = (blocks.allocated, blocks.freed, blocks.num_bytes, blocks.category, blocks.owner, blocks.stack)
     result = []
-    for allocated, freed, num_bytes, category, owner in zip(*(each.tolist() for each in columns), strict=True):
+    for allocated, freed, num_bytes, category, owner, stack in zip(*(each.tolist() for each in columns), strict=True):
         is_freed = freed < events
         result.append(
             {
@@ -187,6 +235,7 @@ def block_rows(history: History) -> list[dict[str, Any]]:
                 "size_bytes": num_bytes,
                 "category": CATEGORIES[category],
                 "owner": history.owners[owner],
+                "stack": history.stacks[stack],
                 "allocated_event": allocated if allocated >= 0 else None,
                 "freed_event": freed if is_freed else None,
                 "allocated_ns": int(history.time_ns[allocated]) if timed and allocated >= 0 else None,

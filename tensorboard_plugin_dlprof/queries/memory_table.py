@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Collection
+from typing import Any
+
 from tensorboard_plugin_dlprof.queries.ops import SHAPES_OF_FIRST_CALL, shown_shapes
+from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
-_OPS_OF_PATH = "FROM read_only_ops AS op {join} WHERE op.op_name = block.owner AND block.owner <> ''"
-_GPU_TIME = "SELECT sum(gpu.sum) " + _OPS_OF_PATH.format(
-    join="JOIN op_nodes AS node ON node.read_only_ops_id = op.id AND node.aggr_id = :aggregation "
-    "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
-    "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id"
+_TIMES = (
+    "LEFT JOIN op_nodes AS node ON node.read_only_ops_id = op.id AND node.aggr_id = :aggregation "
+    "LEFT JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
+    "LEFT JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id"
 )
-_SHAPES = f"SELECT {shown_shapes(SHAPES_OF_FIRST_CALL)} {_OPS_OF_PATH.format(join='')} LIMIT 1"
+_OF_PATH = "WHERE op.op_name = block.owner AND block.owner <> ''"
+_SHAPES = shown_shapes(SHAPES_OF_FIRST_CALL)
+_GPU_TIME = f"SELECT sum(gpu.sum) FROM read_only_ops AS op {_TIMES} {_OF_PATH}"
+_FIRST_SHAPES = f"SELECT {_SHAPES} FROM read_only_ops AS op {_OF_PATH} LIMIT 1"
+
+NO_COSTS = {"op_gpu_time_ns": None, "op_input_shapes": None}
+"""Of a block that no op allocated."""
+
+
+def op_costs(connection: sqlite3.Connection, scope: Scope, owners: Collection[str]) -> dict[str | None, dict[str, Any]]:
+    """What is in the table's columns of the op, by the op's path; paths without an op are left out."""
+    named = {f"owner_{number}": owner for number, owner in enumerate(owners)}
+    places = ", ".join(f":{name}" for name in named)
+    found: dict[str | None, dict[str, Any]] = {}
+    for owner, time_ns, shapes in connection.execute(
+        f"SELECT op.op_name, sum(gpu.sum), {_SHAPES} FROM read_only_ops AS op {_TIMES} "
+        f"WHERE op.op_name IN ({places}) GROUP BY op.id ORDER BY op.id",
+        {**named, "aggregation": scope.aggregation},
+    ):
+        costs = found.setdefault(str(owner), dict(NO_COSTS))
+        costs["op_input_shapes"] = costs["op_input_shapes"] or shapes
+        if time_ns is not None:
+            costs["op_gpu_time_ns"] = (costs["op_gpu_time_ns"] or 0) + time_ns
+    return found
+
 
 MEMORY_BLOCKS = Table(
     name="memory_blocks",
@@ -38,7 +66,11 @@ MEMORY_BLOCKS = Table(
                "GPU time of the op over all its calls, as in Ops: about what it costs to have the block again.",
                f"({_GPU_TIME})", nullable=True, sortable=False, filterable=False, tier=1),
         Column("op_input_shapes", "Input Shapes of the Op", "text", "Shapes of the inputs of the op's first call.",
-               f"({_SHAPES})", nullable=True, sortable=False, filterable=False, tier=2),
+               f"({_FIRST_SHAPES})", nullable=True, sortable=False, filterable=False, tier=2),
+        Column("stack", "Stack", "long_text",
+               "Lines of the program that allocated it, innermost first, as far as a memory snapshot has them.",
+               "(SELECT nullif(stacks.stack, '') FROM memory_stacks AS stacks WHERE stacks.device_id = block.device_id "
+               "AND stacks.number = block.stack)", nullable=True, sortable=False, searchable=True, tier=2),
         Column("allocated_event", "Event", "integer", "Number of the event that allocated it.", "block.allocated_event",
                nullable=True, hidden=True),
         Column("freed_event", "Freed by Event", "integer", "Number of the event that freed it; unknown if none did.",

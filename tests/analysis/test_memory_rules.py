@@ -49,6 +49,7 @@ def held(
         np.full(STEPS, own),
         np.full(STEPS, CATEGORIES.index("activation"), np.int8),
         np.full(STEPS, 1, np.int32),
+        np.zeros(STEPS, np.int32),
     )
     profile.memory_histories = [
         History(
@@ -75,7 +76,7 @@ def snapshot(free: int, largest: int, settings: str = "", failed: int = 0) -> Pr
     history.segments = [Segment(0, 10 * GB, "large", 0, ((10 * GB - free, "active_allocated"), *pieces))]
     history.in_use_bytes[:] = 10 * GB - free
     history.reserved_bytes[:] = 10 * GB
-    history.blocks = Blocks(*(np.array(column) for column in ([0], [STAYS], [2 * GB], [7], [0])))
+    history.blocks = Blocks(*(np.array(column) for column in ([0], [STAYS], [2 * GB], [7], [0], [0])))
     history.settings = settings
     history.out_of_memory = [(3, failed, 0)] if failed else []
     return profile

@@ -81,6 +81,15 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     ]
     moment = asked(server, database, "/memory_at?device=0&time=30000&")
     assert moment["in_use_bytes"] == 4 * MB == sum(row["bytes"] for row in moment["at_peak"])
+    assert moment["by_stack"] == [{"stack": "me/net/model.py(7): forward", "bytes": 4 * MB, "blocks": 1}]
+    assert moment["by_size"] == [{"size": "1 to 10 MiB", "bytes": 4 * MB, "blocks": 1}]
+    (block,) = moment["blocks"]
+    assert (block["size_bytes"], block["stays"], block["lasts_ns"]) == (4 * MB, True, None)
+    earlier = asked(server, database, "/memory_at?device=0&time=20000&")["blocks"]
+    assert [(row["size_bytes"], row["allocated_ns"], row["lasts_ns"]) for row in earlier] == [
+        (8 * MB, 10_000, 20_000),
+        (4 * MB, 20_000, None),
+    ]
     table = asked(server, database, "/table?table=memory_blocks&device=0&")
     rows = [(row["size_bytes"], row["at_peak"], row["owner"]) for row in table["rows"]]
     place = "me/net/model.py(7): forward"
@@ -107,6 +116,7 @@ DAMAGE = (
     "UPDATE memory_phases SET stop = 'x'",
     "DELETE FROM memory_states",
     "DELETE FROM memory_owners",
+    "DELETE FROM memory_stacks",
     "UPDATE throughput_batches SET time_ns = 'x'",
     "INSERT INTO throughput_batches VALUES (0, 'x', 'y', x'00')",
     "UPDATE throughput_source SET layer = x'ff', samples_per_iteration = 'x'",

@@ -176,6 +176,29 @@ def test_names_of_megabytes_are_cut_before_they_are_searched(tmp_path: Path) -> 
     assert phases[80] != phases[8_000]
 
 
+def test_stacks_name_lines_ops_and_nodes_of_autograd(tmp_path: Path) -> None:
+    """Innermost first; a gradient, which no line of the program computes, belongs to its node."""
+    line = {"name": "forward", "filename": "/home/me/net/model.py", "line": 7}
+    ops = ("at::_ops::add__Tensor::call(at::Tensor&)", "at::_ops::add__Scalar::call()", "c10::impl::wrap<x>()")
+    forward = [*({"name": name, "filename": "??"} for name in ops), line]
+    names = ("at::_ops::mm::call(at::Tensor)", "torch::autograd::generated::MmBackward0::apply(std::vector)")
+    backward = [{"name": name} for name in (*names, "torch::autograd::Engine::thread_init(int)")]
+    events = [
+        {"action": "alloc", "addr": number, "size": 512, "frames": frames}
+        for number, frames in enumerate((forward, backward, [], forward), 1)
+    ]
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps({"segments": [], "device_traces": [events]}))
+    history = only(path)
+    told = [
+        (history.owners[owner], history.stacks[stack])
+        for owner, stack in zip(history.blocks.owner, history.blocks.stack, strict=True)
+    ]
+    place = "me/net/model.py(7): forward"
+    assert told[:3] == [(place, f"aten::add_ < {place}"), ("MmBackward0", "aten::mm < MmBackward0"), ("", "")]
+    assert told[3] == told[0]
+
+
 def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) -> None:
     """Where everything was reserved before the recording, not what was in use when it began."""
     events = [

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.database.memory_rows import write_history
-from tensorboard_plugin_dlprof.database.sql_files import run
+from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, VIEW_SCRIPTS, run
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, Blocks, History
 from tensorboard_plugin_dlprof.memory.pairing import pair
 from tensorboard_plugin_dlprof.memory.peak import by_category
 from tensorboard_plugin_dlprof.memory.stored import MOST_STATES, devices_of, open_blocks_of, read_states, state_of
 from tensorboard_plugin_dlprof.queries.memory import memory_at, memory_curve
+from tensorboard_plugin_dlprof.queries.scope import Scope
 
 
 def history_of(events: int, timed: bool = True) -> History:
@@ -43,15 +44,17 @@ def history_of(events: int, timed: bool = True) -> History:
             pairs.num_bytes,
             (pairs.allocated % 7).astype(np.int8),
             (pairs.allocated % 3).astype(np.int32),
+            (pairs.allocated % 2).astype(np.int32),
         ),
         owners=["", "/a/linear", "/b/conv2d"],
+        stacks=["", "model.py(7): forward < train.py(3): main"],
     )
 
 
 def stored(history: History) -> sqlite3.Connection:
     """A database with a history."""
     con = sqlite3.connect(":memory:")
-    run(con, "memory")
+    run(con, *TABLE_SCRIPTS, *VIEW_SCRIPTS)
     write_history(con, history)
     return con
 
@@ -133,4 +136,11 @@ def test_any_moment_has_its_blocks() -> None:
         moment = int(history.time_ns[max(state - 1, 0)]) if state else -1
         found, _, in_use = state_of(con, facts, moment)
         assert in_use == history.in_use_bytes[found]
-        assert sum(row["bytes"] for row in memory_at(con, 0, moment)["at_peak"]) == in_use
+        answer = memory_at(con, Scope(1, 0, ""), 0, moment)
+        for rows in ("at_peak", "by_owner", "by_module", "by_stack", "by_size"):
+            assert sum(row["bytes"] for row in answer[rows]) == in_use
+        sizes = [row["size_bytes"] for row in answer["blocks"]]
+        assert sizes == sorted(blocks.num_bytes.tolist(), reverse=True)[: len(sizes)]
+        for row in answer["blocks"]:
+            if row["lasts_ns"] is not None:
+                assert row["allocated_ns"] <= max(moment, 0) <= row["allocated_ns"] + row["lasts_ns"]

@@ -992,13 +992,16 @@ export interface Median {
   high: number | null;
 }
 
-/** What is in use at a moment, for pages. */
+/** What is in use at a moment, for pages: sums, and the largest blocks. */
 export interface MemoryAt {
   at_ns: number | null;
   in_use_bytes: number;
   at_peak: MemoryHeld[];
   by_owner: MemoryOwner[];
   by_module: MemoryModule[];
+  by_stack: MemoryHeldByStack[];
+  by_size: MemoryHeldBySize[];
+  blocks: MemoryHeldBlock[];
 }
 
 /**
@@ -1019,8 +1022,8 @@ export interface MemoryCurveResponse {
 }
 
 /**
- * The memory of a GPU. `at_peak`, `by_owner` and `by_module` are of the moment `at_ns`, when `in_use_bytes` were in
- * use.
+ * The memory of a GPU. `at_peak` and `by_*` are of the moment `at_ns`, when `in_use_bytes` were in use; `by_stack` is
+ * empty where no stacks were recorded.
  */
 export interface MemoryDevice {
   peak_bytes: number;
@@ -1037,6 +1040,8 @@ export interface MemoryDevice {
   at_peak: MemoryHeld[];
   by_owner: MemoryOwner[];
   by_module: MemoryModule[];
+  by_stack: MemoryHeldByStack[];
+  by_size: MemoryHeldBySize[];
   fragmentation: MemoryFragmentation;
   iterations: MemoryIteration[];
   leak: MemoryLeak;
@@ -1092,6 +1097,35 @@ export interface MemoryFragmentation {
 /** What a category holds; the categories add up to the memory in use. */
 export interface MemoryHeld {
   category: string;
+  bytes: number;
+  blocks: number | null;
+}
+
+/** A block that is in use at a moment. */
+export interface MemoryHeldBlock {
+  size_bytes: number;
+  category: string;
+  owner: string | null;
+  stack: string | null;
+  allocated_event: number | null;
+  allocated_ns: number | null;
+  lasts_ns: number | null;
+  /** Whether it is not freed before the recording ends. */
+  stays: boolean;
+  op_gpu_time_ns: number | null;
+  op_input_shapes: string | null;
+}
+
+/** What blocks of about a size hold. */
+export interface MemoryHeldBySize {
+  size: string;
+  bytes: number;
+  blocks: number | null;
+}
+
+/** What a line of the program and those that called it (after `<`) hold. */
+export interface MemoryHeldByStack {
+  stack: string;
   bytes: number;
   blocks: number | null;
 }

@@ -34,6 +34,22 @@ class HeldByModule(Struct):
     blocks: int | None
 
 
+class HeldByStack(Struct):
+    """What a line of the program and those that called it (after ``<``) hold."""
+
+    stack: str
+    bytes: Bytes
+    blocks: int | None
+
+
+class HeldBySize(Struct):
+    """What blocks of about a size hold."""
+
+    size: str
+    bytes: Bytes
+    blocks: int | None
+
+
 class Fragmentation(Struct):
     """What is reserved and not in use at the end."""
 
@@ -104,8 +120,8 @@ class MemoryFinding(Struct):
 
 
 class MemoryDevice(Struct):
-    """The memory of a GPU. ``at_peak``, ``by_owner`` and ``by_module`` are of the moment ``at_ns``,
-    when ``in_use_bytes`` were in use."""
+    """The memory of a GPU. ``at_peak`` and ``by_*`` are of the moment ``at_ns``, when ``in_use_bytes`` were in
+    use; ``by_stack`` is empty where no stacks were recorded."""
 
     peak_bytes: Bytes
     peak_of: str
@@ -121,6 +137,8 @@ class MemoryDevice(Struct):
     at_peak: list[HeldBy]
     by_owner: list[HeldByOwner]
     by_module: list[HeldByModule]
+    by_stack: list[HeldByStack]
+    by_size: list[HeldBySize]
     fragmentation: Fragmentation
     iterations: list[MemoryIteration]
     leak: Leak
@@ -129,14 +147,33 @@ class MemoryDevice(Struct):
     findings: list[MemoryFinding]
 
 
+class HeldBlock(Struct):
+    """A block that is in use at a moment."""
+
+    size_bytes: Bytes
+    category: str
+    owner: str | None
+    stack: str | None
+    allocated_event: int | None
+    allocated_ns: Ns | None
+    lasts_ns: Ns | None
+    stays: bool
+    """Whether it is not freed before the recording ends."""
+    op_gpu_time_ns: Ns | None
+    op_input_shapes: str | None
+
+
 class MemoryAt(Struct):
-    """What is in use at a moment, for pages."""
+    """What is in use at a moment, for pages: sums, and the largest blocks."""
 
     at_ns: Ns | None
     in_use_bytes: Bytes
     at_peak: list[HeldBy]
     by_owner: list[HeldByOwner]
     by_module: list[HeldByModule]
+    by_stack: list[HeldByStack]
+    by_size: list[HeldBySize]
+    blocks: list[HeldBlock]
 
 
 class Memory(Struct):

@@ -30,7 +30,8 @@ CREATE TABLE memory_states (
 CREATE INDEX memory_states_first ON memory_states (device_id, level, part, first);
 
 -- Blocks by allocation, packed likewise: event that allocates (difference from the block before in the part), events until
--- it is freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number).
+-- it is freed (-1: never), bytes, category (memory_tables.CATEGORIES), owner (memory_owners.number), stack
+-- (memory_stacks.number).
 CREATE TABLE memory_blocks (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
     part       INTEGER NOT NULL,    -- number from 0
@@ -58,6 +59,7 @@ CREATE TABLE memory_largest (
     at_peak          INTEGER NOT NULL,      -- boolean: in use at the peak
     category         TEXT NOT NULL,         -- memory_tables.CATEGORIES
     owner            TEXT,                  -- path of the op, or place in the program, that allocated it; NULL: unknown
+    stack            INTEGER NOT NULL,      -- memory_stacks.number
     allocated_event  INTEGER,               -- number of the event; NULL: before the first
     freed_event      INTEGER,               -- number of the event; NULL: not freed
     allocated_ns     INTEGER,               -- ns since the start of the capture; NULL: unknown
@@ -69,6 +71,14 @@ CREATE TABLE memory_owners (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
     number     INTEGER NOT NULL,    -- from 0, which is unknown
     path       TEXT NOT NULL,
+    PRIMARY KEY (device_id, number)
+) WITHOUT ROWID;
+
+-- Lines of the program that allocate, with those that called them, innermost first (snapshots).
+CREATE TABLE memory_stacks (
+    device_id  INTEGER NOT NULL,    -- memory_devices.device_id
+    number     INTEGER NOT NULL,    -- from 0, which is unknown
+    stack      TEXT NOT NULL,       -- memory_tables.STACK_STEP between lines
     PRIMARY KEY (device_id, number)
 ) WITHOUT ROWID;
 

@@ -21,6 +21,7 @@ import { formatDuration } from "../../format/time";
 import { besideOf, isOfMemory } from "../../model/beside";
 import { categoryColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
+import { HeldBlocks } from "./held_blocks";
 import { MemoryCurve } from "./memory_curve";
 import { Segments } from "./segments";
 
@@ -77,7 +78,23 @@ function Beside({ profile }: { profile: string }) {
 const GROUPINGS = [
   ["module", "Module or file"],
   ["op", "Op or line"],
+  ["stack", "Stack"],
+  ["size", "Size"],
 ] as const;
+
+/** The sums by each grouping. */
+function groupsOf(lists: MemoryAt | MemoryDevice, by: (typeof GROUPINGS)[number][0]) {
+  switch (by) {
+    case "module":
+      return lists.by_module.map(({ module: name, ...rest }) => ({ name, ...rest }));
+    case "op":
+      return lists.by_owner.map(({ owner: name, ...rest }) => ({ name, ...rest }));
+    case "stack":
+      return lists.by_stack.map(({ stack: name, ...rest }) => ({ name, ...rest }));
+    case "size":
+      return lists.by_size.map(({ size: name, ...rest }) => ({ name, ...rest }));
+  }
+}
 
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
@@ -88,12 +105,10 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   );
   const at = time === null ? null : moment.data;
   const rows = at?.at_peak ?? device.at_peak;
-  const grouping = chosenOf(GROUPINGS, url["memory.by"]);
-  const lists = at ?? device;
-  const owners =
-    grouping === "module"
-      ? lists.by_module.map(({ module, ...rest }) => ({ name: module, ...rest }))
-      : lists.by_owner.map(({ owner, ...rest }) => ({ name: owner, ...rest }));
+  // Only snapshots have stacks.
+  const groupings = GROUPINGS.filter(([by]) => by !== "stack" || device.by_stack.length > 0);
+  const grouping = chosenOf(groupings, url["memory.by"]);
+  const owners = groupsOf(at ?? device, grouping);
   const whole = at?.in_use_bytes ?? device.peak_bytes;
   const when = at === null ? "At the peak" : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
   return (
@@ -129,11 +144,11 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           ))}
         </ul>
       </Panel>
-      {owners.length > 1 && (
+      {(owners.length > 1 || url["memory.by"] !== undefined) && (
         <Panel
-          title={`${when}, by who allocated it`}
-          about="The modules and ops that allocated what is held, or the files and lines of the program. What repeats in a model is one row."
-          tools={<Choice label="Group by" options={GROUPINGS} value={grouping} to={(by) => ({ "memory.by": by })} />}
+          title={`${when}, by ${grouping === "size" ? "size of blocks" : "who allocated it"}`}
+          about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
+          tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
         >
           <ul class="memory-rows">
             {owners.slice(0, 15).map(({ name, bytes, blocks }) => (
@@ -142,6 +157,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           </ul>
         </Panel>
       )}
+      {at !== null && <HeldBlocks blocks={at.blocks} />}
       <DataTable
         table="memory_blocks"
         name="blocks"

@@ -1,0 +1,106 @@
+/** The largest blocks that are in use at the clicked moment, and what it would cost to have them again. */
+import type { MemoryHeldBlock } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { Duration, OpPath } from "../../components/value";
+import { ViewLink } from "../../components/view_link";
+import { formatBytes } from "../../format/bytes";
+import { exactNumber, UNKNOWN } from "../../format/number";
+import { categoryColour } from "../../model/memory_categories";
+
+export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
+  if (blocks.length === 0) return null;
+  const timed = blocks.some(({ allocated_ns: time }) => time !== null);
+  const withOps = blocks.some(({ op_gpu_time_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null);
+  return (
+    <Panel
+      title="Largest blocks held then"
+      about="GPU time is that of the op over all its calls: about what it costs to have the block again. Inputs are those of the op's first call."
+    >
+      <div class="memory-held-frame">
+        <table class="plain-table memory-held">
+          <thead>
+            <tr>
+              <th scope="col" class="right">
+                Size
+              </th>
+              <th scope="col">Category</th>
+              <th scope="col">Allocated by</th>
+              <th scope="col" class="right">
+                {timed ? "Allocated" : "Event"}
+              </th>
+              {timed && (
+                <th scope="col" class="right">
+                  Lasts
+                </th>
+              )}
+              {withOps && (
+                <>
+                  <th scope="col" class="right">
+                    GPU time of the op
+                  </th>
+                  <th scope="col">Inputs of the op</th>
+                </>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {blocks.map((block, number) => (
+              <tr key={number}>
+                <td class="right" data-tip={`${exactNumber(block.size_bytes)} bytes`}>
+                  {formatBytes(block.size_bytes)}
+                </td>
+                <td>
+                  <span class="swatch" style={{ background: categoryColour(block.category) }} /> {block.category}
+                </td>
+                <td>
+                  <AllocatedBy block={block} />
+                </td>
+                <td class="right">
+                  <Allocated block={block} timed={timed} />
+                </td>
+                {timed && <td class="right">{block.stays ? "not freed" : <Duration ns={block.lasts_ns} />}</td>}
+                {withOps && (
+                  <>
+                    <td class="right">
+                      <Duration ns={block.op_gpu_time_ns} />
+                    </td>
+                    <td class="memory-shapes">{block.op_input_shapes ?? <span class="unknown">{UNKNOWN}</span>}</td>
+                  </>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  );
+}
+
+function Allocated({ block, timed }: { block: MemoryHeldBlock; timed: boolean }) {
+  const { allocated_ns: time, allocated_event: event } = block;
+  if (event === null) return <>before the recording</>;
+  return timed ? <Duration ns={time} /> : <>{exactNumber(event)}</>;
+}
+
+/** The op, which the page of ops shows, or the place in the program with the lines that called it. */
+function AllocatedBy({ block: { owner, stack } }: { block: MemoryHeldBlock }) {
+  if (owner === null && stack === null) return <span class="unknown">{UNKNOWN}</span>;
+  if (stack !== null)
+    return (
+      <details class="memory-stack">
+        <summary>{owner ?? stack.split(" < ")[0]}</summary>
+        <ol>
+          {stack.split(" < ").map((line, number) => (
+            <li key={number}>{line}</li>
+          ))}
+        </ol>
+      </details>
+    );
+  return owner?.startsWith("/") === true ? (
+    <ViewLink to={{ view: "ops", "paths.search": owner }}>
+      <OpPath path={owner} />
+    </ViewLink>
+  ) : (
+    <>{owner}</>
+  );
+}
