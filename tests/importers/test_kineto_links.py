@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -227,3 +228,17 @@ def test_operators_with_some_inputs_in_common_keep_their_own(tmp_path: Path) -> 
         ("", "", ""),
         ("", "", '["\\u0000", "1"]'),
     ]
+
+
+@pytest.mark.parametrize("end", ["", ', {"ph": "X", "name": }'], ids=["last", "before a broken event"])
+def test_collectives_are_read_wherever_their_events_stand(tmp_path: Path, end: str) -> None:
+    """The last event of a trace, and those around a broken one, are read one by one."""
+    described: dict[str, Any] = {
+        "Collective name": "allreduce",
+        "In msg nelems": 8,
+        "Group size": 2,
+        "Process Group Name": "0",
+    }
+    events = [kernel("ncclDevKernel", ts=number, correlation=number, **described) for number in (1, 2)]
+    capture = read(f'{{"traceEvents": [{", ".join(map(json.dumps, events))}{end}]}}'.encode(), tmp_path)
+    assert texts(capture, capture.collectives.call) == ["allreduce", "allreduce"]
