@@ -19,55 +19,42 @@ _JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEv
 """How the trace begins that JAX makes of an XPlane profile. It lacks most of what is in that."""
 
 
+_NAMES = ("kineto", "nsight", "xplane", "memory_snapshot", "memory_timeline")
+
+_SIGNS = ((b"[[", "memory_timeline"), (MAGIC, "nsight"), (b"\n", "xplane"), (b"\x80", "memory_snapshot"))
+"""How files of some formats begin."""
+
+
 @functools.cache
-def _nsight() -> Importer:
-    from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
+def _importer(name: str) -> Importer:
+    """One of ``_NAMES``. Its module is loaded when it is requested, since listing profiles needs few of them."""
+    if name == "nsight":
+        from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
 
-    return NsightSystemsImporter()
+        return NsightSystemsImporter()
+    if name == "xplane":
+        from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
 
+        return XPlaneImporter()
+    if name == "memory_snapshot":
+        from tensorboard_plugin_dlprof.importers.memory_snapshot import MemorySnapshotImporter
 
-@functools.cache
-def _kineto() -> Importer:
+        return MemorySnapshotImporter()
+    if name == "memory_timeline":
+        from tensorboard_plugin_dlprof.importers.memory_timeline import MemoryTimelineImporter
+
+        return MemoryTimelineImporter()
     from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
 
     return KinetoImporter()
 
 
-@functools.cache
-def _snapshot() -> Importer:
-    from tensorboard_plugin_dlprof.importers.memory_snapshot import MemorySnapshotImporter
-
-    return MemorySnapshotImporter()
-
-
-@functools.cache
-def _xplane() -> Importer:
-    from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
-
-    return XPlaneImporter()
-
-
-@functools.cache
-def _memory_timeline() -> Importer:
-    from tensorboard_plugin_dlprof.importers.memory_timeline import MemoryTimelineImporter
-
-    return MemoryTimelineImporter()
-
-
-_SIGNS = ((b"[[", _memory_timeline), (MAGIC, _nsight), (b"\n", _xplane), (b"\x80", _snapshot))
-"""How files of some formats begin."""
-
-
 def importers(head: bytes = b"") -> Iterator[Importer]:
-    """One instance of each importer, starting with the most likely for a file that begins with ``head``.
-
-    Each module is loaded only when its importer is requested, since listing profiles needs none of them.
-    """
-    every = (_kineto, _nsight, _xplane, _snapshot, _memory_timeline)
-    first = next((importer for sign, importer in _SIGNS if head.startswith(sign)), _kineto)
-    if first is _xplane and head.lstrip()[:1] in (b"{", b"["):
-        first = _kineto  # which may begin with the sign of XPlane, a line break
-    yield from (importer() for importer in (first, *(other for other in every if other is not first)))
+    """One instance of each importer, starting with the most likely for a file that begins with ``head``."""
+    first = next((name for sign, name in _SIGNS if head.startswith(sign)), "kineto")
+    if first == "xplane" and head.lstrip()[:1] in (b"{", b"["):
+        first = "kineto"  # which may begin with the sign of XPlane, a line break
+    yield from map(_importer, dict.fromkeys((first, *_NAMES)))
 
 
 def find_importer(path: Path) -> Importer:

@@ -28,7 +28,8 @@ import gc
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,7 @@ from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRea
 from tensorboard_plugin_dlprof.importers.kineto.tables import NO_TYPE, Events, EventTables
 from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
-from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
+from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream, read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 _START = re.compile(rb"(?:\xef\xbb\xbf)?\s*([{\[])\s*(\S)")
@@ -104,10 +105,7 @@ def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progre
                 if stream.expanded_bytes >= options.parallel_from_bytes:
                     reader = TraceReader(stream, shown(path))
                     reader.begin()
-
-                    def read(batches: Iterable[list[Any]], stream: ByteStream = stream) -> EventTables:
-                        return _sorted(batches, stream, store, progress)
-
+                    read = partial(_sorted, stream=stream, store=store, progress=progress)
                     return read_by_many(path, reader, stream, options, store, read), reader
         except NeedsSequentialRead:
             pass
@@ -159,15 +157,8 @@ def _of_unknown_categories(categories: Counter[str]) -> Counter[str]:
 
 def _holds_events(path: Path) -> bool:
     """Whether ``traceEvents`` comes later than the head."""
-    try:
-        with ByteStream(path) as stream:
-            before, read = b"", 0
-            while read < _SNIFFED_BYTES and (chunk := stream.read(1 << 16)):
-                if _EVENTS in before + chunk:
-                    return True
-                before, read = chunk[-len(_EVENTS) :], read + len(chunk)
-    except ProfileError:
-        pass
+    with suppress(ProfileError):
+        return _EVENTS in read_head(path, _SNIFFED_BYTES)
     return False
 
 
