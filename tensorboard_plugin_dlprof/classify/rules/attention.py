@@ -54,7 +54,7 @@ RULES: Final = (
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
          note="a kernel named like FlashAttention's, with other parameters", words="flash_"),
     Rule("flash2", YES, "attention", "flash_attention",
-         r"\bflash_fwd_(?:kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:dq_dk_dv|kernel"
+         r"\bflash_fwd_(?:kernel|block_kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:(?:block_)?dq_dk_dv|kernel"
          r"|sm\d)\w*"
          r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types", words="flash"),
     Rule("flash3", YES, "attention", "flash_attention",

@@ -47,7 +47,7 @@ RULES: Final = (
          r"|matmul)\w*(?:_?(?i:args"
          r"|arguments|ptrs|pointers|offsets|strides|starts|problem_sizes|problems|metadata|indices))\w*$"
          r"|(?:^|::)computeStridesTmaWarpSpecialized\w*|^interleave_\w*weights_for_\w*gemm\w*"
-         r"|^(?:setup|set)_grouped_gemm\w*kernel$|^get_grouped_gemm_starts\w*",
+         r"|^(?:setup|set)_grouped_gemm\w*kernel$|^_*(?:\w+_)?get_group(?:ed)?_gemm_starts\w*",
          note="addresses, strides and layouts for products to come", knows_better=True,
          words="gemm conv matmul computestrides"),
     # Products without Tensor Cores: too small a dimension for a tile.

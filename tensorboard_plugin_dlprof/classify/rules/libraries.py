@@ -20,13 +20,21 @@ RULES: Final = (
          r"|pad|arrange|im2col)\w*", "@types", words="arrange cast concat copy cpy im2col pad permute slice transpose"),
     Rule("library-other", NO, "other", "@namespace",
          r"^(?:dgl|graphbolt|minkowski|faiss|gsplat|higs|lightseq|fastertransformer|nvinfer1|ctranslate2"
-         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR"
-         r"|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost|k2|flashinfer::(?:sampling|norm"
+         r"|tensorrt_llm::common|mxnet|mshadow|cudf|dali|caffe|oneflow|paddle|flashinfer::(?:sampling|norm"
          r"|activation|da_moe|trtllm_\w+)|turbomind(?!::gemm))::|^cv::", "@types",
          note="a library that leaves products to cuBLAS", of_rest=True,
          words="caffe ctranslate2 cudf cv:: dali dgl faiss fastertransformer flashinfer:: graphbolt gsplat higs "
-               "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind kaolin ngp:: "
-               "wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2::"),
+               "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
+    Rule("library-searched", NO, "other", "@namespace",
+         r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost|k2|gko)::"
+         r"|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$|^nvinfer1::plugin::(?:attention"
+         r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
+         note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
+         words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
+               "embedding:: nvinfer1::plugin"),
+    Rule("sparse-indices", NO, "other", "spconv",
+         r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",
+         note="spconv's pairs of inputs and outputs", knows_better=True, words="indice grid"),
     Rule("interpolation", NO, "other", "@namespace",
          r"(?i)(?:interp|resiz|sampl|texture|voxel|warp_|blend|embed)\w*linear|linear\w*(?:interp|resiz|sampl|texture"
          r"|mipmap|voxel|blend|embed)", "@types", note="values between the points of a grid", knows_better=True,

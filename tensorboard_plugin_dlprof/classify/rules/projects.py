@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 RULES: Final = (
     # Triton attention: tl.dot of 16-bit or narrower types, or of FP32 as TF32.
     Rule("triton-attention-dot", YES, "attention", "triton",
-         r"^_attn_(?:fwd|bwd)(?:_tma)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
+         r"^_attn_(?:fwd|bwd)(?:_(?!pre|post|reduce|merge|combine|inner)\w+)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
          r"|fused_(?:atomic_)?)?(?:non)?causal$"
          r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|fp8|int8kv|no_prompt_cache|splitK|with_v)$"
          r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?"
@@ -20,24 +20,30 @@ RULES: Final = (
          r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
          r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
+         r"|^_(?:alibi_)?fwd_context_paged_attention_kernel(?:_v2)?$|^_sparse_attn_(?:v4_paged_prefill(?:_csa)?"
+         r"|(?:ragged_)?triton)_kernel$|^_gqa_sparse_(?:fwd|decode)_kernel$|^(?:varlen_|fp8_)?mla_(?:for|back)ward_kernel$"
+         r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
+         r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_bmm_pool_sim_\w+$|^_(?:gluon_attn|mla_gluon)$"
          r"|^_v4_attention_(?:fwd|bwd(?:_(?:dq|dkv(?:_pool(?:_mha)?)?))?)_kernel$"
          r"|^_v4_csa_attention_pool_sparse_(?:merge_)?(?:fwd|bwd)(?:_\w+)?_kernel$"
          r"|^_sparse_mla_(?:fwd|bwd)_(?:\w+_)?(?:gl|tr)(?:_v2)?_kernel$"
          r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v"
          r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
-         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_"),
+         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_ "
+               "_sparse_attn mla_ gqa_ triton_ gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
          r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update)|dsa_attn_combine)_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
          r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
+         r"|^_?flash_decoding_(?:fwd_)?reduce_kernel$|^kernel_(?:intra_rank_)?gqa_fwd_batch_decode_combine_kv$"
          r"|^_v4_csa_attention_(?:pool_)?(?:fwd|bwd|segreduce_sequential)_kernel$|^_hc_compute_tail_[fb]wd_kernel$"
          r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
          note="by elements, or moves what attention reads", knows_better=True,
          words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
-               "_attention_ _hc_compute"),
+               "_attention_ _hc_compute flash_decoding gqa_fwd"),
     Rule("attention-cuda", YES, "attention", "custom",
          r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
          r"|sparse_attn_fwd_for_small_topk_kernel"
@@ -121,7 +127,11 @@ RULES: Final = (
          "@words", note="tl.dot of FP8 or narrower operands, which no other unit multiplies", knows_better=True,
          words="fp8 mxfp"),
     Rule("product-triton", YES, "gemm", "triton",
-         r"^_scaled_int8_mm_kernel$|^_gated_(?:dual_)?gemm_(?:with_residual_)?(?:backward_)?kernel$"
+         r"^kernel_(?:fused_ag_gemm|consumer_gemm_triton|gemm_rs_producer_fuse_scatter|all_to_all_gemm_consumer"
+         r"|persistent_tma_gemm_notify|consumer_m_parallel_scatter_group_gemm)$|^(?:transposed_)?moe_(?:gather_[ra][sr]_)?"
+         r"grouped_(?:two_weights_split_[NK]_)?gemm_kernel(?:_nk_const\w*)?$|^flat_group_gemm_(?:fuse_reshape_)?kernel$"
+         r"|^streamk_(?:amd|cuda)_gemm$|^_mx_dot_scaled_kernel$|^(?:grouped_)?(?:mxfp8|nvfp4)_(?:gemm|wgrad)_kernel$"
+         r"|^_scaled_int8_mm_kernel$|^_gated_(?:dual_)?gemm_(?:with_residual_)?(?:backward_)?kernel$"
          r"|^(?:[ab]_fused_)?[mk]_grouped_bf16_gemm_contiguous_tl_impl$|^_xformers_tiled_matmul_kernel$"
          r"|^wait_signal_matmul_triton_kernel$|^(?:add|b)?mm_sqmma_kernel$|^fused_ln_dual_matmul_kernel$"
          r"|^(?:paroquant_gemm|awq_linear)_kernel$|^_mhc_mm_norm_(?:fwd|bwd)(?:_fused)?_kernel(?:_npu)?$"
@@ -130,15 +140,18 @@ RULES: Final = (
          r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
          r"|^_winograd_f4x3_batched_gemm_kernel$", "@words",
          note="its products are tl.dot", knows_better=True,
-         words="_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
+         words="_gemm _dot_scaled mxfp8 nvfp4 "
+               "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
                "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_"),
     Rule("product-cuda", YES, "gemm", "custom",
-         r"(?:^|::)(?:QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
+         r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device|kernel_mlp_fused(?:_backward)?"
+         r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
          r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*"
          r"|dispatch_group_gemm_kernel"
          r"|gemm_kernel_sm90(?:_bf16)?)$|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
          note="mma or CUTLASS", knows_better=True,
-         words="quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
+         words="lookupmatmul e8p qgemm_device mlp_fused ll4mi_qkv hk_ "
+               "quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
                "gemm_kernel_sm bitblas_kernel"),
     Rule("flash-fft-conv", YES, "convolution", "flash_fft_conv",
          r"^butterfly_(?:padded_)?(?:ifft_)?(?:padded_)?(?:bf16_)?cuda_kernel_(?:16|32|64|128)$"

@@ -32,10 +32,10 @@ RULES: Final = (
          r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm(?!::)\w*|\bfp8_gemm_kernel", "@words or types",
          words="_gemm bf16 fp4 fp8 m_grouped tf32"),
     Rule("awq", YES, "gemm", "awq",
-         r"\b(?:group_)?gemm_forward_4bit_cuda_m16n\w*|\bgemmv2_forward_4bit_cuda_m\w*|\bawq_gemm\w*"
+         r"\b(?:group_)?gemm_forward_4bit_cuda_m\d+n\w*|\bgemmv2_forward_4bit_cuda_m\w*|\bawq_gemm\w*"
          r"|\bgemm_w4a16_T\d", "fp16",
          note="mma.sync on dequantised halves",
-         words="awq_gemm gemm_forward_4bit_cuda_m16n gemm_w4a16_t gemmv2_forward_4bit_cuda_m"),
+         words="awq_gemm gemm_forward_4bit_cuda_m gemm_w4a16_t gemmv2_forward_4bit_cuda_m"),
     Rule("awq-dequantise", NO, "elementwise", "awq", r"\bdequantize_weights\b|\bawq_dequantize\w*",
          words="awq_dequantize dequantize_weights"),
     Rule("exllama-cache", NO, "copy", "exllama", r"^(?:fp16_to_q_kv|q_to_fp16_kv)_(?:paged_)?kernel$",
@@ -122,7 +122,7 @@ RULES: Final = (
          r"\bmul_mat_vec\w*|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
          words="mul_mat_p021 mul_mat_vec"),
     Rule("ggml-quantise", NO, "elementwise", "ggml",
-         r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bk_bin_bcast\w*|\bk_get_rows\w*|\bk_copy_src\w*"
+         r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*|\bk_get_rows\w*|\bk_copy_src\w*"
          r"|\bcpy_\w*f32\w*|\brope_(?:neox|norm|multi)\w*",
          knows_better=True, words="cpy_ k_bin_bcast k_copy_src k_get_rows quantize_ rope_"),
     Rule("triton-matmul-ogs", YES, "gemm", "triton",
@@ -149,14 +149,14 @@ RULES: Final = (
          r"|^gemm_splitK_persistent_kernel$", note="tl.dot on dequantised halves", words="gemm"),
     Rule("lora-triton", YES, "gemm", "triton",
          r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|sgmv_(?:shrink"
-         r"|expand))_kernel\w*",
+         r"|expand)(?:_slice)?)_kernel\w*",
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:shrink|expand)\w*", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_"),
     Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",
          note="Unsloth's and MegaBlocks' products of experts by tl.dot", words="_grouped_gemm_ _sdd _dsd _dds"),
-    Rule("gptq-triton", YES, "gemm", "triton", r"^(?:transpose_)?quant_matmul_248_kernel$", "fp16",
-         note="tl.dot on dequantised halves", words="quant_matmul_248_kernel"),
+    Rule("gptq-triton", YES, "gemm", "triton", r"^(?:(?:transpose_)?quant_)?matmul_248_kernel$", "fp16",
+         note="tl.dot on dequantised halves", words="matmul_248_kernel"),
     Rule("cut-cross-entropy", YES, "gemm", "triton", r"^_cce_(?:lse_forward|backward|indexed_neg_dot_forward)_kernel$",
          note="the last layer's product by tl.dot, within its loss", words="_cce_"),
     Rule("routing-sigmoid", YES, "gemm", "aiter", r"^_routing_sigmoid_top1_kernel$",

@@ -24,13 +24,13 @@ RULES: Final = (
     Rule("sampling", NO, "random", "@namespace", r"(?:sampling|Sampling|TopP|top_p|rejection_sample|gumbel)\w*",
          words="gumbel rejection_sample sampling top_p topp"),
     Rule("deep-gemm-activation", NO, "elementwise", "triton",
-         r"^_silu_mul_(?:fp8_quant_|bf16_)?deep_gemm\w*$", "@words",
-         note="the activation before DeepGEMM's second product", knows_better=True, words="_silu_mul_"),
+         r"(?:^|::)_?silu_mul_(?:fp8_quant_|bf16_)?deep_gemm\w*$", "@words",
+         note="the activation before DeepGEMM's second product", knows_better=True, words="silu_mul_"),
     Rule("latent-cache-write", NO, "copy", "@namespace",
-         r"^(?!\w*(?:bmm|gemm)).*(?:(?:cat|concat)_and_cache_mla|store_mla_kv_cache|flatten_kv_cache|mla_copy_)\w*",
+         r"^(?!\w*(?:bmm|gemm)).*(?:(?:cat|concat)_and_cache_mla|gather_mla_cache|cp_mha_gather_cache|store_mla_kv_cache|flatten_kv_cache|mla_copy_)\w*",
          "@types",
          note="writes the latent of MLA where attention will read it", knows_better=True,
-         words="_and_cache_mla store_mla_kv_cache flatten_kv_cache mla_copy_"),
+         words="_and_cache_mla gather_mla_cache cp_mha_gather store_mla_kv_cache flatten_kv_cache mla_copy_"),
     Rule("kv-cache-write", NO, "copy", "@namespace",
          r"\b(?:reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
          r"|cp_gather_cache|gather_cache|append_paged_\w*kv_cache|AppendPagedKV"
