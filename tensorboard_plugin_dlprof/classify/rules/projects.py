@@ -31,7 +31,7 @@ RULES: Final = (
          r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
          words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_ "
-               "_sparse_attn mla_ gqa_ triton_ gluon"),
+               "_sparse_attn mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense triton_bmm gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
          r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update)|dsa_attn_combine)_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
@@ -140,7 +140,8 @@ RULES: Final = (
          r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
          r"|^_winograd_f4x3_batched_gemm_kernel$", "@words",
          note="its products are tl.dot", knows_better=True,
-         words="_gemm _dot_scaled mxfp8 nvfp4 "
+         words="kernel_fused_ag kernel_consumer kernel_gemm_rs kernel_all_to_all kernel_persistent_tma grouped_ "
+               "flat_group streamk_ _dot_scaled mxfp8 nvfp4 "
                "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
                "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_"),
     Rule("product-cuda", YES, "gemm", "custom",
