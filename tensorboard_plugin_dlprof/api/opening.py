@@ -28,9 +28,9 @@ def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None
     """Open a profile.
 
     Args:
-        path: A DLProf database (ours, or NVIDIA's of 1.3 to 1.8); a PyTorch trace or an SQLite export of Nsight
-            Systems, which is imported into your cache folder unless its database exists there or next to it;
-            or a folder with exactly one of these. It may be an address in the cloud, such as
+        path: A DLProf database (ours, or NVIDIA's of 1.3 to 1.8); a PyTorch trace, an SQLite export of Nsight
+            Systems or an XPlane profile, which is imported into your cache folder unless its database exists there or
+            next to it; or a folder with exactly one of these. It may be an address in the cloud, such as
             ``s3://bucket/run/trace.json.gz``.
         aggregation: Id of the aggregation; by default the first one.
 
@@ -66,7 +66,7 @@ def _only_profile(folder: Path) -> Path:
     made = {database_name(source.name) for source in sources}
     profiles = sources + [database for database in databases if database.name not in made]
     if not profiles:
-        raise NotFound(f"{folder}: there is no profile in this folder; name a database, a trace or an Nsight export.")
+        raise NotFound(f"{folder}: there is no profile in this folder; name a database or what a profiler wrote.")
     if len(profiles) > 1:
         names = ", ".join(path.name for path in profiles[:10])
         raise BadRequest(f"{folder}: there are {len(profiles)} profiles in this folder; open one of {names}.")

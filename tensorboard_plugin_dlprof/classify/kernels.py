@@ -112,7 +112,7 @@ def _with_zeros(name: str) -> str:
     if ")" in name:
         return _TYPED_NUMBER.sub(")0", name)
     base = name.rstrip("0123456789")
-    if len(base) == len(name) or not (base.startswith("triton_") or "fusion" in base):
+    if len(base) == len(name) or not (base.startswith(("triton_", "wrapped_")) or "fusion" in base):
         return name
     # ``sm_90`` ends in an architecture, which must stay.
     return f"{base}0" if base.endswith("_") and not base.lower().endswith("sm_") else name

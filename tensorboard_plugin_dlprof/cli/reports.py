@@ -1,8 +1,8 @@
 """Write DLProf's reports of one profile to files.
 
-The profile is a DLProf database, or a PyTorch trace or Nsight Systems export, which is first imported into a temporary
-folder unless its database is beside it. Reports: summary, detail, iteration, kernel, tensor, op_type, group_op,
-expert_systems, or all. CSV files are byte for byte those of DLProf 1.8: titles, headings, quoting.
+The profile is a DLProf database, or a PyTorch trace, Nsight Systems export or XPlane profile, which is first imported
+into a temporary folder unless its database is beside it. Reports: summary, detail, iteration, kernel, tensor, op_type,
+group_op, expert_systems, or all. CSV files are byte for byte those of DLProf 1.8: titles, headings, quoting.
 """
 
 from __future__ import annotations

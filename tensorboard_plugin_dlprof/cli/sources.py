@@ -45,7 +45,7 @@ def meant_by(argument: str, databases: bool = False) -> list[Path]:
     if path.is_dir():
         sources = list(_below(path, databases))
         if not sources:
-            raise BadRequest(f"{argument}: there is no profile below this folder; name a trace or an Nsight export.")
+            raise BadRequest(f"{argument}: there is no profile below this folder; name a file that a profiler wrote.")
         return sources
     if os.path.lexists(path):
         if not databases and is_database_name(path.name) and _is_database(path):

@@ -1,7 +1,7 @@
 """Print the summary report of one profile.
 
-The profile is a DLProf database, or a PyTorch trace or Nsight Systems export, which is first imported into a temporary
-folder unless its database is beside it. Times are in nanoseconds, utilisations and shares in percent.
+The profile is a DLProf database, or a PyTorch trace, Nsight Systems export or XPlane profile, which is first imported
+into a temporary folder unless its database is beside it. Times are in nanoseconds, utilisations and shares in percent.
 """
 
 from __future__ import annotations

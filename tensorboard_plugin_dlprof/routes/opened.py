@@ -36,7 +36,7 @@ class Opened(msgspec.Struct, frozen=True):
         if refusal is not None:
             return {**answer, "code": refusal.code, "message": str(refusal).replace(shown_path(self.path), name)}
         message = (
-            f"{name} is neither a DLProf database nor a PyTorch trace or an Nsight Systems export; "
+            f"{name} is neither a DLProf database nor a PyTorch trace, an Nsight Systems export or an XPlane profile; "
             "name the file that the profiler wrote."
         )
         return {**answer, "code": "not_a_database", "message": message}

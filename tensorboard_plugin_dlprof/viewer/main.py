@@ -1,7 +1,7 @@
 """Show a profile in a browser without TensorBoard.
 
-DATABASE is a DLProf database; SOURCE is a PyTorch trace or an Nsight Systems export, which is imported when it is
-opened; FOLDER holds any number of these at any depth. Ctrl-C ends the server.
+DATABASE is a DLProf database; SOURCE is a PyTorch trace, an Nsight Systems export or an XPlane profile of JAX or
+TensorFlow, which is imported when it is opened; FOLDER holds any number of these at any depth. Ctrl-C ends the server.
 """
 
 from __future__ import annotations

@@ -380,14 +380,14 @@ def _device(plane: Plane) -> Device:
         name = told
     elif plane.stats.get("device_vendor") == "AMD":
         # The marketing name does not follow from these numbers.
-        name = f"AMD {_AMD.get((major, minor), 'GPU')}, {count} CUs"
+        name = f"AMD {_AMD.get((major, minor), 'GPU')}" + (f", {count} CUs" if count else "")
         major = minor = 0
     else:
         name = _GPUS.get((major, minor, count), "")
         if name == "NVIDIA H100" and memory > _H200_BYTES:
             name = "NVIDIA H200"
         if not name and major:
-            name = f"NVIDIA GPU {major}.{minor}, {count} SMs"
+            name = f"NVIDIA GPU {major}.{minor}" + (f", {count} SMs" if count else "")
     return Device(plane.gpu, name, major, minor, count, memory)
 
 

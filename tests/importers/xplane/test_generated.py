@@ -228,6 +228,25 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"device_vendor": "AMD"}, "AMD GPU"),
+        (
+            {"device_vendor": "AMD", "compute_cap_major": 9, "compute_cap_minor": 4, "core_count": 304},
+            "AMD gfx942, 304 CUs",
+        ),
+        ({"device_vendor": "Nvidia", "compute_cap_major": 12, "compute_cap_minor": 0}, "NVIDIA GPU 12.0"),
+        ({"device_vendor": "Nvidia"}, ""),
+    ],
+)
+def test_gpus_are_called_by_what_is_known_of_them(tmp_path: Path, told: dict[str, object], name: str) -> None:
+    """An unknown number of multiprocessors is not 0."""
+    device = Plane("/device:GPU:0", told)
+    device.event(device.line(1, "Stream #1"), "k", 500, 100)
+    assert [each.name for each in capture_of(tmp_path, device).devices] == [name]
+
+
 def test_versions_are_those_that_jax_says(tmp_path: Path) -> None:
     """They are texts of the plane of modules; a program need not have a module whose name tells."""
     told = Plane("/host:metadata", {"cuda_version": "12080", "cuda_runtime_version": "12090", "jax_version": "0.10.2"})
