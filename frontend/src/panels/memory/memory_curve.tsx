@@ -245,7 +245,13 @@ function ticksOf<Each extends { start_ns: number }>(
 ): Each[] {
   const inside = iterations.filter(({ start_ns: start }) => start >= from && start <= to);
   const every = labelStep(inside.length, inner / TICK_ROOM);
-  return inside.filter((_, i) => i % every === 0);
+  const room = ((to - from) * TICK_ROOM) / inner;
+  let free = from;
+  return inside.filter(({ start_ns: start }, i) => {
+    const has = i % every === 0 && start >= free; // some iterations are much shorter than others
+    if (has) free = start + room;
+    return has;
+  });
 }
 
 /** The categories from below, the upper ones first, each up to the sum of those below and its own. */
