@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of
 from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.peak import (
     Held,
+    Peak,
     by_category,
     by_module,
     by_owner,
@@ -80,7 +81,25 @@ def headline(profile: Profile) -> str:
     if (history.reserved_bytes >= 0).all():
         cached = size(cached_bytes(history))
         reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached, not in use."
-    return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative} on GPU {history.device}: {consists}.{reserved}"
+    where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
+    return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative}{where}: {consists}.{reserved}"
+
+
+def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:
+    if time_ns is None or candidate.source == "whole_capture":
+        return ""
+    place = int(np.searchsorted(candidate.start_ns, time_ns, side="right")) - 1
+    inside = place >= 0 and time_ns < candidate.stop_ns[place]
+    return f" in iteration {candidate.values[place]}" if inside else ""
+
+
+def _reached_in(history: History, peak: Peak) -> str:
+    """Whose allocation reaches the peak: that of the event before its state."""
+    block = int(np.searchsorted(history.blocks.allocated, peak.state - 1))
+    if not peak.state or block == len(history.blocks.allocated) or history.blocks.allocated[block] != peak.state - 1:
+        return ""
+    owner = history.owners[history.blocks.owner[block]]
+    return f", reached in {owner}" if owner else ""
 
 
 def _device(profile: Profile, history: History, candidate: IterationCandidate, at_ns: int | None) -> dict[str, Any]:

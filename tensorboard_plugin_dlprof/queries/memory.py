@@ -50,7 +50,7 @@ from tensorboard_plugin_dlprof.queries.memory_table import NO_COSTS, op_costs
 from tensorboard_plugin_dlprof.queries.scope import Scope
 
 MOST_BINS = 2_000
-_LARGEST = 30
+_LARGEST = 15
 """Blocks of a moment that are told one by one; what they cost is looked up for each."""
 
 _MOST_PHASES = 500

@@ -97,7 +97,7 @@ function AllocatedBy({ block: { owner, stack } }: { block: MemoryHeldBlock }) {
       </details>
     );
   return owner?.startsWith("/") === true ? (
-    <ViewLink to={{ view: "ops", "paths.search": owner }}>
+    <ViewLink class="link-button" to={{ view: "ops", "paths.search": owner }}>
       <OpPath path={owner} />
     </ViewLink>
   ) : (
