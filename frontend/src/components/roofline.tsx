@@ -16,6 +16,7 @@ import {
   along,
   axes,
   decades,
+  distance,
   dotAt,
   dotLabels,
   drawnDots,
@@ -70,17 +71,20 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   const largest = shown.slice(0, MOST_LABELS);
   const roofHeights = (at: number): number[] =>
     roofs === null ? [] : roofsAt(roofs, 10 ** (x.from + (at / plotWidth) * (x.to - x.from))).map(placeY);
-  const labels = dotLabels(
-    largest.map(labelOf),
-    places,
-    (roofs?.compute ?? []).map(({ label, perSecond }) => ({
-      from: plotWidth - label.length * LABEL_LETTER,
-      to: plotWidth,
-      y: placeY(perSecond) - 5,
-    })),
-    roofHeights,
-    { width: plotWidth, height: plotHeight },
-  );
+  // The name of a level roof stands at its end, or at its beginning where dots are in the way there.
+  const roofNames = (roofs?.compute ?? []).map(({ label, perSecond, ridge }) => {
+    const long = label.length * LABEL_LETTER;
+    const y = placeY(perSecond) - 5;
+    const start = (ridge === null ? 0 : Math.max(placeX(ridge), 0)) + 4;
+    const isFree = (from: number): boolean =>
+      places.every((place) => distance(place, { from, to: from + long, y }) > place.r);
+    const atStart = !isFree(plotWidth - long) && start + long <= plotWidth && isFree(start);
+    return { atStart, from: atStart ? start : plotWidth - long, to: atStart ? start + long : plotWidth, y };
+  });
+  const labels = dotLabels(largest.map(labelOf), places, roofNames, roofHeights, {
+    width: plotWidth,
+    height: plotHeight,
+  });
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
@@ -147,7 +151,9 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
                 stroke={precisionColour(dot.precision)}
               />
             ))}
-            {roofs !== null && <Roofs roofs={roofs} x={x} y={y} width={plotWidth} height={plotHeight} />}
+            {roofs !== null && (
+              <Roofs roofs={roofs} names={roofNames} x={x} y={y} width={plotWidth} height={plotHeight} />
+            )}
             {places.map((place, i) =>
               i === active || (shown[i] !== undefined && isSelected(shown[i])) ? (
                 <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
@@ -231,7 +237,13 @@ function Grid({ x, y, width, height }: PlotProps) {
 const tick = (value: number): string =>
   value < 1 ? String(Number(value.toPrecision(1))) : formatScaled(value).replace(/\.0+(?= |$)/, "");
 
-function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<ReturnType<typeof roofsOf>> }) {
+interface RoofsProps extends PlotProps {
+  roofs: NonNullable<ReturnType<typeof roofsOf>>;
+  /** Where the names of the level ones stand. */
+  names: readonly { atStart: boolean; from: number }[];
+}
+
+function Roofs({ roofs, names, x, y, width, height }: RoofsProps) {
   const { memoryPerSecond: memory, compute } = roofs;
   const placeX = (intensity: number): number => along(intensity, x) * width;
   const placeY = (rate: number): number => (1 - along(rate, y)) * height;
@@ -269,7 +281,12 @@ function Roofs({ roofs, x, y, width, height }: PlotProps & { roofs: NonNullable<
             y1={placeY(perSecond)}
             y2={placeY(perSecond)}
           />
-          <text class="roof-label" x={width} y={labels[i]} text-anchor="end">
+          <text
+            class="roof-label"
+            x={names[i]?.atStart === true ? names[i].from : width}
+            y={labels[i]}
+            text-anchor={names[i]?.atStart === true ? "start" : "end"}
+          >
             {label.length * LABEL_LETTER <= width ? label : shortLabel}
           </text>
         </g>

@@ -265,7 +265,7 @@ export function dotLabels(
 }
 
 /** From the middle of a dot to the box of a text. */
-const distance = ({ x, y }: Place, { from, to, y: base }: Label): number =>
+export const distance = ({ x, y }: Place, { from, to, y: base }: Label): number =>
   Math.hypot(Math.max(from - x, x - to, 0), Math.max(base - 10 - y, y - base - 2, 0));
 
 /** In how many of its places a text is crossed by a roof. */

@@ -6,6 +6,7 @@ import type { CompareResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { formatCount } from "../../format/number";
 import { ImportPage } from "../../frame/import_page";
@@ -13,6 +14,7 @@ import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { likelyBaselines } from "../../model/likely_baselines";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
 import { ModuleIcicle } from "./module_icicle";
@@ -67,6 +69,7 @@ export function Compare() {
     base === "" || unready !== null ? null : scopeKey(scope, "compare", base, aggregation),
     (signal) => fetchCompare(scope, baseline, signal),
   );
+  const likely = likelyBaselines(profiles, scope.profile);
   if (base === "")
     return (
       <div class="stacked">
@@ -78,6 +81,18 @@ export function Compare() {
               : "There is no other profile here yet to be A."}{" "}
             Another recording of the same program before a change, with other options, or on another GPU tells most.
           </p>
+          {likely.length > 0 && (
+            <ul class="likely-baselines" aria-label="Likely baselines">
+              {likely.map(({ id, run, name, headline }) => (
+                <li key={id}>
+                  <ViewLink class="link-button" to={{ base: id }}>
+                    {run === "" || run === "." ? name : run}
+                  </ViewLink>{" "}
+                  <span class="muted">{[name, ...new Set(headline?.gpu_names)].join(" · ")}</span>
+                </li>
+              ))}
+            </ul>
+          )}
           {profiles.length > 1 && (
             <button type="button" class="button button-primary" onClick={chooseBaseline}>
               Choose a baseline
@@ -113,7 +128,7 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
     <div class="stacked">
       <Head found={found} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
       <Panel
-        title={`From A to B, by ${unit}`}
+        title={`From A to B, per ${unit}`}
         about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
       >
         <Waterfall found={found} onSelect={narrow} />

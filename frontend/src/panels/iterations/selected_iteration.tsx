@@ -1,4 +1,4 @@
-/** What the selected iteration launched, grouped by kernel or by op; at first the iteration of median length. */
+/** What the selected iteration launched, kernel after kernel or by op; at first the iteration of median length. */
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
@@ -9,8 +9,8 @@ import { KernelsByIteration } from "./kernels_by_iteration";
 import { KernelsByOp } from "./kernels_by_op";
 
 const GROUPINGS = [
-  ["kernel", "Kernel", "Kernels by Iteration"],
-  ["op", "Op", "Kernels by Op"],
+  ["kernel", "Kernels in time order", "Kernels by Iteration"],
+  ["op", "Kernels by op", "Kernels by Op"],
 ] as const;
 
 export function SelectedIteration({ data }: { data: DashboardResponse }) {
@@ -25,7 +25,7 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
           <div class="section-head">
             <h2>Iteration {iteration}</h2>
             <Choice
-              label="Group by"
+              label="Show"
               shown
               options={GROUPINGS}
               value={by}
