@@ -78,19 +78,25 @@ def full(signals: Signals) -> Finding | Lacks | None:
     total, used = memory
     if used / total < thresholds.FULL_MEMORY_FRACTION:
         return None
+    on_purpose = signals.serves and not signals.backward
     return Finding(
         "memory_full_detector",
-        Severity.ADVICE,
+        Severity.INFO if on_purpose else Severity.ADVICE,
         Confidence.MEDIUM,
         "memory",
-        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation may "
-        "fail or make the allocator free and search.",
-        signals.advice(
+        "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}), as servers of language models "
+        "do on purpose, for their caches."
+        if on_purpose
+        else "{used_bytes} of the GPU's {total_bytes} of memory are held ({used_fraction}); the next larger allocation "
+        "may fail or make the allocator free and search.",
+        "If something else needs room, let the server hold less (vLLM: gpu_memory_utilization, SGLang: "
+        "mem_fraction_static)."
+        if on_purpose
+        else signals.advice(
             "Use mixed precision, activation checkpointing or a smaller batch, and "
             "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragmentation."
             if signals.backward
-            else "Use narrower types or a smaller batch. Servers of language models hold most of it on purpose, for "
-            "their caches, and can be told to hold less (vLLM: gpu_memory_utilization, SGLang: mem_fraction_static).",
+            else "Use narrower types or a smaller batch.",
             tensorflow="",
             jax="Use bfloat16, jax.checkpoint around the layers, donate_argnums for what a step replaces, or a smaller "
             "batch.",
