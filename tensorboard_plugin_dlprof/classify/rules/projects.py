@@ -145,7 +145,7 @@ RULES: Final = (
                "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
                "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_"),
     Rule("product-cuda", YES, "gemm", "custom",
-         r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device|kernel_mlp_fused(?:_backward)?"
+         r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"
          r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
          r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*"
          r"|dispatch_group_gemm_kernel"

@@ -56,8 +56,6 @@ RULES: Final = (
          r"|\bget_num_kv_splits\w*|\bbuild_\w*|\bassign_\w*|_indices_|create_\w*indices\w*",
          words="_indices_ advance_step assign_ build_ compute_position compute_slot create_ get_num_kv_splits "
                "prepare_ resolve_future"),
-    Rule("sglang-group-norm", NO, "normalisation", "@namespace",
-         r"\bgroupnorm_kernel_dispatch\w*", "@types", knows_better=True, words="groupnorm_kernel_dispatch"),
     Rule("query-key-norm", NO, "normalisation", "",
          r"^(?!\w*[hH]adamard)\w*?(?:(?<![A-Za-z])qk(?!v)|QK(?!V))\w*?(?:[nN]orm|[rR]ope|RMS|[rR]otary)\w*", "@types",
          note="norms and turns queries and keys before their product", words="ope orm otary rms"),
