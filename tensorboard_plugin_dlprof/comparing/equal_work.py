@@ -23,6 +23,9 @@ _COSTS = (0.5, 0.35, 0.65)
 
 _MOST_ELEMENTS = 1 << 60
 
+_MOST_PAIRED = 500
+"""Samples of a side that are compared with each other, each with each; of more, some that are spread evenly."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -65,6 +68,8 @@ def estimate_at_equal_work(
 
 def _costs(times: Floats, work: Floats) -> Floats:
     """Time by root of size between each two samples of one side whose inputs differ in size."""
+    some = np.linspace(0, len(times) - 1, min(len(times), _MOST_PAIRED)).astype(np.int64)
+    times, work = times[some], work[some]
     one, other = np.triu_indices(len(times), 1)
     more: Floats = work[other] - work[one]
     cost: Floats = (times[other] - times[one])[more != 0] / more[more != 0]

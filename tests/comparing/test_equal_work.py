@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
+
+import pytest
 
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
 from tests.comparing.ops import op, recording
@@ -69,3 +73,15 @@ def test_impossible_shapes_are_unknown() -> None:
     damaged = [recording([op("model/linear", 4_000_000, shapes=f"[{[10**18] * 30}]")]) for _ in SHORT]
     found = compare(batches(SHORT), damaged)
     assert found.main.input_size_ratio is None
+
+
+def test_thousands_of_samples_are_compared_in_little_memory() -> None:
+    """Pairs are of some of them only."""
+    sizes = [float(100 + index % 7) for index in range(4_000)]
+    tracemalloc.start()
+    found = estimate_at_equal_work([size**0.5 for size in sizes], [2 * size**0.5 for size in sizes], sizes, sizes)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found is not None
+    assert found.ratio == pytest.approx(2, rel=0.1)
+    assert most < 256 << 20
