@@ -199,7 +199,8 @@ function Row({ name, bytes, blocks, whole, colour }: RowProps) {
   return (
     <li data-tip={exact}>
       <span class="memory-name">
-        <OpPath path={name} />
+        {/* The innermost lines of a stack tell it from others. */}
+        {name.includes(" < ") ? name : <OpPath path={name} />}
       </span>
       <span class="memory-track">
         <span style={{ width: `${Math.max(0, Math.min(share ?? 0, 1)) * 100}%`, background: colour }} />
