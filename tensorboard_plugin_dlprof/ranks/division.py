@@ -223,7 +223,8 @@ def _pairs(
             rows, others = np.flatnonzero(free[one]), np.flatnonzero(free[other])
             first, second = ends[one][rows], ends[other][others]
             mine, theirs = _coincide(first, second - (_offset(first, second) if has_offset else 0))
-            if not len(mine) or 2 * len(mine) < min(len(ends[one]), len(ends[other])):
+            # Where the clocks' offset is unknown, any one end fits: it is another that shows who ends with whom.
+            if len(mine) < 1 + has_offset or 2 * len(mine) < min(len(ends[one]), len(ends[other])):
                 continue
             free[one][rows[mine]] = free[other][others[theirs]] = False
             chosen = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))

@@ -45,7 +45,7 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
     cells = page.get_by_role("application", name=re.compile("Own delay"))
     cells.focus()
-    for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+    for key in ("End", "PageDown", "PageUp", "Home", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     expect(page.get_by_role("status").filter(has_text="Rank 1, iteration 4")).to_be_visible()
     page.keyboard.press("Enter")
@@ -53,7 +53,7 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     expect(page).to_have_url(re.compile(r"iterations\.from=4"))
     page.get_by_role("link", name="GPUs and Ranks").click()
     page.locator(".rank-bars").get_by_role("link", name="Rank 0", exact=True).first.click()
-    expect(page.locator(".rank-note")).to_contain_text("Rank 0 of 12: of the GPU's time, waiting for other ranks")
+    expect(page.locator(".rank-note")).to_contain_text("Rank 0 of 12 waits for others")
     expect(page).to_have_url(re.compile(r"iterations\.from=4"))
     page.locator(".rank-note").get_by_role("link", name="See the job").click()
     page.locator(".rank-table").get_by_role("button").first.click()

@@ -71,6 +71,17 @@ def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
     assert list(divided({(key, None): gathered[key, None][:4]}, together, 4)) == [(key, None)]
 
 
+def test_one_end_says_nothing_of_ranks_whose_clocks_are_unknown() -> None:
+    """Two ranks of many: that each has a send tells nobody's partner, unless one clock does."""
+    send = np.full(1, int(Collective.SEND_RECV))
+    for host, pairs in (("", [None]), ("a", [(0, 1)])):
+        members = [member(0, host, end_ns=np.array([7_000]), kind=send)]
+        members += [member(1, host, end_ns=np.array([7_400, 90_000]), kind=np.repeat(send, 2))]
+        key = ("stream 0", "", 128)
+        gathered: Gathered = {(key, None): [OfMember(0, np.arange(1)), OfMember(1, np.arange(2))]}
+        assert [pair for _, pair in divided(gathered, members, 128)] == pairs
+
+
 def test_stages_are_paired_by_the_clocks_of_ranks_that_are_together_elsewhere() -> None:
     """Ends of all four agree up to a clock each, but not with the clocks that the groups of the other stream tell."""
     steps = np.array([0, 2_012, 4_000, 6_005]) * 1_000

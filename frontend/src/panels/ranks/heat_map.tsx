@@ -36,6 +36,8 @@ const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
 const MOST_TABLE = 200;
+/** Page Up and Page Down walk so many times from one end to the other. */
+const PAGES = 16;
 
 export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
@@ -48,7 +50,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. Arrow keys walk over the cells, Enter opens the rank at that iteration.`}
+      about={`${about} One row per rank, one column per iteration. Arrow keys, Page Up, Page Down, Home and End walk over the cells, Enter opens the rank at that iteration.`}
       tools={
         <>
           <Choice
@@ -205,6 +207,10 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     ArrowDown: [1, 0],
     ArrowLeft: [0, -1],
     ArrowRight: [0, 1],
+    PageUp: [-Math.ceil(rows.length / PAGES), 0],
+    PageDown: [Math.ceil(rows.length / PAGES), 0],
+    Home: [0, -columns],
+    End: [0, columns],
   };
   const onKey = (event: KeyboardEvent): void => {
     const step = steps[event.key];
