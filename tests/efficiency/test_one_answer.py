@@ -31,7 +31,7 @@ def test_an_op_is_eligible_by_what_it_launched() -> None:
     def body(step: Step) -> None:
         step.op("aten::mm", GOOD, 0, STEP_NS / 4)
         step.op("aten::einsum", ADD, STEP_NS / 4, STEP_NS / 2)
-        step.op("aten::bmm", "nobody_knows_this", STEP_NS / 2, STEP_NS)
+        step.op("aten::bmm", "my_kernel", STEP_NS / 2, STEP_NS)
         step.line("main", "op", 5_000, 6_000, "aten::linear")
 
     profile = scene(body)
