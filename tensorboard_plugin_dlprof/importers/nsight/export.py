@@ -8,8 +8,7 @@ tables and columns are discovered, and a missing column reads as its default.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -18,14 +17,11 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Source, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
 """Default of time columns: never a possible time."""
-
-BATCH_ROWS, BATCH_TEXT_BYTES = 4_096, 16 << 20
-"""Rows that are read at a time, and bytes of their texts: cells of a B-tree may share one, so that a small file may
-hold as many long ones as anyone wishes."""
 
 _EVENT_TABLES = frozenset(
     {
@@ -168,28 +164,20 @@ class Export:
             where: a condition on the rows, never taken from a file.
         """
         present = [column for column in wanted if self.has_column(table, column.name)]
-        terms = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
-        if text is not None and self.has_column(table, text):
-            terms.append(f"CAST(ifnull({_quoted(text)}, '') AS BLOB)")
-        elif text is not None:
-            terms.append("x''")
-        # With an index, rows that meet the condition would come in its order.
-        cursor = self.con.execute(
-            f"SELECT {', '.join(terms) or 'NULL'} FROM {_quoted(table)} NOT INDEXED"
-            f"{where and f' WHERE {where}'} ORDER BY {self._rowid(table)}"
+        source = Source(
+            table=_quoted(table),
+            rowid=self._rowid(table),
+            numbers=[f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present],
+            text=None if text is None else f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''",
+            condition=where,
         )
-        for rows in _batches(cursor, has_text=text is not None):
-            self._advance(doing, len(rows))
-            values = dict(zip(present, zip(*rows, strict=True), strict=False))
+        for batch in batches(self.con, source):
+            self._advance(doing, batch.rows)
+            found = dict(zip(present, batch.numbers, strict=True))
             yield Batch(
-                len(rows),
-                [
-                    np.fromiter(values[column], np.int64, len(rows))
-                    if column in values
-                    else np.full(len(rows), column.default, np.int64)
-                    for column in wanted
-                ],
-                [] if text is None else [row[-1] for row in rows],
+                batch.rows,
+                [found[c] if c in found else np.full(batch.rows, c.default, np.int64) for c in wanted],
+                batch.texts,
             )
 
     def _rowid(self, table: str) -> str:
@@ -226,21 +214,6 @@ def _versions(tables: Collection[str]) -> dict[str, list[str]]:
         if base in _TABLES:
             found.setdefault(base, []).append((version, table))
     return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
-
-
-def _batches(rows: Iterable[tuple[Any, ...]], *, has_text: bool) -> Iterator[list[tuple[Any, ...]]]:
-    """The rows by ``BATCH_ROWS``, or by ``BATCH_TEXT_BYTES`` if their last column is a text."""
-    batch: list[tuple[Any, ...]] = []
-    num_bytes = 0
-    for row in rows:
-        batch.append(row)
-        if has_text:
-            num_bytes += len(row[-1])
-        if len(batch) == BATCH_ROWS or num_bytes >= BATCH_TEXT_BYTES:
-            yield batch
-            batch, num_bytes = [], 0
-    if batch:
-        yield batch
 
 
 def _quoted(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Rows of a table come batch by batch in the order of their ids, whatever the texts and numbers are."""
+"""Rows by the thousand: what SQLite joins comes apart as it was, whatever the texts and numbers are."""
 
 from __future__ import annotations
 
@@ -10,66 +10,71 @@ from typing import Any
 
 import pytest
 
-from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight.export import BATCH_ROWS, BATCH_TEXT_BYTES, Batch, Column, Export
-from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import ROWS, Batch, Source, batches
+from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker
 
+NUMBERS = ("ifnull(CAST(a AS INTEGER), -1)", "ifnull(CAST(b AS INTEGER), -1)")
+
 
 def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = "") -> list[Batch]:
-    """Batches of a table with the columns ``id`` (of the row), ``a``, ``b`` and the text ``c``."""
+    """Portions of a table with the columns ``id`` (of the row), ``a``, ``b`` and the text ``c``."""
     path = folder / "rows.sqlite"
     with closing(sqlite3.connect(path)) as con:
-        con.execute("CREATE TABLE NVTX_EVENTS (id INTEGER PRIMARY KEY, a, b, c)")
-        con.execute("CREATE INDEX of_b ON NVTX_EVENTS (b, a)")
-        con.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?)", rows)
+        con.execute("CREATE TABLE some (id INTEGER PRIMARY KEY, a, b, c)")
+        con.execute("CREATE INDEX of_b ON some (b, a)")
+        con.executemany("INSERT INTO some VALUES (?, ?, ?, ?)", rows)
         con.commit()
     with closing(open_untrusted(path)) as con:
-        export = Export(con, lambda *_: None, ColumnStore())
-        wanted = [Column("a"), Column("absent", 3), Column("b")]
-        return list(export.batches("NVTX_EVENTS", wanted, text="c", doing="", where=condition))
+        seal(con)
+        return list(batches(con, Source('"some"', "rowid", NUMBERS, "ifnull(c, '')", condition)))
 
 
 def joined(found: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
-    """All rows. The column that the table lacks has its default in each."""
-    rows = [row for batch in found for row in zip(*(x.tolist() for x in batch.integers), batch.texts, strict=True)]
-    assert {row[1] for row in rows} <= {3}
-    return [(a, b, text) for a, _, b, text in rows]
+    """All rows."""
+    return [row for batch in found for row in zip(*(x.tolist() for x in batch.numbers), batch.texts, strict=True)]
 
 
-def test_rows_of_several_batches(tmp_path: Path) -> None:
-    """Numbers of any size and sign, NULLs, in the order of the rows."""
-    count = 3 * BATCH_ROWS + 5
-    values = [(n if n % 2 else -(1 << 62) - n, 7 if n < 2 * BATCH_ROWS + 9 else 8, f"text {n}") for n in range(count)]
+def test_rows_of_several_portions(tmp_path: Path) -> None:
+    """Numbers of any size and sign, columns that stay the same and then change, NULLs, in the order of the rows."""
+    count = 3 * ROWS + 5
+    values = [(n if n % 2 else -(1 << 62) - n, 7 if n < 2 * ROWS + 9 else 8, f"text {n}") for n in range(count)]
     found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)] + [(count + 1, None, None, None)])
-    assert [batch.rows for batch in found] == [BATCH_ROWS, BATCH_ROWS, BATCH_ROWS, 6]
+    assert [batch.rows for batch in found] == [ROWS, ROWS, ROWS, 6]
     assert joined(found) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
 
 
+def test_steady_column_that_changes_all_the_time(tmp_path: Path) -> None:
+    """A column with another value in each batch is right, and so is one that changes within each."""
+    count = 12 * ROWS
+    values = [(n // ROWS, n // (ROWS - 1), "") for n in range(count)]
+    found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)])
+    assert joined(found) == [(a, b, b"") for a, b, _ in values]
+
+
 def test_texts_with_any_letters(tmp_path: Path) -> None:
-    """NULs, broken UTF-8, numbers in the place of texts, and texts in the place of numbers."""
+    """Texts that hold what stands between texts, NULs, broken UTF-8, numbers in the place of texts."""
     texts = ["a", "b\x1ec", "", "d\0e", "é", b"\xff\x1e", 12, 1.5]
-    found = read_rows(tmp_path, [(n, str(n), 0.5, text) for n, text in enumerate(texts)])
-    assert joined(found) == [
-        (n, 0, text) for n, text in enumerate([b"a", b"b\x1ec", b"", b"d\0e", "é".encode(), b"\xff\x1e", b"12", b"1.5"])
-    ]
+    found = read_rows(tmp_path, [(n, n, 0, text) for n, text in enumerate(texts)])
+    assert [text for _, _, text in joined(found)] == [
+        b"a", b"b\x1ec", b"", b"d\0e", "é".encode(), b"\xff\x1e", b"12", b"1.5",
+    ]  # fmt: skip
 
 
 def test_condition_and_ids_of_any_size(tmp_path: Path) -> None:
-    """The first and the last id that SQLite knows, gaps between, rows left out, although an index has the condition."""
+    """The first and the last id that SQLite knows, gaps between, rows left out."""
     ids = [-(1 << 63), -5, 0, 9, (1 << 63) - 1]
-    found = read_rows(tmp_path, [(number, -n, n % 2, "t") for n, number in enumerate(ids)], condition="b = 0")
-    assert joined(found) == [(0, 0, b"t"), (-2, 0, b"t"), (-4, 0, b"t")]
+    found = read_rows(tmp_path, [(number, n, n % 2, "t") for n, number in enumerate(ids)], condition="b = 0")
+    assert joined(found) == [(0, 0, b"t"), (2, 0, b"t"), (4, 0, b"t")]
 
 
-def test_long_texts_are_read_by_fewer(tmp_path: Path) -> None:
-    """A file that holds more text than memory does is read batch by batch all the same."""
+def test_texts_that_are_too_long_together(tmp_path: Path) -> None:
+    """Sixty megabytes of texts, of which SQLite would not make one value; Python 3.10 knows no such limit."""
     texts = [f"{n:05} ".encode() * 5_000 for n in range(2_000)]
     found = read_rows(tmp_path, [(n, n, 0, text.decode()) for n, text in enumerate(texts)])
     assert [text for _, _, text in joined(found)] == texts
-    assert max(sum(map(len, batch.texts)) for batch in found) < BATCH_TEXT_BYTES + len(texts[0])
 
 
 def test_no_rows(tmp_path: Path) -> None:
