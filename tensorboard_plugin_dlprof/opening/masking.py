@@ -27,13 +27,15 @@ _SECRET_NAME = Expression(
 _HARMLESS_NAMES = frozenset({"key-op", "key_op", "key-node", "key_node", "--key_op", "--key-op"})
 """Options of our own whose names look like those of secrets."""
 
-_ASSIGNMENT = Expression(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.*)""", re.DOTALL, frozenset("=:"))
+_ASSIGNMENT = Expression(r"""(?P<name>["']?-{0,2}[\w.-]+)(?P<sign>=|:\s*)(?P<value>.+)""", re.DOTALL, frozenset("=:"))
 _NAME = re.compile(r"""(?<![\w.-])([\w.-]+)["']?\s*[=:](?!//)\s*""")
 _VALUE = re.compile(r"""(["'])(?:\\.|(?!\1)[^\\])*\1|[^\s&;,"'}\]]+""")
 """A name and its value anywhere in a word: parameters of an address, ``--env=NAME=...``, members of a JSON object."""
 _OPTION = Expression(r"-{1,2}[\w.-]+", words=frozenset("-"))
 _USER_OPTIONS = frozenset({"-u", "--user", "--proxy-user"})
 """Options whose value may be ``user:password``."""
+_SCHEMES = frozenset({"bearer", "basic"})
+"""In ``Authorization: Bearer abc``: the secret is the word behind."""
 _PASSWORD_AT_HOST = re.compile(r"(?<=\w:)[^@/\s:]+(?=@)")
 """In ``name:password@host``."""
 _PASSWORD_OPTIONS = dict.fromkeys(("sshpass", "mysql", "mysqldump", "mongo", "mongosh"), "-p") | {"redis-cli": "-a"}
@@ -42,6 +44,7 @@ _URL_CREDENTIALS = Expression(r"(?<=://)[^/@\s]+@", words=frozenset(("://",)))
 _KNOWN_TOKEN = re.compile(
     r"\b(?:gh[pousr]_\w{8,}|github_pat_\w{8,}|glpat-[\w-]{8,}|sk-[\w-]{8,}|hf_\w{8,}|xox[abeprs]-[\w-]{8,}"
     r"|(?:AKIA|ASIA)[A-Z0-9]{12,}|AIza[\w-]{20,}|ya29\.[\w.-]{8,}|npm_\w{20,}|pypi-[\w-]{20,}|wandb_\w{8,}"
+    r"|(?<=hooks\.slack\.com/services/)[\w/-]+|(?<=/api/webhooks/)[\w/-]+"
     r"|eyJ[\w-]{8,4096}\.[\w-]{8,4096}\.[\w-]*)"
 )
 """Shapes of tokens of known issuers, wherever they stand."""
@@ -70,8 +73,10 @@ def _masked(words: list[str], depth: int = 0) -> list[str]:
     masked: list[str] = []
     option = password_option = ""
     for word in words:
-        if option and (option == password_option or _names_secret(option)) and not word.startswith("-"):
+        if option and (option == password_option or _names_secret(option)) and not word.startswith(("-", MASK)):
             masked.append(MASK)
+            if word.lower() in _SCHEMES:
+                continue
         elif ":" in word and (option in _USER_OPTIONS or word.startswith(("-u", "--user=", "--proxy-user="))):
             masked.append(word.partition(":")[0] + f":{MASK}")
         elif password_option and word.startswith(password_option) and word != password_option:
@@ -79,7 +84,8 @@ def _masked(words: list[str], depth: int = 0) -> list[str]:
         else:
             masked.append(_masked_word(word, depth))
         password_option = _PASSWORD_OPTIONS.get(word.rpartition("/")[2], password_option)
-        option = word if _OPTION.fullmatch(word) is not None else ""
+        is_name = _OPTION.fullmatch(word) is not None or word.endswith(":") or word.lower() == "bearer"
+        option = word if is_name else ""
     return masked
 
 
