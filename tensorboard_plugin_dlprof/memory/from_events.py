@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Phase
 from tensorboard_plugin_dlprof.events.tables import MemoryEvents
-from tensorboard_plugin_dlprof.memory.pairing import are_several, category_of, continued, pair
+from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, continued, pair
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -40,8 +40,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     stays = pairs.freed == STAYS
     freed = phase[np.where(stays, 0, pairs.freed)]
     # What is freed between ranges, by the garbage collector, is freed where the program was: ask the events around.
-    told = continued(phase)
-    freed = np.where(freed == Phase.UNKNOWN, told[np.where(stays, 0, pairs.freed)], freed)
+    freed = np.where(freed == Phase.UNKNOWN, continued(phase)[np.where(stays, 0, pairs.freed)], freed)
     backward = bool((phase == Phase.BACKWARD).any())
     held = np.append(reserved[:1], reserved) if len(reserved) else np.full(1, -1, np.int64)
     relative |= driver and len(pairs.freed_unseen) > 0
@@ -68,6 +67,6 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
         capacity_bytes=capacity,
         segment_events=np.flatnonzero(np.diff(held) > 0),
-        phase=told if not driver and are_several(told) else np.zeros(0, np.int8),
+        phase=bridged(phase) if not driver and are_several(phase) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )

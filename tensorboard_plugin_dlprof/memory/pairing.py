@@ -62,6 +62,16 @@ def continued(phase: Int8s) -> Int8s:
     return phase[known] if len(phase) else phase
 
 
+def bridged(phase: Int8s) -> Int8s:
+    """Phases of events in order, each unknown one that of the known ones around it where these agree.
+
+    Where they differ nobody knows which it is: after the optimizer come the loading of data and the next step.
+    """
+    backward_in_time = continued(phase[::-1])[::-1]
+    before = continued(phase)
+    return np.where(before == backward_in_time, before, phase)
+
+
 def are_several(phase: Int8s) -> bool:
     """Whether a recording has more than one phase, so that it has a backward pass or an optimizer."""
     return int(np.count_nonzero(np.bincount(phase, minlength=1)[1:])) > 1

@@ -20,7 +20,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
 from tensorboard_plugin_dlprof.events.memory_tables import STACK_STEP, STAYS, Blocks, History, Phase, Segment
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, valid_text
-from tensorboard_plugin_dlprof.memory.pairing import are_several, category_of, continued, pair
+from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, pair
 from tensorboard_plugin_dlprof.memory.trial import try_pickle
 from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
@@ -280,7 +280,7 @@ def _history(
             if event.get("action") == "oom"
         ],
         segment_events=np.flatnonzero(takes),
-        phase=continued(phases) if are_several(phases) else np.zeros(0, np.int8),
+        phase=bridged(phases) if are_several(phases) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )
 

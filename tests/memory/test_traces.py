@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.memory.from_events import histories
 from tensorboard_plugin_dlprof.memory.leak import find_leak
+from tensorboard_plugin_dlprof.memory.pairing import bridged
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
 from tests.shared_data import shared_data
@@ -63,11 +64,12 @@ def test_gradients_are_what_zero_grad_frees() -> None:
 
 
 def test_phases_follow_one_another_as_in_the_program() -> None:
-    """The data, zero_grad (frees the gradients of the step before), forward, backward and optimizer, three times."""
+    """The data (which is of no phase), forward, zero_grad (frees the gradients of the step before), forward, backward,
+    a free that nobody's range holds, and optimizer, three times."""
     history = only("torch/t4_fp32/fp32.pt.trace.json")
     runs = history.phase[np.flatnonzero(np.diff(history.phase, prepend=-1))]
-    step = [Phase.FORWARD, Phase.ZERO_GRAD, Phase.FORWARD, Phase.BACKWARD, Phase.OPTIMIZER]
-    assert runs.tolist() == [Phase.UNKNOWN, *step, *step, *step]
+    step = [Phase.FORWARD, Phase.ZERO_GRAD, Phase.FORWARD, Phase.BACKWARD, Phase.UNKNOWN, Phase.OPTIMIZER]
+    assert runs.tolist() == [Phase.UNKNOWN, *step] * 3
     assert not len(only("torch/h100_bert_small/gaunernst_bert-small-uncased__1016001.json.gz").phase)
 
 
@@ -115,3 +117,12 @@ def test_the_answer_names_its_file(tmp_path: Path) -> None:
     answer = memory_of_source(path, None, lambda what, fraction: None)
     assert (answer["source"], answer["devices"]) == ("vgg16_trace.json", {})
     assert "profile_memory=True" in answer["headline"]
+
+
+def test_an_unknown_event_has_a_phase_only_between_two_of_the_same() -> None:
+    """What the optimizer is followed by, the loading of data, is not the optimizer."""
+    unknown, forward, optimizer = Phase.UNKNOWN, Phase.FORWARD, Phase.OPTIMIZER
+    events = np.array([unknown, forward, unknown, forward, optimizer, unknown, forward, unknown], np.int8)
+    expected = [unknown, forward, forward, forward, optimizer, unknown, forward, unknown]
+    assert bridged(events).tolist() == expected
+    assert not len(bridged(events[:0]))
