@@ -54,7 +54,7 @@ def events(count: int = EVENTS) -> list[dict[str, Any]]:
                 Input_type=[f"type{number % 3}"],
                 Sequence_number=number,
             ),
-            x("cuda_runtime", "cudaLaunchKernel", ts + 1, 2, track, correlation=number),
+            x(f"cuda_{('runtime', 'driver')[number % 2]}", "cudaLaunchKernel", ts + 1, 2, track, correlation=number),
             kernel(f"kernel{number // 90}", ts + 4, 3, correlation=number, grid=[number % 300 + 1, 1, 1])
             | {"pid": f"{rank} 0"},
         ]

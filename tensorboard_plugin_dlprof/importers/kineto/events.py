@@ -36,13 +36,11 @@ DECODE_ERRORS = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Value
 
 
 class Kind(enum.IntEnum):
-    """What an event is, by its category."""
+    """What an event is, by its category. Of a batch, kinds are put into tables in this order."""
 
-    IGNORED = 0
-    """Known but not needed: metadata, launch arrows, the profiler's events about itself."""
+    IGNORED = 0  # known but not needed: metadata, launch arrows, the profiler's events about itself
     UNKNOWN = 1
-    OLD_OP = 2
-    """An operator or annotation of 2020 or 2021, when traces did not distinguish them."""
+    OLD_OP = 2  # an operator or annotation of 2020 or 2021, when traces did not distinguish them
     OP = 3
     ANNOTATION = 4
     FRAME = 5
@@ -53,14 +51,10 @@ class Kind(enum.IntEnum):
     SYNC = 10
     FLOW = 11
     INSTANT = 12
-    UNNAMED = 13
-    """No category: metadata, and the ``[memory]`` instants of 2021."""
-    COUNTER = 14
-    """A sample of a hardware counter."""
-    COUNTER_RANGE = 15
-    """Hardware counters of a kernel, recorded in place of its times."""
-    COLLECTIVE = 16
-    """Arguments that describe a collective, beside the event that has them (``collectives``)."""
+    UNNAMED = 13  # no category: metadata, and the ``[memory]`` instants of 2021
+    COUNTER = 14  # a sample of a hardware counter
+    COUNTER_RANGE = 15  # hardware counters of a kernel, recorded in place of its times
+    COLLECTIVE = 16  # arguments that describe a collective, beside the event that has them (``collectives``)
 
 
 _KINDS = {
@@ -74,18 +68,14 @@ _KINDS = {
     "kernel": Kind.KERNEL,
     "concurrent_kernel": Kind.KERNEL,
     "memcpy": Kind.MEMCPY,
-    "gpu_memcpy": Kind.MEMCPY,
     "memset": Kind.MEMSET,
-    "gpu_memset": Kind.MEMSET,
-    "cuda_sync": Kind.SYNC,
     "fwdbwd": Kind.FLOW,
     "forward_backward": Kind.FLOW,
     "cpu_instant_event": Kind.INSTANT,
     "hardware_counters": Kind.COUNTER,
     "cuda_profiler_range": Kind.COUNTER_RANGE,
     **dict.fromkeys(("async", "ac2g", "async_cpu_to_gpu", "async_gpu", "trace", "overhead"), Kind.IGNORED),
-    # ``gpu_user_annotation`` repeats each user annotation on the device's track, from its first to its last kernel.
-    **dict.fromkeys(("gpu_user_annotation", "cuda_event", "external_correlation", "collective_comm"), Kind.IGNORED),
+    **dict.fromkeys(("cuda_event", "external_correlation", "collective_comm"), Kind.IGNORED),
 }
 
 _SUFFIXES = {
@@ -94,15 +84,15 @@ _SUFFIXES = {
     "_memcpy": Kind.MEMCPY,
     "_memset": Kind.MEMSET,
     "_sync": Kind.SYNC,
-    "_user_annotation": Kind.IGNORED,
+    "_user_annotation": Kind.IGNORED,  # repeats each on the device's track, from its first to its last kernel
 }
-"""Endings of the categories of other devices: ``xpu_runtime``, ``privateuse1_driver``, ``mlu_memcpy``, ``xpu_sync``."""
+"""Endings of the categories of all devices: ``cuda_runtime``, ``privateuse1_driver``, ``mlu_memcpy``, ``xpu_sync``."""
 
 
+@functools.lru_cache(maxsize=1_000)
 def kind_of_category(category: str) -> Kind:
     """The kind of the first known category in a comma-separated list, ignoring case."""
-    for part in category.lower().split(","):
-        name = part.strip()
+    for name in map(str.strip, category.lower().split(",")):
         if name in _KINDS:
             return _KINDS[name]
         for suffix, kind in _SUFFIXES.items():
@@ -168,22 +158,18 @@ class _CounterArgs(_Struct, frozen=True, gc=False):
 
 
 class _NameArgs(_Struct, frozen=True, gc=False):
-    """``args`` of metadata."""
+    """``args`` of metadata: the name of a thread."""
 
     name: Scalar = ""
-    """Name of a thread."""
 
 
 _ARGS = (_OpArgs, _WorkArgs, _SyncArgs, _MemoryArgs, _CounterArgs, _NameArgs)
-ARG_FIELDS = {field.name: field for struct in _ARGS for field in msgspec.structs.fields(struct)}
-"""All fields of ``args``, by our name."""
+ARG_FIELDS = {field.encode_name: field for struct in _ARGS for field in msgspec.structs.fields(struct)}
+"""All fields of ``args``, by their name in the trace."""
 
 Args = msgspec.defstruct(
     "Args",
-    [
-        (name, each.type, msgspec.field(name=each.encode_name, default=each.default))
-        for name, each in ARG_FIELDS.items()
-    ],
+    [(each.name, each.type, msgspec.field(name=key, default=each.default)) for key, each in ARG_FIELDS.items()],
     bases=(_Struct,),
 )
 """``args`` of any event."""
@@ -261,23 +247,23 @@ class Event(_Span, frozen=True, gc=False):
     id: int | str = -1
     args: Args = Args()  # type: ignore[valid-type]
 
+    @property
+    def kind(self) -> Kind:
+        """What the event is; the structs of single categories have this as an attribute of the class."""
+        return kind_of_category(self.cat)
+
 
 _STRUCTS: dict[Kind, type[_Struct]] = {
-    Kind.IGNORED: _Ignored,
+    **dict.fromkeys((Kind.IGNORED, Kind.COUNTER_RANGE), _Ignored),
     Kind.UNKNOWN: _Unknown,
-    Kind.OLD_OP: _Op,
-    Kind.OP: _Op,
-    Kind.ANNOTATION: _Op,
+    **dict.fromkeys((Kind.OLD_OP, Kind.OP, Kind.ANNOTATION), _Op),
     Kind.FRAME: _Span,
     Kind.CALL: _Call,
-    Kind.KERNEL: _Work,
-    Kind.MEMCPY: _Work,
-    Kind.MEMSET: _Work,
+    **dict.fromkeys((Kind.KERNEL, Kind.MEMCPY, Kind.MEMSET), _Work),
     Kind.SYNC: _Sync,
     Kind.FLOW: _Flow,
     Kind.INSTANT: _Instant,
     Kind.COUNTER: _Sample,
-    Kind.COUNTER_RANGE: _Ignored,
 }
 
 _decode_events = msgspec.json.Decoder(list[Event], strict=False).decode

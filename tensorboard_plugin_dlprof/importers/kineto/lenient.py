@@ -23,7 +23,6 @@ from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
 from tensorboard_plugin_dlprof.importers.kineto.events import ARG_FIELDS, DECODE_ERRORS, Args, Event
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
-_ARGS = {field.encode_name: field for field in ARG_FIELDS.values()}
 _decode_event = msgspec.json.Decoder(Event, strict=False).decode
 
 _OPENING = re.compile(r'"[^"\\]*"\s*:\s*"')
@@ -82,16 +81,14 @@ def _fields(text: str) -> dict[str, Any] | None:
 
 def _args(fields: dict[str, Any]) -> Any:
     known: dict[str, Any] = {}
-    for key, value in fields.items():
-        if key not in _ARGS:
-            continue
-        name = _ARGS[key].name
-        if _ARGS[key].type is msgspec.Raw:
-            known[name] = msgspec.Raw(json.dumps(value, default=float).encode())
+    for key, field in ARG_FIELDS.items():
+        value = fields.get(key, field.default)
+        if field.type is msgspec.Raw and key in fields:
+            known[field.name] = msgspec.Raw(json.dumps(value, default=float).encode())
         elif isinstance(value, Decimal):
-            known[name] = float(value)
+            known[field.name] = float(value)
         elif value is None or isinstance(value, (int, float, str)):
-            known[name] = valid_text(value) if isinstance(value, str) else value
+            known[field.name] = valid_text(value) if isinstance(value, str) else value
     return Args(**known)
 
 

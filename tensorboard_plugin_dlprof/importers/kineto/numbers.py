@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tensorboard_plugin_dlprof.importers.kineto.events import Kind, kind_of_category
+from tensorboard_plugin_dlprof.importers.kineto.events import Kind
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 ThreadKey = tuple[int | str, int | str]
@@ -66,14 +66,14 @@ _PLAIN_MEMORY = str.maketrans("M", "H")
 """Intel's M stands for host memory that was not allocated for the device."""
 
 
-def copy_kind(category_name_and_kind: tuple[str, str, object]) -> int:
+def copy_kind(kind_name_and_direction: tuple[Kind, str, object]) -> int:
     """CUPTI's number for the kind of a copy, of what is written of it; -1 if it is unknown, or no copy.
 
-    The name is ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs; the kind
-    is ``HtoD`` on AMD's GPUs, else absent.
+    The name is ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs; the
+    direction is ``HtoD`` on AMD's GPUs, else absent.
     """
-    category, *texts = category_name_and_kind
-    for text in texts if kind_of_category(category) is Kind.MEMCPY else ():
+    kind, *texts = kind_name_and_direction
+    for text in texts if kind is Kind.MEMCPY else ():
         if isinstance(text, str) and (match := _COPY_DIRECTION.search(text)):
             return _COPY_KINDS.get((match[1][0] + match[2][0]).translate(_PLAIN_MEMORY), -1)
     return -1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,7 +14,7 @@ from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.events.strings import valid_text
 from tensorboard_plugin_dlprof.importers.kineto.collectives import list_text, positive_hash
 from tensorboard_plugin_dlprof.importers.kineto.counters import device_of, is_tensor_sample
-from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Event, Kind, kind_of_category
+from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Kind
 from tensorboard_plugin_dlprof.importers.kineto.numbers import (
     ThreadKey,
     copy_kind,
@@ -38,8 +37,7 @@ COUNTER_RANGES = (
     "counters of kernels, which PyTorch recorded in place of their times: give this file as --counters beside a "
     "profile without them"
 )
-_KNOWN_PHASES = ("X", "B", "E", "M")
-"""Ranges, begin and end of ranges, and metadata."""
+_KNOWN_PHASES = ("X", "B", "E", "M")  # ranges, begin and end of ranges, and metadata
 
 _CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
 """Process names in traces of ``torch.autograd.profiler`` of 2020, whose events have no category."""
@@ -70,57 +68,47 @@ def _text(value: object) -> str:
     return "" if value is None else valid_text(str(value))
 
 
+def _texts(keys: Callable[[list[Any]], list[Any]]) -> Column:
+    return Column("i", keys, _text, "texts")
+
+
 def _inputs(events: list[Any]) -> list[bytes]:
-    return [
-        b"\0".join(
-            (
-                each.input_dims if each.input_dims_2020 is NO_TEXT else each.input_dims_2020,
-                each.input_type,
-                each.concrete_inputs,
-            )
-        )
-        for each in [event.args for event in events]
-    ]
+    args = [e.args for e in events]
+    dims = [a.input_dims if a.input_dims_2020 is NO_TEXT else a.input_dims_2020 for a in args]
+    return [b"\0".join((d, a.input_type, a.concrete_inputs)) for d, a in zip(dims, args, strict=True)]
 
 
 def _external_ids(events: list[Any]) -> list[Any]:
     """Numbers of operators, under today's name or that of 2020."""
-    return [
-        each.external_id_2020 if each.external_id == -1 else each.external_id
-        for each in [event.args for event in events]
-    ]
+    return [a.external_id_2020 if a.external_id == -1 else a.external_id for a in [e.args for e in events]]
 
 
-_START = {"start_us": Column("d", lambda events: [each.ts for each in events])}
+_START = {"start_us": Column("d", lambda events: [e.ts for e in events])}
 _SPAN = {
     **_START,
-    "duration_us": Column("d", lambda events: [each.dur for each in events]),
-    "name": Column("i", lambda events: [each.name for each in events], _text, "texts"),
+    "duration_us": Column("d", lambda events: [e.dur for e in events]),
+    "name": _texts(lambda events: [e.name for e in events]),
 }
-_THREAD = {"thread": Column("i", lambda events: [(each.pid, each.tid) for each in events], thread_key, "threads")}
+_THREAD = {"thread": Column("i", lambda events: [(e.pid, e.tid) for e in events], thread_key, "threads")}
 _LINKS = {
-    "correlation": Column("q", lambda events: [each.args.correlation for each in events]),
+    "correlation": Column("q", lambda events: [e.args.correlation for e in events]),
     "external_id": Column("q", _external_ids),
 }
 _OPS = {
     **_SPAN,
     **_THREAD,
     "inputs": Column("i", _inputs, bytes, "inputs"),
-    "stack": Column("i", lambda events: [each.args.call_stack for each in events], _text, "texts"),
-    "group": Column(
-        "i", lambda events: [each.args.group_name or each.args.group_id for each in events], _text, "texts"
-    ),
-    "sequence": Column("q", lambda events: [each.args.sequence for each in events]),
-    "forward_thread": Column("q", lambda events: [each.args.forward_thread for each in events]),
+    "stack": _texts(lambda events: [e.args.call_stack for e in events]),
+    "group": _texts(lambda events: [e.args.group_name or e.args.group_id for e in events]),
+    "sequence": Column("q", lambda events: [e.args.sequence for e in events]),
+    "forward_thread": Column("q", lambda events: [e.args.forward_thread for e in events]),
 }
 _ON_DEVICE = {
     **_SPAN,
     **_LINKS,
-    "track": Column(
-        "i", lambda events: [each.pid for each in events], lambda pid: pid if label_of(pid) else "", "texts"
-    ),
-    "device": Column("i", lambda events: [(each.args.device, each.pid) for each in events], track_number),
-    "stream": Column("q", lambda events: [(each.args.stream, each.tid) for each in events], track_number),
+    "track": Column("i", lambda events: [e.pid for e in events], lambda pid: pid if label_of(pid) else "", "texts"),
+    "device": Column("i", lambda events: [(e.args.device, e.pid) for e in events], track_number),
+    "stream": Column("q", lambda events: [(e.args.stream, e.tid) for e in events], track_number),
 }
 COLUMNS: dict[str, dict[str, Column]] = {
     "old_ops": _OPS,
@@ -130,65 +118,59 @@ COLUMNS: dict[str, dict[str, Column]] = {
     "calls": {**_SPAN, **_THREAD, **_LINKS},
     "work": {
         **_ON_DEVICE,
-        "kind": Column(
-            "b", lambda events: [each.cat for each in events], lambda cat: _WORK_KINDS[kind_of_category(cat)]
-        ),
-        "grid": Column("i", lambda events: [bytes(each.args.grid) for each in events], triple, "triples"),
-        "block": Column("i", lambda events: [bytes(each.args.block) for each in events], triple, "triples"),
-        "registers": Column("i", lambda events: [each.args.registers for each in events]),
-        "shared_bytes": Column("q", lambda events: [each.args.shared_memory for each in events]),
-        "occupancy": Column("i", lambda events: [each.args.occupancy for each in events]),
-        "num_bytes": Column("q", lambda events: [each.args.num_bytes for each in events]),
-        "copy_kind": Column("i", lambda events: [(each.cat, each.name, each.args.kind) for each in events], copy_kind),
-        "graph_node": Column("q", lambda events: [each.args.graph_node for each in events]),
+        "kind": Column("b", lambda events: [_WORK_KINDS[e.kind] for e in events]),
+        "grid": Column("i", lambda events: [bytes(e.args.grid) for e in events], triple, "triples"),
+        "block": Column("i", lambda events: [bytes(e.args.block) for e in events], triple, "triples"),
+        "registers": Column("i", lambda events: [e.args.registers for e in events]),
+        "shared_bytes": Column("q", lambda events: [e.args.shared_memory for e in events]),
+        "occupancy": Column("i", lambda events: [e.args.occupancy for e in events]),
+        "num_bytes": Column("q", lambda events: [e.args.num_bytes for e in events]),
+        "copy_kind": Column("i", lambda events: [(e.kind, e.name, e.args.kind) for e in events], copy_kind),
+        "graph_node": Column("q", lambda events: [e.args.graph_node for e in events]),
     },
     "syncs": {
         **_ON_DEVICE,
-        "sync_type": Column("i", lambda events: [each.args.sync_kind or each.name for each in events], sync_type),
-        "event_id": Column("q", lambda events: [each.args.event_id for each in events]),
+        "sync_type": Column("i", lambda events: [e.args.sync_kind or e.name for e in events], sync_type),
+        "event_id": Column("q", lambda events: [e.args.event_id for e in events]),
     },
     "memory": {
         **_START,
         **_THREAD,
-        "device": Column(
-            "i", lambda events: [(each.args.device_type, each.args.device_id) for each in events], memory_device
-        ),
-        "num_bytes": Column("q", lambda events: [whole_number(each.args.memory_bytes, 0) for each in events]),
-        "allocated": Column("q", lambda events: [each.args.allocated for each in events]),
-        "reserved": Column("q", lambda events: [each.args.reserved for each in events]),
-        "address": Column("q", lambda events: [each.args.address for each in events]),
+        "device": Column("i", lambda events: [(e.args.device_type, e.args.device_id) for e in events], memory_device),
+        "num_bytes": Column("q", lambda events: [whole_number(e.args.memory_bytes, 0) for e in events]),
+        "allocated": Column("q", lambda events: [e.args.allocated for e in events]),
+        "reserved": Column("q", lambda events: [e.args.reserved for e in events]),
+        "address": Column("q", lambda events: [e.args.address for e in events]),
     },
     "flows": {
         **_START,
         **_THREAD,
-        "name": Column(
-            "i", lambda events: [each.id if isinstance(each.id, str) else "" for each in events], _text, "texts"
-        ),
-        "number": Column("q", lambda events: [each.id for each in events]),
-        "end": Column("b", lambda events: [_FLOW_ENDS.get(each.ph, -1) for each in events]),
+        "name": _texts(lambda events: [e.id if isinstance(e.id, str) else "" for e in events]),
+        "number": Column("q", lambda events: [e.id for e in events]),
+        "end": Column("b", lambda events: [_FLOW_ENDS.get(e.ph, -1) for e in events]),
     },
     "collectives": {
-        "correlation": Column("q", lambda events: [each.correlation for each in events]),
-        "external_id": Column("q", lambda events: [each.external_id for each in events]),
-        "called": Column("i", lambda events: [each.call for each in events], _text, "texts"),
-        "dtype": Column("i", lambda events: [each.dtype for each in events], _text, "texts"),
-        "group_name": Column("i", lambda events: [each.group_name or each.group_id for each in events], _text, "texts"),
-        "group_text": Column("i", lambda events: [each.group_text for each in events], _text, "texts"),
-        "group_ranks": Column("i", lambda events: [list_text(each.group_ranks) for each in events], _text, "texts"),
-        "group_size": Column("q", lambda events: [each.group_size for each in events]),
-        "in_elements": Column("q", lambda events: [each.in_elements for each in events]),
-        "out_elements": Column("q", lambda events: [each.out_elements for each in events]),
-        "split": Column("b", lambda events: [len(list_text(each.in_split)) > 2 for each in events]),
-        "sequence": Column("q", lambda events: [each.sequence for each in events]),
-        "comms_id": Column("q", lambda events: [positive_hash(each.comms_id) for each in events]),
-        "source": Column("q", lambda events: [each.source for each in events]),
-        "destination": Column("q", lambda events: [each.destination for each in events]),
+        "correlation": Column("q", lambda events: [e.correlation for e in events]),
+        "external_id": Column("q", lambda events: [e.external_id for e in events]),
+        "called": _texts(lambda events: [e.call for e in events]),
+        "dtype": _texts(lambda events: [e.dtype for e in events]),
+        "group_name": _texts(lambda events: [e.group_name or e.group_id for e in events]),
+        "group_text": _texts(lambda events: [e.group_text for e in events]),
+        "group_ranks": _texts(lambda events: [list_text(e.group_ranks) for e in events]),
+        "group_size": Column("q", lambda events: [e.group_size for e in events]),
+        "in_elements": Column("q", lambda events: [e.in_elements for e in events]),
+        "out_elements": Column("q", lambda events: [e.out_elements for e in events]),
+        "split": Column("b", lambda events: [len(list_text(e.in_split)) > 2 for e in events]),
+        "sequence": Column("q", lambda events: [e.sequence for e in events]),
+        "comms_id": Column("q", lambda events: [positive_hash(e.comms_id) for e in events]),
+        "source": Column("q", lambda events: [e.source for e in events]),
+        "destination": Column("q", lambda events: [e.destination for e in events]),
     },
     "counters": {
         **_START,
-        "device": Column("i", lambda events: [device_of(each) for each in events]),
-        "metric": Column("i", lambda events: [each.name for each in events], str, "metrics"),
-        "value": Column("d", lambda events: [float(each.args.value) for each in events]),
+        "device": Column("i", lambda events: [device_of(e) for e in events]),
+        "metric": Column("i", lambda events: [e.name for e in events], str, "metrics"),
+        "value": Column("d", lambda events: [float(e.args.value) for e in events]),
     },
 }
 """Table -> its columns. Times are microseconds of the trace's clock. Of work and syncs, ``track`` is the process of the
@@ -279,7 +261,6 @@ class EventTables:
         }
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(columns, store, self._of_column) for name, columns in COLUMNS.items()}
-        self._kinds = Memo(kind_of_category)
         self._thread_names: dict[ThreadKey, str] = {}
         self._skipped: Counter[str] = Counter()
         self._categories: Counter[str] = Counter()
@@ -302,18 +283,15 @@ class EventTables:
 
     def add(self, events: Sequence[Any]) -> None:
         """Sorts events, as ``EventDecoder`` returns them, into their tables."""
-        by_class: defaultdict[Any, list[Any]] = defaultdict(list)
+        by_kind: defaultdict[Kind, list[Any]] = defaultdict(list)
         for event in events:
-            by_class[type(event)].append(event)
-        for event in by_class.pop(Event, ()):
-            by_class[self._kinds[event.cat]].append(event)
-        groups = [(getattr(each, "kind", each), group) for each, group in by_class.items()]
+            by_kind[event.kind].append(event)
         first_half = len(self._halves)
-        for kind, group in sorted(groups, key=itemgetter(0)):  # classes differ in order where several processes read
+        for kind in sorted(by_kind):
             if kind in _TIMED:
-                self._add_timed(kind, group)
+                self._add_timed(kind, by_kind[kind])
             else:
-                self._add_other(kind, group)
+                self._add_other(kind, by_kind[kind])
         if len(self._halves) > first_half:
             place = {id(event): number for number, event in enumerate(events)}
             self._halves[first_half:] = sorted(self._halves[first_half:], key=lambda half: place[id(half[1])])
