@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Capture,
-    CaptureInfo,
     DeviceWork,
     ForwardLinks,
     Int8s,
@@ -43,7 +42,7 @@ from tensorboard_plugin_dlprof.importers.kineto.frames import (
     leave_out_empty_frames,
     long_frames,
 )
-from tensorboard_plugin_dlprof.importers.kineto.metadata import base_time_ns, read_devices, read_info, utc_or_unknown
+from tensorboard_plugin_dlprof.importers.kineto.metadata import read_devices, read_info
 from tensorboard_plugin_dlprof.importers.kineto.ranks import Parts
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
 from tensorboard_plugin_dlprof.importers.kineto.times import (
@@ -60,6 +59,9 @@ _STEP = re.compile(r"ProfilerStep#\d+")
 _OLD_ANNOTATION = re.compile(r"#|^DistributedDataParallel\.|^(?!.*::).*\s")
 """Annotations that traces of 2020 and 2021 list among the operators: ``Optimizer.step#SGD.step``,
 ``enumerate(DataLoader)#...``, ``## forward ##``. No operator has a space or ``#`` in its name."""
+
+_HOST = ("old_ops", "ops", "annotations", "frames")
+"""Tables of host ranges, in the order in which they become one."""
 
 
 def build_capture(
@@ -83,7 +85,7 @@ def build_capture(
         store: makes the columns.
     """
     tables, strings = events.tables, Strings(events.texts)
-    *ranges, frames = host = [tables[name] for name in ("old_ops", "ops", "annotations", "frames")]
+    *ranges, frames = host = [tables[name] for name in _HOST]
     calls, work, syncs, memory = (tables[name] for name in ("calls", "work", "syncs", "memory"))
     middle_us = middle_of(table["start_us"] for table in (*host, calls, work, memory))
     timed = (*host, calls, work, syncs, memory)
@@ -111,7 +113,7 @@ def build_capture(
     described, groups = collectives(tables["collectives"], work_table, work["external_id"], strings, metadata)
     release_pages()
     return Capture(
-        info=_info(metadata, path, rank, threads, times, recorded),
+        info=read_info(metadata, path, rank, {thread.process_id for thread in threads}, times, recorded),
         strings=strings,
         threads=threads,
         devices=devices,
@@ -130,23 +132,6 @@ def build_capture(
     )
 
 
-def _info(
-    metadata: Mapping[str, Any],
-    path: Path,
-    rank: int,
-    threads: Sequence[Thread],
-    times: Times,
-    recorded: frozenset[str],
-) -> CaptureInfo:
-    info = read_info(metadata, path, rank, {thread.process_id for thread in threads})
-    info.base_offset_ns = base_time_ns(metadata)
-    info.base_time_ns = times.base_ns + info.base_offset_ns
-    info.utc_start_ns = utc_or_unknown(info.base_time_ns)
-    info.end_ns = times.end_ns
-    info.recorded = recorded
-    return info
-
-
 def _threads(events: Events, process_numbers: Mapping[int | str, int]) -> list[Thread]:
     threads: list[Thread] = []
     for process, thread in events.threads:
@@ -161,7 +146,7 @@ def _threads(events: Events, process_numbers: Mapping[int | str, int]) -> list[T
 def _ranges(
     tables: Sequence[Columns], times: Times, strings: Strings, inputs: Sequence[bytes], store: ColumnStore
 ) -> Ranges:
-    """The ranges of old operators, operators, annotations and frames, in this order."""
+    """The ranges of the tables, one table after the other."""
     bounds = np.cumsum([0, *(len(table["start_us"]) for table in tables)]).tolist()
     slices = [slice(*ends) for ends in pairwise(bounds)]
     total = bounds[-1]
@@ -212,31 +197,23 @@ def _ranges(
 
 
 def _range_kinds(names: npt.NDArray[np.int32], slices: Sequence[slice], texts: Sequence[str]) -> Int8s:
-    """The kind of each range; ``slices`` are the rows of old operators, operators, annotations and frames."""
+    """The kind of each range; ``slices`` are the rows of each of ``_HOST``."""
     kinds = np.empty(len(names), np.int8)
-    rules: list[Callable[[str], RangeKind]] = [_kind_of_old_op, _kind_of_op, _kind_of_annotation, _kind_of_frame]
-    for rule, rows in zip(rules, slices, strict=True):
+    for table, rows in zip(_HOST, slices, strict=True):
         by_name = np.zeros(len(texts), np.int8)
         for name in distinct_values(names[rows]).tolist():
-            by_name[name] = rule(texts[name])
+            by_name[name] = _range_kind(table, texts[name])
         kinds[rows] = by_name[names[rows]]
     return kinds
 
 
-def _kind_of_old_op(name: str) -> RangeKind:
-    return RangeKind.ANNOTATION if not _STEP.fullmatch(name) and _OLD_ANNOTATION.search(name) else _kind_of_op(name)
-
-
-def _kind_of_op(name: str) -> RangeKind:
-    return RangeKind.ITERATION if _STEP.fullmatch(name) else RangeKind.OP
-
-
-def _kind_of_annotation(name: str) -> RangeKind:
-    return RangeKind.ITERATION if _STEP.fullmatch(name) else RangeKind.ANNOTATION
-
-
-def _kind_of_frame(name: str) -> RangeKind:
-    return RangeKind.MODULE if is_module(name) else RangeKind.FRAME
+def _range_kind(table: str, name: str) -> RangeKind:
+    if table == "frames":
+        return RangeKind.MODULE if is_module(name) else RangeKind.FRAME
+    if _STEP.fullmatch(name):
+        return RangeKind.ITERATION
+    is_annotation = table == "annotations" or (table == "old_ops" and _OLD_ANNOTATION.search(name))
+    return RangeKind.ANNOTATION if is_annotation else RangeKind.OP
 
 
 def _work(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, valid_text
+from tensorboard_plugin_dlprof.importers.kineto.times import Times
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
@@ -21,38 +22,44 @@ _HANDLER_NAME = re.compile(r"(?P<host>.+)_(?P<process>\d+)\.\d{10,}\.pt\.trace\.
 """``<host>_<pid>.<time>.pt.trace.json``, as ``tensorboard_trace_handler`` names its files."""
 
 
-def read_info(metadata: Mapping[str, Any], path: Path, rank_in_name: int, processes: Iterable[int]) -> CaptureInfo:
-    """What the trace says about its origin. The caller fills in times and ``recorded``.
+def read_info(
+    metadata: Mapping[str, Any],
+    path: Path,
+    rank_in_name: int,
+    processes: Collection[int],
+    times: Times,
+    recorded: frozenset[str],
+) -> CaptureInfo:
+    """What the trace says about its origin, and when it was recorded.
 
     Args:
         metadata: the members of the trace besides ``traceEvents``.
         path: the file, whose name may contain the host.
         rank_in_name: for a trace that does not tell its rank; -1 if the name does not either.
         processes: ids of the host processes in the trace.
+        times: of the trace, all of which have been converted.
+        recorded: what the trace holds, as ``CaptureInfo`` names it.
     """
     distributed = metadata.get("distributedInfo")
     distributed = distributed if isinstance(distributed, dict) else {}
     rank = _number(distributed.get("rank"))
     host = _HANDLER_NAME.match(path.name)
+    offset_ns = max(0, _number(metadata.get("baseTimeNanoseconds")))  # 0: times are absolute
+    base_ns = times.base_ns + offset_ns
     return CaptureInfo(
         source_format="pytorch",
+        base_time_ns=base_ns,
+        base_offset_ns=offset_ns,
+        utc_start_ns=base_ns if _EARLIEST_NS < base_ns < _LATEST_NS else -1,
+        end_ns=times.end_ns,
+        recorded=recorded,
         tool_version=_tool_version(metadata),
         framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),
         cuda_version=_cuda_version(metadata.get("cuda_runtime_version")) or _hip_version(metadata),
-        host_name=host["host"] if host and int(host["process"]) in set(processes) else "",
+        host_name=host["host"] if host and int(host["process"]) in processes else "",
         rank=rank if rank >= 0 else rank_in_name,
         world_size=max(-1, _number(distributed.get("world_size"))),
     )
-
-
-def base_time_ns(metadata: Mapping[str, Any]) -> int:
-    """The origin of all timestamps of the trace, in nanoseconds since 1970; 0 if they are absolute."""
-    return max(0, _number(metadata.get("baseTimeNanoseconds")))
-
-
-def utc_or_unknown(time_ns: int) -> int:
-    """``time_ns`` if it is plausible as a time since 1970, else -1."""
-    return time_ns if _EARLIEST_NS < time_ns < _LATEST_NS else -1
 
 
 def read_devices(metadata: Mapping[str, Any], used: Iterable[int]) -> list[Device]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -266,7 +268,7 @@ class EventTables:
         self._categories: Counter[str] = Counter()
         self._other_categories: set[str] = set()
         self._halves: list[tuple[Kind, Any]] = []
-        """Begin and end events in the order of the trace; rare, so they wait until all are known."""
+        """Begin and end events in the order of the trace; they wait until all are known."""
 
     def _of_column(self, column: Column) -> Memo | None:
         """What is known of the keys of a column; columns that read the same share it."""
@@ -298,10 +300,10 @@ class EventTables:
 
     def finish(self) -> Events:
         """Joins begin and end events, and completes the columns."""
-        joined: defaultdict[tuple[Kind, type], list[Any]] = defaultdict(list)
+        joined: defaultdict[Kind, list[Any]] = defaultdict(list)
         for kind, event in self._joined_halves():
-            joined[kind, type(event)].append(event)
-        for (kind, _), events in joined.items():
+            joined[kind].append(event)
+        for kind, events in joined.items():
             self._add_timed(kind, events)
         return Events(
             tables={name: table.whole() for name, table in self._tables.items()},
@@ -339,8 +341,8 @@ class EventTables:
 
     def _add_memory(self, events: list[Any]) -> None:
         sized = [event for event in events if event.args.memory_bytes is not None]
-        if len(sized) < len(events):
-            self._skipped[NO_SIZE] += len(events) - len(sized)
+        if unsized := len(events) - len(sized):
+            self._skipped[NO_SIZE] += unsized
         self._tables["memory"].extend(sized)
 
     def _add_unnamed(self, events: list[Any]) -> None:
@@ -363,38 +365,32 @@ class EventTables:
         self._add_memory(memory)
 
     def _joined_halves(self) -> Iterator[tuple[Kind, Any]]:
-        stacks: dict[int, list[tuple[Kind, Any]]] = {}
+        begun: defaultdict[ThreadKey, list[tuple[Kind, Any]]] = defaultdict(list)
         for thread, kind, event in self._halves_by_time():
-            stack = stacks.setdefault(thread, [])
             if event.ph == "B":
-                stack.append((kind, event))
-            elif stack:
-                begun, begin = stack.pop()
-                if begun in _TIMED:
-                    yield begun, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
-                elif begun is not Kind.UNKNOWN:  # counted by its category
+                begun[thread].append((kind, event))
+            elif begun[thread]:
+                of_begin, begin = begun[thread].pop()
+                if of_begin in _TIMED:
+                    yield of_begin, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
+                elif of_begin is not Kind.UNKNOWN:  # counted by its category
                     self._skipped[NO_TYPE] += 1
             elif kind is not Kind.UNKNOWN:
                 self._skipped[NO_PARTNER] += 1
-        self._skipped.update(
-            NO_PARTNER if kind in _TIMED else NO_TYPE
-            for stack in stacks.values()
-            for kind, _ in stack
-            if kind is not Kind.UNKNOWN
-        )
+        for kind, _ in chain.from_iterable(begun.values()):
+            if kind is not Kind.UNKNOWN:
+                self._skipped[NO_PARTNER if kind in _TIMED else NO_TYPE] += 1
 
-    def _halves_by_time(self) -> Iterator[tuple[int, Kind, Any]]:
+    def _halves_by_time(self) -> Iterator[tuple[ThreadKey, Kind, Any]]:
         """Begin and end events with their threads, ordered by time; equal times keep the order of the trace.
 
         An event without a time gets that of the one before on its thread, so that the others find their counterparts.
         """
-        times: list[float] = []
-        threads: list[int] = []
-        latest: dict[int, float] = {}
-        for _, event in self._halves:
-            threads.append(self._items["threads"].of(thread_key((event.pid, event.tid))))
+        latest: dict[ThreadKey, float] = {}
+        timed = []
+        for kind, event in self._halves:
+            thread = thread_key((event.pid, event.tid))
             if not math.isnan(event.ts):
-                latest[threads[-1]] = event.ts
-            times.append(latest.get(threads[-1], -math.inf))
-        for place in sorted(range(len(times)), key=times.__getitem__):
-            yield threads[place], *self._halves[place]
+                latest[thread] = event.ts
+            timed.append((latest.get(thread, -math.inf), (thread, kind, event)))
+        return (half for _, half in sorted(timed, key=itemgetter(0)))
