@@ -18,5 +18,5 @@ def release_freed() -> None:
 
 @cache
 def _trim() -> Callable[[int], int]:
-    found = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    return found or (lambda _padding: 0)
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    return trim or (lambda _padding: 0)

@@ -73,7 +73,7 @@ def unpack(data: object, columns: int) -> list[Numbers]:
         raise ValueError("too many rows in packed columns")
     place = 4
     before = np.arange(count, dtype=np.int64)
-    found: list[Numbers] = []
+    columns_read: list[Numbers] = []
     for _ in range(columns):
         kind, lowest_bytes = padded[place : place + 2] if place + 2 <= len(plain) else (255, 0)
         width, begin = kind & ~_DIFFERENCES, place + 2 + lowest_bytes
@@ -90,9 +90,9 @@ def unpack(data: object, columns: int) -> list[Numbers]:
             values = before + lowest
         else:
             values = _all_the_same(lowest, count)
-        found.append(values)
+        columns_read.append(values)
         before = values
-    return found
+    return columns_read
 
 
 def unpack_from(con: object, data: object, columns: int) -> list[Numbers]:
@@ -102,11 +102,11 @@ def unpack_from(con: object, data: object, columns: int) -> list[Numbers]:
         ValueError: The data is not a part, or has fewer columns.
         ProfileError: From a connection of ``opening.sqlite_file``: the parts are more than a file of its size holds.
     """
-    found = unpack(data, columns)
+    numbers = unpack(data, columns)
     spend = getattr(con, "spend_packed", None)
     if spend is not None:
-        spend(len(found[0]), data)
-    return found
+        spend(len(numbers[0]), data)
+    return numbers
 
 
 def _distances(data: bytes, place: int, count: int, width: int) -> Numbers:
@@ -147,8 +147,8 @@ class _Column(NamedTuple):
         # The distance of two numbers may exceed the range of signed 64-bit integers.
         distance = self.values.view(np.uint64) - np.uint64(self.lowest % 2**64)
         size = next(size for size in _SIZES if size >= self.width)
-        found: bytes = distance.astype(f"<u{size}").view(np.uint8).reshape(-1, size)[:, : self.width].tobytes()
-        return found
+        packed: bytes = distance.astype(f"<u{size}").view(np.uint8).reshape(-1, size)[:, : self.width].tobytes()
+        return packed
 
 
 def _columns(table: Numbers, kind: int) -> Iterator[_Column]:
@@ -173,15 +173,15 @@ def _inflated(data: object, columns: int) -> bytes:
     most = 4 + columns * (2 + _NUMBER_BYTES + _MOST_ROWS * _NUMBER_BYTES)
     reader = zlib.decompressobj()
     try:
-        found = reader.decompress(data, most + 1)
+        raw = reader.decompress(data, most + 1)
     except zlib.error:
         raise ValueError("no packed columns") from None
     if not reader.eof:
         raise ValueError("packed columns are cut short, or too long")
-    return _checked(found)
+    return _checked(raw)
 
 
-def _checked(found: bytes) -> bytes:
-    if len(found) < 4:
+def _checked(raw: bytes) -> bytes:
+    if len(raw) < 4:
         raise ValueError("packed columns are cut short")
-    return found
+    return raw

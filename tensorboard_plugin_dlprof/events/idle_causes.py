@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.diagnosis.calls import (
     LIBRARY_DOMAIN,
     gives_work,
@@ -29,7 +30,7 @@ from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
 from tensorboard_plugin_dlprof.events.resources import loader_texts
-from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
 from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate
 
@@ -129,13 +130,16 @@ def _host_items(capture: Capture) -> tuple[HostItems, HostItems, HostItems]:
     if capture.info.source_format == "xplane":
         of_loader |= are_among(ranges.name[pushed], loader_texts(capture).tolist())
     of_loader &= is_op | of_code
+    release_pages()
     loader, ops, code = (_items(capture, pushed[selected]) for selected in (of_loader, is_op, of_code))
     return loader, ops, _with_frames(capture, code)
 
 
 def _items(capture: Capture, rows: Int64s) -> HostItems:
-    ranges = capture.ranges
-    return HostItems(Spans(ranges.start_ns[rows], ranges.end_ns[rows], rows), ranges.thread[rows])
+    ranges, keep = capture.ranges, capture.store.keep
+    spans = Spans(keep(ranges.start_ns[rows]), keep(ranges.end_ns[rows]), keep(rows))
+    release_pages()
+    return HostItems(spans, keep(ranges.thread[rows]))
 
 
 def _with_frames(capture: Capture, code: HostItems) -> HostItems:
@@ -253,10 +257,11 @@ class _Namer:
         )
         kind = capture.ranges.kind[nesting.row]
         self._named = are_among(kind, (RangeKind.ANNOTATION, RangeKind.MODULE, RangeKind.OP))
-        self._draft_of_place = np.full(len(nesting.row), -1, np.int64)
+        self._draft_of_place = capture.store.empty(len(nesting.row), np.int32)
+        self._draft_of_place[:] = -1
         drafts = np.flatnonzero(host.drafts.place >= 0)
         self._draft_of_place[host.drafts.place[drafts]] = drafts
-        self._place_of_range: Int64s | None = None
+        self._place_of_range: Int32s | None = None
 
     def of_calls(self, calls: Int64s) -> _Place:
         """The op around each call, else the range around it; nothing for -1."""
@@ -286,8 +291,9 @@ class _Namer:
         rows = items[is_range]
         place.number[is_range] = ranges.name[rows]
         if self._place_of_range is None:
-            self._place_of_range = np.full(len(ranges.start_ns), -1, np.int64)
-            self._place_of_range[host.nesting.row] = np.arange(len(host.nesting.row))
+            self._place_of_range = host.capture.store.empty(len(ranges.start_ns), np.int32)
+            self._place_of_range[:] = -1
+            self._place_of_range[host.nesting.row] = np.arange(len(host.nesting.row), dtype=np.int32)
         nested = self._place_of_range[rows]
         draft = np.where(nested >= 0, self._draft_of_place[nested], -1) if len(self._draft_of_place) else nested
         is_draft = draft >= 0
@@ -306,7 +312,14 @@ _BY_CALL = (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)
 def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
     """The idle time of every GPU, with equal causes only once."""
     namer, causes = _Namer(host), dict[Cause, int]()
-    devices = of_devices(_of_block(host, recording, namer, causes, pieces) for pieces in idle)
+    release_pages()
+
+    def segments() -> Iterator[Segments]:
+        for pieces in idle:
+            yield _of_block(host, recording, namer, causes, pieces)
+            release_pages()
+
+    devices = of_devices(segments())
     return Activity(list(causes), devices)
 
 

@@ -35,27 +35,27 @@ def _outside_brackets(signature: str) -> str:
 
     Template arguments may belong to the return type, so only a parenthesis ends the name.
     """
-    kept = ""
+    outside = ""
     depth = begin = 0
     for bracket in _BRACKETS(signature):
         position, letter = bracket.start(), bracket[0]
         if depth == 0:
-            kept += signature[begin:position]
+            outside += signature[begin:position]
             begin = position + 1
         if letter in _OPENING:
-            if depth == 0 and letter == "(" and _ends_name(kept):
+            if depth == 0 and letter == "(" and _ends_name(outside):
                 rest = _after_parameters(signature, position)
                 if not rest.startswith("::"):
-                    return kept
+                    return outside
             depth += 1
         elif letter != ">" or signature[position - 1 : position] != "-":
             depth = max(0, depth - 1)
             begin = position + 1
-    return kept + signature[begin:] if depth == 0 else kept
+    return outside + signature[begin:] if depth == 0 else outside
 
 
-def _ends_name(kept: str) -> bool:
-    return kept[-1:].isalnum() or kept.endswith(("_", "$"))
+def _ends_name(text: str) -> bool:
+    return text[-1:].isalnum() or text.endswith(("_", "$"))
 
 
 def _after_parameters(signature: str, opening: int) -> str:

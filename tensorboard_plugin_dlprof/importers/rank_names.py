@@ -30,10 +30,10 @@ def rank_from_name(path: Path, expression: str = "") -> int:
         expression: a regular expression of the user's, whose first group is the rank. It is searched for in the whole
             path, with slashes; where it does not match, our own rules hold.
     """
-    if expression and (told := re.search(expression, path.as_posix())) and (told[1] or "").isdecimal():
-        return min(int(told[1]), _HIGHEST)
+    if expression and (of_user := re.search(expression, path.as_posix())) and (of_user[1] or "").isdecimal():
+        return min(int(of_user[1]), _HIGHEST)
     for pattern in _PATTERNS:
-        if found := pattern.search(path.name):
-            return int(found[1])
-    found = _FOLDER.search(path.parent.name)
-    return int(found[1]) if found else -1
+        if match := pattern.search(path.name):
+            return int(match[1])
+    match = _FOLDER.search(path.parent.name)
+    return int(match[1]) if match else -1

@@ -300,19 +300,19 @@ def require_tables(
         ProfileError: The connection's ``refusal``; it names the missing table or columns.
     """
     existing = real_tables(con)
-    found: dict[str, frozenset[str]] = {}
+    columns_of: dict[str, frozenset[str]] = {}
     for table, wanted in needed.items():
         if table not in existing:
             raise con.refusal(f"{con.shown_name} lacks the table {table}; it is of another kind, or incomplete.")
-        found[table] = columns(con, table)
-        if missing := sorted(set(wanted) - found[table]):
+        columns_of[table] = columns(con, table)
+        if missing := sorted(set(wanted) - columns_of[table]):
             raise con.refusal(
                 f"{con.shown_name} lacks {', '.join(missing)} in the table {table}; "
                 "it is of another version, or incomplete."
             )
-    for table in existing.intersection(optional).difference(found):
-        found[table] = columns(con, table)
-    return found
+    for table in existing.intersection(optional).difference(columns_of):
+        columns_of[table] = columns(con, table)
+    return columns_of
 
 
 def seal(con: UntrustedConnection, functions: Collection[str] = ()) -> None:

@@ -62,15 +62,15 @@ def _header(first: bytes) -> Header:
 
 def _schema_objects(file: BinaryIO, header: Header) -> int:
     """Number of rows in the schema table, counted in its B-tree; stops early above the limit."""
-    found = 0
+    objects = 0
     waiting, visited = [1], {1}
-    while waiting and found <= MOST_SCHEMA_OBJECTS:
+    while waiting and objects <= MOST_SCHEMA_OBJECTS:
         number = waiting.pop()
         page = _page(file, header, number)
         start = _FILE_HEADER_BYTES if number == 1 else 0
         kind, cells = page[start], int.from_bytes(page[start + 3 : start + 5], "big")
         if kind == _LEAF:
-            found += cells
+            objects += cells
         elif kind == _INTERIOR:
             children = _children(page, start, cells)
             if visited.intersection(children) or len(visited) + len(children) > 2 * MOST_SCHEMA_OBJECTS:
@@ -79,7 +79,7 @@ def _schema_objects(file: BinaryIO, header: Header) -> int:
             waiting.extend(children)
         else:
             raise BadHeader("is damaged: its schema cannot be read; make it again")
-    return found
+    return objects
 
 
 def _children(page: bytes, start: int, cells: int) -> list[int]:

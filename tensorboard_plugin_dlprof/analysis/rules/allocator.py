@@ -20,15 +20,15 @@ def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
         if not signals.profile.memory_histories:
             return None
         devices = answer(signals.profile, "")["devices"]
-        all_found = [
+        findings = [
             (int(device), each)
             for device, reported in devices.items()
             for each in reported["findings"]
             if each["rule"] == detector
         ]
-        if not all_found:
+        if not findings:
             return None
-        (device, each), *others = all_found
+        (device, each), *others = findings
         also = f" (also found on GPU {', '.join(str(other) for other, _ in others)})" if others else ""
         where = f"On GPU {device}{also}: " if len(devices) > 1 else ""
         link = signals.advice(LINK, tensorflow="", tensorrt="", cuda="", jax="")

@@ -119,12 +119,12 @@ def _between_pages(signals: Signals, device: DeviceDiagnosis) -> dict[int, int]:
     for: somebody touched it. By CUPTI's number of the copy."""
     table, pieces = signals.profile.memcpys, device.clipped
     idle = (pieces.part == Part.LAUNCH_UNKNOWN) & are_among(pieces.window, signals.diagnosis.chosen)
-    found = {}
+    idle_ns = {}
     for kind in UNIFIED_COPIES:
         moves = (table.device == device.device) & (table.copy_kind == kind)
         ends = idle & np.isin(pieces.stop_ns, table.gpu_start[moves])
-        found[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
-    return found
+        idle_ns[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
+    return idle_ns
 
 
 def _advice(signals: Signals, direction: int, pageable: bool, wide: bool, hardly_hides: bool) -> str:

@@ -248,13 +248,13 @@ def launching(signals: Signals) -> Finding | Lacks | None:
 def _waits_after_launches(signals: Signals) -> bool:
     """Whether calls that wait for all work are as many as kernels, nearly."""
     profile = signals.profile
-    found = 0
+    count = 0
     for table in (profile.calls, profile.syncs):
         waits = [
             name for name in distinct_values(table.name).tolist() if blocking_class(profile.strings[name]) == "sync"
         ]
-        found += int(are_among(table.name, waits).sum())
-    return found >= _NEARLY_EVERY * len(profile.kernels.name)
+        count += int(are_among(table.name, waits).sum())
+    return count >= _NEARLY_EVERY * len(profile.kernels.name)
 
 
 _NEARLY_EVERY: Final = 0.8

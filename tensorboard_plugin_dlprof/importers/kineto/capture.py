@@ -99,7 +99,7 @@ def build_capture(
 
     links = _forward_links(tables["flows"], threads, times, middle_us)
     adopt_frames(frames, ranges, calls, threads)
-    found_frames = long_frames(frames, times)
+    long_calls = long_frames(frames, times)
     leave_out_empty_frames(frames, ranges, calls, times, events.texts)
     range_table = _ranges(host, times, strings, events.inputs, store)
     call_table = Calls(*times.spans(calls, store), *(calls.pop(name) for name in ("thread", "name", correlation)))
@@ -123,7 +123,7 @@ def build_capture(
         syncs=sync_table,
         memory=memory_table,
         forward_links=links,
-        frames=found_frames,
+        frames=long_calls,
         store=store,
         tensor_samples=samples,
         collectives=described,

@@ -125,7 +125,7 @@ def _launching_processes(
     calls, work = events.tables["calls"], events.tables["work"]
     callers = list(dict.fromkeys(owners[thread] for thread in distinct_values(calls["thread"]).tolist()))
     launches: dict[_Process, _Launches] = {}
-    found: dict[_Gpu, int] = {}
+    launching: dict[_Gpu, int] = {}
     for track, device in gpus:
         name = events.texts[track]
         near = [name] if name in callers else [each for each in callers if label_of(each) == label_of(name)] or callers
@@ -138,8 +138,8 @@ def _launching_processes(
             place = _launcher_of(work["correlation"][mine], work["start_us"][mine], [launches[each] for each in near])
             near = near[place : place + 1] if place >= 0 else []
         number = numbers[near[0]] if near else 0
-        found[track, device] = number if abs(number) <= _HIGHEST else 0
-    return found
+        launching[track, device] = number if abs(number) <= _HIGHEST else 0
+    return launching
 
 
 _Launches = tuple[Int64s, Microseconds]

@@ -151,7 +151,7 @@ def _close_open_ranges(ranges: Ranges, last_ns: int, session_ns: int) -> int:
 
 def _recorded(export: Export, ranges: Ranges, work: DeviceWork, memory: MemoryEvents) -> frozenset[str]:
     kinds = set(distinct_values(ranges.kind).tolist())
-    found = {
+    recorded = {
         "ops": bool(kinds & {RangeKind.OP, RangeKind.DLPROF_OP}),
         "shapes": bool(ranges.shapes.any()) or RangeKind.DLPROF_OP in kinds,
         "stacks": RangeKind.DLPROF_TRACE in kinds,
@@ -163,7 +163,7 @@ def _recorded(export: Export, ranges: Ranges, work: DeviceWork, memory: MemoryEv
         "memory": len(memory.time_ns) > 0,
         "graphs": bool((work.kind == WorkKind.GRAPH).any()),
     }
-    return frozenset(name for name, is_recorded in found.items() if is_recorded)
+    return frozenset(name for name, is_recorded in recorded.items() if is_recorded)
 
 
 def _capture_info(info: TargetInfo, base_ns: int, end_ns: int, recorded: frozenset[str]) -> CaptureInfo:

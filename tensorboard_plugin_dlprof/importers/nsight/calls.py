@@ -41,10 +41,8 @@ def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) 
     if strings is None:
         return empty(Calls)
     quoted = ", ".join(f"'{name}'" for name in _TRANSFERS)
-    found = export.con.execute(
-        f'SELECT CAST(id AS INTEGER) FROM "{strings}" WHERE value IN ({quoted}) LIMIT {_MOST_IDS}'
-    )
-    where = f"nameId IN ({', '.join(str(number) for (number,) in found.fetchall() if number is not None)})"
+    ids = export.con.execute(f'SELECT CAST(id AS INTEGER) FROM "{strings}" WHERE value IN ({quoted}) LIMIT {_MOST_IDS}')
+    where = f"nameId IN ({', '.join(str(number) for (number,) in ids.fetchall() if number is not None)})"
     return _calls(export, ("OSRT_API",), names, threads, tally, "operating system calls", where)
 
 
@@ -61,12 +59,12 @@ def _calls(
             usable, on_thread = possible(start, end), global_tid >= 0
             tally.add(f"{what} with impossible times", np.count_nonzero(~usable))
             tally.add(f"{what} without a thread", np.count_nonzero(usable & ~on_thread))
-            kept = usable & on_thread
+            rows = usable & on_thread
             batches.add(
-                start_ns=start[kept],
-                end_ns=end[kept],
-                thread=threads.rows(global_tid[kept]),
-                name=names.resolve(name[kept]),
-                correlation=correlation[kept],
+                start_ns=start[rows],
+                end_ns=end[rows],
+                thread=threads.rows(global_tid[rows]),
+                name=names.resolve(name[rows]),
+                correlation=correlation[rows],
             )
     return batches.table(Calls)

@@ -52,8 +52,8 @@ class Devices:
         possible = np.where((ordinal >= 0) & (ordinal < _MOST_DEVICES), ordinal, _MOST_DEVICES)
         pairs = process * (2 * _MOST_DEVICES) + possible
         keys = distinct_values(pairs)
-        found = np.array([self._known[key] for key in keys.tolist()], np.int32)
-        return found[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
+        ids = np.array([self._known[key] for key in keys.tolist()], np.int32)
+        return ids[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
 
     def table(self, used: Int32s) -> list[Device]:
         """The GPUs ordered by id, with a nameless one for each that work refers to but the export does not list."""

@@ -110,13 +110,13 @@ class Export:
         Raises:
             BrokenSource: it lacks one of the ``needed`` columns, without which its rows are meaningless.
         """
-        found = next((table for table in self._versions.get(base, ()) if self.rows_at_most(table)), None)
-        if found is not None and (missing := sorted(set(needed) - self._columns[found])):
+        latest = next((table for table in self._versions.get(base, ()) if self.rows_at_most(table)), None)
+        if latest is not None and (missing := sorted(set(needed) - self._columns[latest])):
             raise self.con.refusal(
-                f"{self.con.shown_name} lacks {', '.join(missing)} in the table {found}; "
+                f"{self.con.shown_name} lacks {', '.join(missing)} in the table {latest}; "
                 "export the report again with a current Nsight Systems."
             )
-        return found
+        return latest
 
     def has(self, base: str) -> bool:
         """Whether the export has the table, with or without rows."""
@@ -136,11 +136,11 @@ class Export:
         if not self.has_column(table, column):
             return "null"
         name = _quoted(column)
-        found = self.con.execute(
+        first = self.con.execute(
             f"SELECT typeof(value) FROM (SELECT {name} AS value FROM {_quoted(table)} LIMIT 1000) "
             "WHERE value IS NOT NULL LIMIT 1"
         ).fetchone()
-        return str(found[0]) if found else "null"
+        return str(first[0]) if first else "null"
 
     def rows(self, base: str, wanted: Sequence[str]) -> list[dict[str, object]]:
         """All rows of a table with tens of rows, by column name; a missing column is ``None``."""
@@ -173,10 +173,10 @@ class Export:
         )
         for batch in batches(self.con, source):
             self._advance(doing, batch.rows)
-            found = dict(zip(present, batch.numbers, strict=True))
+            arrays = dict(zip(present, batch.numbers, strict=True))
             yield Batch(
                 batch.rows,
-                [found[c] if c in found else np.full(batch.rows, c.default, np.int64) for c in wanted],
+                [arrays[c] if c in arrays else np.full(batch.rows, c.default, np.int64) for c in wanted],
                 batch.texts,
             )
 
@@ -207,13 +207,13 @@ class Tally:
 
 def _versions(tables: Collection[str]) -> dict[str, list[str]]:
     """Base name -> its tables, latest version first, for all tables that are read."""
-    found: dict[str, list[tuple[int, str]]] = {}
+    by_base: dict[str, list[tuple[int, str]]] = {}
     for table in tables:
         match = _VERSION.fullmatch(table)
         base, version = (match["base"], int(match["version"])) if match else (table, 1)
         if base in _TABLES:
-            found.setdefault(base, []).append((version, table))
-    return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in found.items()}
+            by_base.setdefault(base, []).append((version, table))
+    return {base: [table for _, table in sorted(versions, reverse=True)] for base, versions in by_base.items()}
 
 
 def _quoted(name: str) -> str:

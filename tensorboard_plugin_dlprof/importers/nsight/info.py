@@ -123,8 +123,8 @@ def _environment(export: Export) -> dict[str, int]:
     """The allowed environment variables and nothing else. Older exports separate variables by NUL, newer by ``;``."""
     text = _properties(export, "TARGET_INFO_SYSTEM_ENV", (_ENVIRONMENT,)).get(_ENVIRONMENT, "")
     allowed = "|".join(_RANK_VARIABLES + _WORLD_SIZE_VARIABLES)
-    found = re.findall(rf"(?:\A|[\0;\n])({allowed})=(\d{{1,9}})(?=\Z|[\0;\n])", text)
-    return {name: int(number) for name, number in reversed(found)}
+    pairs = re.findall(rf"(?:\A|[\0;\n])({allowed})=(\d{{1,9}})(?=\Z|[\0;\n])", text)
+    return {name: int(number) for name, number in reversed(pairs)}
 
 
 def _first_number(numbers: dict[str, int], names: tuple[str, ...]) -> int:

@@ -192,7 +192,7 @@ def _read_in_domain(text: str, domain: str) -> Marker:
 def _tensorflow_shapes(text: str, begin: int) -> str:
     """The shapes as JSON; empty if one of them is unknown, since the next one would take its place."""
     arguments = text[begin:].partition('],"attrs":')[0]
-    shapes = [found["shape"] for found in _TENSORFLOW_SHAPE.finditer(arguments)]
+    shapes = [match["shape"] for match in _TENSORFLOW_SHAPE.finditer(arguments)]
     if not shapes or any(shape == "null" or "?" in shape or "-" in shape for shape in shapes):
         return ""
     return f"[{','.join(shapes)}]"

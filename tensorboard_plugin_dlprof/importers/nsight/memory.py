@@ -38,14 +38,14 @@ def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) ->
             usable = (np.abs(start) < _LATEST_NS) & (num_bytes >= 0) & (num_bytes < _MOST_BYTES) & (device >= 0)
             usable &= (operation == _ALLOCATION) | (operation == _DEALLOCATION)
             tally.add("memory events with impossible values", np.count_nonzero(on_device & ~usable))
-            kept = on_device & usable
-            process = (global_pid[kept] >> ID_BITS) & ID_MASK
+            rows = on_device & usable
+            process = (global_pid[rows] >> ID_BITS) & ID_MASK
             batches.add(
-                time_ns=start[kept],
-                device=devices.ids(process, device[kept]),
-                address=address[kept],
-                num_bytes=np.where(operation[kept] == _ALLOCATION, num_bytes[kept], -num_bytes[kept]),
-                correlation=correlation[kept],
+                time_ns=start[rows],
+                device=devices.ids(process, device[rows]),
+                address=address[rows],
+                num_bytes=np.where(operation[rows] == _ALLOCATION, num_bytes[rows], -num_bytes[rows]),
+                correlation=correlation[rows],
             )
     thread = _thread_of(batches.take("correlation", np.int64), calls)
     nothing = np.full(len(thread), -1, np.int64)

@@ -61,23 +61,23 @@ def read_nccl(export: Export, strings: Strings, threads: Threads, calls: Calls, 
     if not any(each.communicator >= 0 for ranges in by_thread.values() for each in ranges):
         return Nccl(empty(Collectives), [], process_ranks)
     of_call = _range_of_call(by_thread, calls)
-    rows, found = _joined(of_call, calls, work, threads)
-    groups, numbers = _groups(found, members, process_ranks)
-    size = np.array([groups[numbers[each.communicator]].size for each in found], np.int64)
-    message = np.array([each.num_bytes for each in found], np.int64)
+    rows, ranges = _joined(of_call, calls, work, threads)
+    groups, numbers = _groups(ranges, members, process_ranks)
+    size = np.array([groups[numbers[each.communicator]].size for each in ranges], np.int64)
+    message = np.array([each.num_bytes for each in ranges], np.int64)
     known = (size > 0) & (message >= 0)
     whole = np.where(known, message * np.maximum(size, 1), -1)
-    gathers, scatters = (np.array([each.name.startswith(name) for each in found], np.bool_) for name in _LARGEST)
+    gathers, scatters = (np.array([each.name.startswith(name) for each in ranges], np.bool_) for name in _LARGEST)
     rank = np.array([process_ranks.get(int(process), (-1, -1))[0] for process in work.process[rows]], np.int64)
-    peer = np.array([each.peer for each in found], np.int64)
-    sends = np.array([each.name == "ncclSend" for each in found], np.bool_)
+    peer = np.array([each.peer for each in ranges], np.int64)
+    sends = np.array([each.name == "ncclSend" for each in ranges], np.bool_)
     paired = (peer >= 0) & (rank >= 0)
     count = len(rows)
     return Nccl(
         Collectives(
             work=rows,
-            call=np.array([strings.intern(each.name) for each in found], np.int32),
-            process_group=np.array([numbers[each.communicator] for each in found], np.int32),
+            call=np.array([strings.intern(each.name) for each in ranges], np.int32),
+            process_group=np.array([numbers[each.communicator] for each in ranges], np.int32),
             sequence=np.full(count, -1, np.int64),
             comms_id=np.full(count, -1, np.int64),
             in_elements=np.where(scatters, whole, message),
@@ -148,7 +148,7 @@ def _facts(payload: str) -> dict[str, Any]:
 
 def _range_of_call(by_thread: dict[int, list[_Range]], calls: Calls) -> dict[int, _Range]:
     """The range with a message that each call belongs to, by row of ``calls``."""
-    found: dict[int, _Range] = {}
+    of_call: dict[int, _Range] = {}
     for thread, ranges in by_thread.items():
         ranges.sort()
         messages = [each for each in ranges if each.communicator >= 0]
@@ -162,13 +162,13 @@ def _range_of_call(by_thread: dict[int, list[_Range]], calls: Calls) -> dict[int
         for row, at in zip(rows.tolist(), calls.start_ns[rows].tolist(), strict=True):
             place = bisect_right(starts, at) - 1
             if place >= 0 and at <= messages[place].end:
-                found[row] = messages[place]
+                of_call[row] = messages[place]
                 taken = place + 1
                 continue
             group = bisect_right(group_starts, at) - 1
             if group >= 0 and at <= groups[group][1] and taken <= place:
-                found[row] = messages[taken]
-    return found
+                of_call[row] = messages[taken]
+    return of_call
 
 
 def _joined(
@@ -186,12 +186,12 @@ def _joined(
 
 
 def _groups(
-    found: list[_Range], members: dict[int, dict[int, tuple[int, int]]], process_ranks: dict[int, tuple[int, int]]
+    ranges: list[_Range], members: dict[int, dict[int, tuple[int, int]]], process_ranks: dict[int, tuple[int, int]]
 ) -> tuple[list[ProcessGroup], dict[int, int]]:
     """The communicators in use, and the place of each."""
     groups: list[ProcessGroup] = []
     numbers: dict[int, int] = {}
-    for communicator in dict.fromkeys(each.communicator for each in found):
+    for communicator in dict.fromkeys(each.communicator for each in ranges):
         of_process = members.get(communicator, {})
         size = max((size for _, size in of_process.values()), default=-1)
         ranks = sorted({process_ranks[pid][0] for pid in of_process})

@@ -75,9 +75,9 @@ class RangeReader:
             global_tid = int(batch.integers[3][row])
             thread = global_tid >> ID_BITS & ID_MASK, global_tid & ID_MASK
             self.thread_names[thread] = self._text(batch.texts[row], int(batch.integers[5][row]))
-        kept = np.flatnonzero(~is_name)
+        rows = np.flatnonzero(~is_name)
         return Batch(
-            len(kept), [column[kept] for column in batch.integers], [batch.texts[row] for row in kept.tolist()]
+            len(rows), [column[rows] for column in batch.integers], [batch.texts[row] for row in rows.tolist()]
         )
 
     def _read_domains(self) -> dict[int, int]:
@@ -113,16 +113,16 @@ class RangeReader:
             np.fromiter(column, np.int64, batch.rows) for column in zip(*readings, strict=True)
         )
         self._free_spans(kind, batch)
-        kept = usable & on_thread
+        rows = usable & on_thread
         batches.add(
-            start_ns=start[kept],
-            end_ns=end[kept],
-            thread=self._threads.rows(global_tid[kept]),
-            domain=domains[kept],
-            kind=kind[kept].astype(np.int8),
-            name=name[kept].astype(np.int32),
-            shapes=shapes[kept].astype(np.int32),
-            sequence=sequence[kept],
+            start_ns=start[rows],
+            end_ns=end[rows],
+            thread=self._threads.rows(global_tid[rows]),
+            domain=domains[rows],
+            kind=kind[rows].astype(np.int8),
+            name=name[rows].astype(np.int32),
+            shapes=shapes[rows].astype(np.int32),
+            sequence=sequence[rows],
         )
 
     def _free_spans(self, kind: Int64s, batch: Batch) -> None:
@@ -138,17 +138,17 @@ class RangeReader:
         kind[free] = RangeKind.SPAN
 
     def _read_wandering(self) -> set[tuple[int, int]]:
-        found: set[tuple[int, int]] = set()
+        wandering: set[tuple[int, int]] = set()
         table = self._export.table("NVTX_EVENTS")
         if table is None:
-            return found
+            return wandering
         wanted = [Column("start", NO_TIME), Column("globalTid"), Column("endGlobalTid")]
         where = f"eventType IN ({', '.join(map(str, _START_END))})"
         for batch in self._export.batches(table, wanted, doing="reading NVTX ranges across threads", where=where):
             start, begun_on, ended_on = batch.integers
             away = begun_on != ended_on
-            found.update(zip(start[away].tolist(), begun_on[away].tolist(), strict=True))
-        return found
+            wandering.update(zip(start[away].tolist(), begun_on[away].tolist(), strict=True))
+        return wandering
 
     def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
         """Text id of each domain's name; 0 for the default domain.

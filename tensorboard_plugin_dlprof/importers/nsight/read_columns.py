@@ -70,18 +70,18 @@ def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
     first, limit = _FIRST_ROWID, ROWS
     while True:
         try:
-            found = reader.read(first, limit, steady) or reader.read(first, limit, {})
+            batch = reader.read(first, limit, steady) or reader.read(first, limit, {})
         except sqlite3.DataError:
             if limit == 1:
                 raise
             limit = max(1, limit // _FEWER)
             continue
-        if not found or not found.rows:
+        if not batch or not batch.rows:
             return
-        yield found
-        if found.rows < limit or reader.last == _LAST_ROWID:
+        yield batch
+        if batch.rows < limit or reader.last == _LAST_ROWID:
             return
-        same = {c: int(values[0]) for c, values in enumerate(found.numbers) if (values == values[0]).all()}
+        same = {c: int(values[0]) for c, values in enumerate(batch.numbers) if (values == values[0]).all()}
         for column, value in steady.items():
             changes[column] += same.get(column) != value
         steady = {column: value for column, value in same.items() if changes[column] < _MOST_CHANGES}

@@ -112,8 +112,8 @@ class WorkReader:
         if table is not None:
             wanted = [*_PLACE, Column("syncType"), Column("eventId")]
             for batch in self._export.batches(table, wanted, doing="reading synchronisations"):
-                kept = self._usable(batch, "synchronisations")
-                start, end, global_pid, device, stream, correlation, kind, event = [v[kept] for v in batch.integers]
+                rows = self._usable(batch, "synchronisations")
+                start, end, global_pid, device, stream, correlation, kind, event = [v[rows] for v in batch.integers]
                 process = process_of(global_pid)
                 batches.add(start_ns=start, end_ns=end, process=narrow(process))
                 batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
@@ -126,17 +126,17 @@ class WorkReader:
         direct = kind == WorkKind.KERNEL and self._export.value_type(table, "demangledName") == "text"
         text = "demangledName" if direct else None
         for batch in self._export.batches(table, wanted, text=text, doing=f"reading {what}"):
-            kept = self._usable(batch, what)
-            start, end, global_pid, device, stream, correlation = [column[kept] for column in batch.integers[:6]]
-            geometry = np.stack([narrow(column[kept]) for column in batch.integers[6:12]], axis=1)
-            details = [column[kept] for column in batch.integers[12:]]
+            rows = self._usable(batch, what)
+            start, end, global_pid, device, stream, correlation = [column[rows] for column in batch.integers[:6]]
+            geometry = np.stack([narrow(column[rows]) for column in batch.integers[6:12]], axis=1)
+            details = [column[rows] for column in batch.integers[12:]]
             registers, static, dynamic, num_bytes, copy_kind, node, long_id, short_id, source, target = details
             process = process_of(global_pid)
             name, short_name = self._work_names(kind, (copy_kind, source, target), long_id, short_id)
             if direct:
                 texts = np.array(
                     [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
-                )[kept]
+                )[rows]
                 name, short_name = texts, self._short_names(texts)
             batches.add(kind=np.full(len(start), kind, np.int8), start_ns=start, end_ns=end, process=narrow(process))
             batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
