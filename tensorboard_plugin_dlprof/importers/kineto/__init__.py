@@ -2,8 +2,7 @@
 
 A trace is Chrome's trace-event JSON as Kineto writes it, plain or gzip: an object with
 ``traceEvents`` and, before or after it, ``deviceProperties``, ``distributedInfo``,
-``baseTimeNanoseconds`` and versions; or a bare array of events. Traces from 2020 to today, of NVIDIA's and
-AMD's GPUs, are supported. Read are:
+``baseTimeNanoseconds`` and versions; or a bare array of events. Of traces from 2020 to today are read:
 
 * host ranges: ``cpu_op`` (``Operator``), ``user_annotation``, ``python_function``;
 * calls: ``cuda_runtime`` (``Runtime``), ``cuda_driver``, hip calls, those of other accelerators;
@@ -11,11 +10,10 @@ AMD's GPUs, are supported. Read are:
 * ``[memory]`` instants and ``fwdbwd`` arrows.
 
 Ignored, and not counted as skipped, are launch arrows (``ac2g``, which repeat the correlation),
-``gpu_user_annotation`` (repeats the host's), ``Trace`` and ``Spans``, ``overhead``, and counters except
-samples of Tensor Cores (``counters``). Events that cannot be used are counted in ``Capture.skipped``.
+``gpu_user_annotation`` (repeats the host's), ``Trace``, ``overhead``, and counters except samples of Tensor Cores.
+Events that cannot be used are counted in ``Capture.skipped``.
 
-The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace
-Event Format".
+The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace Event Format".
 
 The modules, in the order of the data: ``reader`` splits the text into batches of events, with ``workers`` in several
 processes; ``events`` decodes them, ``lenient`` what that refuses; ``tables`` collects columns; ``frames``
@@ -93,7 +91,7 @@ class KinetoImporter:
             events, reader = _read(path, options, store, progress)
         skipped = reader.skipped + events.skipped + _of_unknown_categories(events.categories)
         if events.is_empty():
-            raise BrokenSource(_nothing_found(shown(path), events, skipped))
+            raise BrokenSource(_without_events(shown(path), events, skipped))
         rank = rank_from_name(path, options.rank_expression)
         return build_capture(events, reader.clock, reader.metadata, path, rank, skipped, store)
 
@@ -162,19 +160,17 @@ def _holds_events(path: Path) -> bool:
     return False
 
 
-def _nothing_found(name: str, events: Events, skipped: Counter[str]) -> str:
-    if not events.categories and set(skipped) == {NO_TYPE}:
-        return _of_another_tool(name, "its events have no category")
-    if not events.categories and skipped:
+def _without_events(name: str, events: Events, skipped: Counter[str]) -> str:
+    """Why a trace holds nothing that can be shown, and what to do."""
+    categories = [category for category, _ in events.categories.most_common(3)]
+    if not categories and set(skipped) == {NO_TYPE}:
+        what = "its events have no category"
+    elif not categories and skipped:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
         return f"{name} holds no event that can be read: {reasons}; record the profile again."
-    categories = [category for category, _ in events.categories.most_common(3)] or sorted(events.other_categories)[:3]
-    if not categories:
+    elif shown_categories := categories or sorted(events.other_categories)[:3]:
+        what = f"it has {', '.join(category[:40] for category in shown_categories)} events"
+    else:
         return f"{name} holds no events; let the profiler record at least one step."
-    known = ", ".join(category[:40] for category in categories)
-    return _of_another_tool(name, f"it has {known} events")
-
-
-def _of_another_tool(name: str, reason: str) -> str:
     how = "record it with torch.profiler or Nsight Systems"
-    return f"{name} is a trace, but not of the PyTorch profiler ({reason}); {how}."
+    return f"{name} is a trace, but not of the PyTorch profiler ({what}); {how}."

@@ -16,13 +16,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.events.tables import (
-    Collectives,
-    DeviceWork,
-    Int64s,
-    ProcessGroup,
-    Strings,
-)
+from tensorboard_plugin_dlprof.events.tables import Collectives, DeviceWork, Int64s, ProcessGroup, Strings
 from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
@@ -118,35 +112,27 @@ def collectives(
     texts = strings.texts()
     own, of_op = columns["correlation"], columns["external_id"]
     row, described_row = _joined(own, work.correlation)
-    is_other = np.ones(len(work.correlation), np.bool_)
-    is_other[row] = False
-    others, hosts = np.flatnonzero(is_other), np.flatnonzero(own < 0)
+    others, hosts = np.setdiff1d(np.arange(len(work.correlation)), row), np.flatnonzero(own < 0)
     more_rows, more = _joined(of_op[hosts], external_id[others])
-    row, described_row = np.concatenate([row, others[more_rows]]), np.concatenate([described_row, hosts[more]])
+    row, described_row = np.append(row, others[more_rows]), np.append(described_row, hosts[more])
     order = np.argsort(row, kind="stable")
     row, described_row = row[order], described_row[order]
-
-    def column(name: str) -> Int64s:
-        values: Int64s = columns[name][described_row].astype(np.int64)
-        return values
-
-    names = zip(
-        *(column(name).tolist() for name in ("group_name", "group_text", "group_ranks", "group_size")), strict=True
-    )
+    values = {name: column[described_row].astype(np.int64) for name, column in columns.items()}
+    names = zip(*(values[f"group_{what}"].tolist() for what in ("name", "text", "ranks", "size")), strict=True)
     group = [groups.number(texts[name], texts[text], texts[ranks], size) for name, text, ranks, size in names]
-    sizes = np.array([_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in column("dtype").tolist()], np.int64)
+    sizes = [_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in values["dtype"].tolist()]
     table = Collectives(
         work=row,
-        call=column("called").astype(np.int32),
+        call=values["called"].astype(np.int32),
         process_group=np.array(group, np.int32),
-        sequence=column("sequence"),
-        comms_id=column("comms_id"),
-        in_elements=np.maximum(column("in_elements"), -1),
-        out_elements=np.maximum(column("out_elements"), -1),
-        element_bytes=sizes.astype(np.int32),
-        split=column("split").astype(np.int8),
-        source=column("source").astype(np.int32),
-        destination=column("destination").astype(np.int32),
+        sequence=values["sequence"],
+        comms_id=values["comms_id"],
+        in_elements=np.maximum(values["in_elements"], -1),
+        out_elements=np.maximum(values["out_elements"], -1),
+        element_bytes=np.array(sizes, np.int32),
+        split=values["split"].astype(np.int8),
+        source=values["source"].astype(np.int32),
+        destination=values["destination"].astype(np.int32),
     )
     return table, groups.groups
 
@@ -157,13 +143,9 @@ def _joined(keys: Int64s, of_work: Int64s) -> tuple[Int64s, Int64s]:
     Several hosts' descriptions of one op repeat it: the first of them counts.
     """
     distinct, first = np.unique(keys, return_index=True)
-    usable = distinct > 0
-    distinct, first = distinct[usable], first[usable]
     place = np.searchsorted(distinct, of_work)
     place[place == len(distinct)] = 0
-    if not len(distinct):
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    rows = np.flatnonzero(distinct[place] == of_work)
+    rows = np.flatnonzero((of_work > 0) & (distinct[place] == of_work)) if len(distinct) else place[:0]
     return rows, first[place[rows]]
 
 

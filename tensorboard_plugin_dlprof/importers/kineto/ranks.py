@@ -34,18 +34,16 @@ _HIGHEST = np.iinfo(np.int32).max
 
 
 class Parts:
-    """The parts of a trace, of which there is usually one.
-
-    Args:
-        events: all events by kind.
-    """
+    """The parts of a trace, of which there is usually one."""
 
     def __init__(self, events: Events) -> None:
         owners = [process for process, _ in events.threads]
         self.process_numbers = _process_numbers(owners)
         """Process as in ``Events.threads`` -> its number."""
         tables = events.tables
-        on_gpus = np.concatenate([_keys(table["track"], table["device"]) for table in _of_gpus(tables)])
+        for table in (tables["work"], tables["syncs"]):  # a trace without numbers of devices has one device
+            table["device"] = np.maximum(table["device"], 0)
+        on_gpus = np.concatenate([_keys(tables[name]["track"], tables[name]["device"]) for name in ("work", "syncs")])
         gpus = list(_pairs(distinct_values(on_gpus)))
         parts = {label: part for part, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
         self._part_of_thread = np.array([parts[label_of(process)] for process in owners], np.int32)
@@ -76,13 +74,6 @@ class Parts:
         """Numbers of the GPUs of memory events, made unique across parts; ``thread`` is the allocating thread."""
         keys, index = numbered(_keys(self._part_of_thread[thread], device))
         return np.array([self._devices.get(pair, pair[1]) for pair in _pairs(keys)], np.int32)[index]
-
-
-def _of_gpus(tables: dict[str, Columns]) -> list[Columns]:
-    """The tables of device work; a trace without numbers of devices has one device."""
-    for table in (tables["work"], tables["syncs"]):
-        table["device"] = np.maximum(table["device"], 0)
-    return [tables["work"], tables["syncs"]]
 
 
 def _keys(first: Int32s, second: Int32s) -> Int64s:
@@ -149,30 +140,23 @@ _Launches = tuple[Int64s, Microseconds]
 def _first_launches(calls: Columns, mask: npt.NDArray[np.bool_]) -> _Launches:
     """A call of the driver inside one of the runtime may have the same correlation."""
     correlation, start_us = calls["correlation"][mask], calls["start_us"][mask]
-    order = np.lexsort((start_us, correlation))
+    order = np.argsort(start_us, kind="stable")
     distinct, first = np.unique(correlation[order], return_index=True)
     return distinct, start_us[order[first]]
 
 
 def _launcher_of(correlation: Int64s, start_us: Microseconds, callers: Sequence[_Launches]) -> int:
-    """Index of the process that launched the work of a GPU; -1 if several share the GPU, or none launched the work.
-
-    Args:
-        correlation: of the work that has one.
-        start_us: of that work.
-        callers: the launches of each process.
-    """
-    lags_of = [_lags(correlation, start_us, launches) for launches in callers]
-    anywhere = np.any([~np.isnan(lags) for lags in lags_of], axis=0)
-    whole = [place for place, lags in enumerate(lags_of) if not np.isnan(lags[anywhere]).any()]
-    if not anywhere.any() or not whole:
-        return -1
+    """Index of the process that launched work of a GPU that has a correlation; -1 if several share the GPU, or none
+    launched the work."""
+    lags_of = np.array([_lags(correlation, start_us, launches) for launches in callers])
+    lags_of = lags_of[:, ~np.isnan(lags_of).all(axis=0)]
+    whole = np.flatnonzero(~np.isnan(lags_of).any(axis=1)).tolist() if lags_of.shape[1] else []
 
     def likelihood(place: int) -> tuple[int, float]:
-        lags = lags_of[place][anywhere]
+        lags = lags_of[place]
         return int(np.count_nonzero(lags >= 0)), -float(np.abs(lags).sum())
 
-    return max(whole, key=likelihood)
+    return max(whole, key=likelihood, default=-1)
 
 
 def _lags(correlation: Int64s, start_us: Microseconds, launches: _Launches) -> Microseconds:

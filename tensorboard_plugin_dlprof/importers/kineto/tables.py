@@ -193,23 +193,23 @@ _TIMED = {
 class Events(msgspec.Struct):
     """All events of a trace, or of a part of it."""
 
-    tables: dict[str, Columns]
+    tables: dict[str, Columns] = {}
     """Table -> name -> column; columns are taken out as they are converted."""
-    texts: list[str]
-    threads: list[ThreadKey]
-    inputs: list[bytes]
+    texts: list[str] = []
+    threads: list[ThreadKey] = []
+    inputs: list[bytes] = []
     """As ``NO_INPUTS``, which is the first."""
-    triples: list[tuple[int, int, int]]
+    triples: list[tuple[int, int, int]] = []
     """Grids and blocks."""
-    metrics: list[str]
+    metrics: list[str] = []
     """Names of counters."""
-    thread_names: dict[ThreadKey, str]
+    thread_names: dict[ThreadKey, str] = {}
     """The name that the trace's metadata gives a thread."""
-    skipped: Counter[str]
+    skipped: Counter[str] = msgspec.field(default_factory=Counter)
     """Events that were left out, by reason."""
-    categories: Counter[str]
+    categories: Counter[str] = msgspec.field(default_factory=Counter)
     """Categories that we do not know -> events with a duration."""
-    other_categories: set[str]
+    other_categories: set[str] = set()
     """Those of events of other types: spans of asynchronous work, samples."""
 
     def is_empty(self) -> bool:
@@ -263,10 +263,7 @@ class EventTables:
         }
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(columns, store, self._of_column) for name, columns in COLUMNS.items()}
-        self._thread_names: dict[ThreadKey, str] = {}
-        self._skipped: Counter[str] = Counter()
-        self._categories: Counter[str] = Counter()
-        self._other_categories: set[str] = set()
+        self._events = Events()
         self._halves: list[tuple[Kind, Any]] = []
         """Begin and end events in the order of the trace; they wait until all are known."""
 
@@ -305,14 +302,10 @@ class EventTables:
             joined[kind].append(event)
         for kind, events in joined.items():
             self._add_timed(kind, events)
-        return Events(
-            tables={name: table.whole() for name, table in self._tables.items()},
-            **{name: list(places) for name, places in self._items.items()},
-            thread_names=self._thread_names,
-            skipped=self._skipped,
-            categories=self._categories,
-            other_categories=self._other_categories,
-        )
+        self._events.tables = {name: table.whole() for name, table in self._tables.items()}
+        for name, places in self._items.items():
+            setattr(self._events, name, list(places))
+        return self._events
 
     def _add_timed(self, kind: Kind, events: list[Any]) -> None:
         if [event.ph for event in events].count("X") < len(events):
@@ -331,10 +324,10 @@ class EventTables:
         elif kind is Kind.COLLECTIVE:
             self._tables["collectives"].extend(events)
         elif kind is Kind.COUNTER_RANGE:
-            self._skipped[COUNTER_RANGES] += len(events)
+            self._events.skipped[COUNTER_RANGES] += len(events)
         elif kind is Kind.UNKNOWN:
-            self._categories.update(event.cat for event in events if event.ph in ("X", "B"))
-            self._other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
+            self._events.categories.update(event.cat for event in events if event.ph in ("X", "B"))
+            self._events.other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
             self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
         elif kind is Kind.UNNAMED:
             self._add_unnamed(events)
@@ -342,7 +335,7 @@ class EventTables:
     def _add_memory(self, events: list[Any]) -> None:
         sized = [event for event in events if event.args.memory_bytes is not None]
         if unsized := len(events) - len(sized):
-            self._skipped[NO_SIZE] += unsized
+            self._events.skipped[NO_SIZE] += unsized
         self._tables["memory"].extend(sized)
 
     def _add_unnamed(self, events: list[Any]) -> None:
@@ -353,14 +346,14 @@ class EventTables:
             elif event.ph == "X" and event.pid == _CPU_TRACK:
                 ops.append(event)
             elif event.ph == "X" and event.pid == _GPU_TRACK:
-                self._skipped[GPU_TIMES] += 1
+                self._events.skipped[GPU_TIMES] += 1
             elif event.ph == "M":
                 if event.name == "thread_name" and isinstance(event.args.name, str):
-                    self._thread_names[thread_key((event.pid, event.tid))] = event.args.name
+                    self._events.thread_names[thread_key((event.pid, event.tid))] = event.args.name
             elif event.ph in ("B", "E"):  # an end need not repeat the category
                 self._halves.append((Kind.UNNAMED, event))
             elif event.ph not in ("i", "I", "C"):
-                self._skipped[NO_TYPE] += 1
+                self._events.skipped[NO_TYPE] += 1
         self._add_timed(Kind.OLD_OP, ops)
         self._add_memory(memory)
 
@@ -374,12 +367,12 @@ class EventTables:
                 if of_begin in _TIMED:
                     yield of_begin, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
                 elif of_begin is not Kind.UNKNOWN:  # counted by its category
-                    self._skipped[NO_TYPE] += 1
+                    self._events.skipped[NO_TYPE] += 1
             elif kind is not Kind.UNKNOWN:
-                self._skipped[NO_PARTNER] += 1
+                self._events.skipped[NO_PARTNER] += 1
         for kind, _ in chain.from_iterable(begun.values()):
             if kind is not Kind.UNKNOWN:
-                self._skipped[NO_PARTNER if kind in _TIMED else NO_TYPE] += 1
+                self._events.skipped[NO_PARTNER if kind in _TIMED else NO_TYPE] += 1
 
     def _halves_by_time(self) -> Iterator[tuple[ThreadKey, Kind, Any]]:
         """Begin and end events with their threads, ordered by time; equal times keep the order of the trace.

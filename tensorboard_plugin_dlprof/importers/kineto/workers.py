@@ -149,7 +149,7 @@ def _write(events: Events, file: IO[bytes]) -> None:
 def _joined(parts: Sequence[_Part], store: ColumnStore) -> Events:
     """The events of the parts of one trace, in the order of the file. Items are numbered as if one had read them all:
     by first appearance."""
-    whole = Events({name: {} for name in COLUMNS}, [], [], [], [], [], {}, Counter(), Counter(), set())
+    whole = Events(tables={name: {} for name in COLUMNS})
     numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
     for items in ("texts", "threads", "inputs", "triples", "metrics"):
         known = Places()
