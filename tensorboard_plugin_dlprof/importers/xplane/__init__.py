@@ -180,12 +180,13 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     hosts = [plane for plane in space.planes if plane.is_host and plane.lines]
     _shift(source, space.planes)
     strings, skipped = Strings(), Counter[str]()
+    store = ColumnStore(options.memory_bytes, options.folder)
     progress("Reading device work", 0.1)
-    work = read_work(source, gpus, strings, skipped)
+    work = read_work(source, gpus, strings, skipped, store)
     if not len(work.table.kind):
         raise BrokenSource(f"{shown(path)} {_why_empty(space, gpus)}")
     progress("Reading the host's events", 0.4)
-    host = read_host(source, hosts, strings, skipped)
+    host = read_host(source, hosts, strings, skipped, store)
     each_gpu_apart(work, host)
     release_freed()
     progress("Finding ops", 0.8)
@@ -201,7 +202,6 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     ranges, named = _ranges(host, executions, ops, strings)
     first = len(ranges.start_ns) - len(executions.op)
     work_range = np.where(executions.of_work >= 0, executions.of_work + np.int32(first), np.int32(-1))
-    store = ColumnStore(options.memory_bytes, options.folder)
     store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
     release_freed()
     return Capture(

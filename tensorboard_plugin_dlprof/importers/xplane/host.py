@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Frames,
@@ -94,9 +97,9 @@ class Host(msgspec.Struct):
     causes: Causes
 
 
-def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str]) -> Host:
+def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str], store: ColumnStore) -> Host:
     """All events of the host's threads."""
-    reading = _Reading(strings)
+    reading = _Reading(strings, store)
     for plane in planes:
         names = Lookup({key: strings.intern(_name(each.name)) for key, each in plane.metadata.items()}, -1)
         frames = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith("$")}, 0)
@@ -110,29 +113,29 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
         )
         reader = EventReader(source, plane, strings, _WANTED)
         for line in plane.lines:
-            thread = reading.thread(line.id, line.name)
+            thread = reading.begin_line(line.id, line.name)
             for events in reader.read(line, without_stats):
                 module = old_runs(events.metadata)
                 if (is_run := runs(events.metadata) > 0).any():
                     module = np.where(is_run, events.texts("module_name"), module)
                 kind = (frames(events.metadata) > 0, module, steps(events.metadata))
                 reading.add(events, thread, named(names(events.metadata), strings, skipped), *kind)
-            reading.end_line()
     return reading.host()
 
 
 class _Reading:
     """The tables so far."""
 
-    def __init__(self, strings: Strings) -> None:
+    def __init__(self, strings: Strings, store: ColumnStore) -> None:
         self._strings = strings
-        self._calls, self._ranges, self._frames, self._memory, self._causes = (ColumnParts() for _ in range(5))
-        self._line = ColumnParts()
+        self._calls, self._ranges, self._frames, self._memory, self._causes = (ColumnParts(store) for _ in range(5))
         self._threads: list[Thread] = []
         self._rows: dict[int, int] = {}
+        self._furthest = self._furthest_run = -1
 
-    def thread(self, number: int, name: str) -> int:
-        """The row of a thread. Ids that are hashes are replaced by numbers that no operating system assigns."""
+    def begin_line(self, number: int, name: str) -> int:
+        """The row of a line's thread. Ids that are hashes are replaced by numbers that no operating system assigns."""
+        self._furthest = self._furthest_run = -1
         if number not in self._rows:
             self._rows[number] = len(self._threads)
             shown = number if 0 < number < 1 << 31 else -2 - len(self._threads)
@@ -154,11 +157,11 @@ class _Reading:
             self._calls.add(is_call, correlation=correlation, device=events.integers("device_id"), **every)
         is_memory = events.has("allocator_name") & events.has("bytes_allocated")
         if is_memory.any():
-            sizes = {
-                text: events.integers(text)
-                for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved", "addr")
-            }
-            self._memory.add(is_memory, allocator=events.texts("allocator_name"), **sizes, **every)
+            # The allocators of the host, which allocate more often, are left out.
+            device = self._devices(events.texts("allocator_name"))
+            sizes = {text: events.integers(text) for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved")}
+            at = {"device": device, "address": events.integers("addr"), "time": every["start"]}
+            self._memory.add(is_memory & (device >= 0), **sizes, **at, name=every["name"], thread=every["thread"])
         step = np.where(events.has("step_num"), events.integers("step_num"), step)
         root = events.integers("_r") == 1
         if root.any():
@@ -166,19 +169,28 @@ class _Reading:
         producer, consumer = _asked(events, "_p", "_pt"), _asked(events, "_c", "_ct")
         asks = (producer != 0) | (consumer != 0)
         if asks.any():
-            self._causes.add(asks, producer=producer, consumer=consumer, **every)
+            times = {name: every[name] for name in ("start", "end", "thread")}
+            self._causes.add(asks, producer=producer, consumer=consumer, **times)
         long = (events.duration_ps >= LONG_RANGE_PS) | (step >= 0) | (module > 0)
         short = {"step": np.minimum(step, _MOST_STEP).astype(np.int32), "module": module.astype(np.int32)}
-        self._line.add(long & ~is_frame & ~is_call & ~is_memory, **short, **every)
+        self._add_ranges(np.flatnonzero(long & ~is_frame & ~is_call & ~is_memory), **short, **every)
 
-    def end_line(self) -> None:
-        """Keep of the line's ranges what is a place in the program, and the runs of modules."""
-        names = ("start", "end", "thread", "name", "step", "module")
-        line = dict(zip(names, map(self._line.joined, names), strict=True))
+    def _add_ranges(self, rows: Int64s, **columns: npt.NDArray[Any]) -> None:
+        """Keep what is a place in the program, and the runs of modules.
+
+        What the runtime does inside of another range of the thread is no place, nor is all that is inside of the run of
+        a module: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other. Only ranges that the file
+        has before, or near, are known to be around one: threads are written by start, and have millions of ranges.
+        """
+        rows = rows[np.lexsort((-columns["end"][rows], columns["start"][rows]))]
+        line = {name: column[rows] for name, column in columns.items()}
         texts, place = numbered(line["name"])
         of_runtime = np.array([_RUNTIME.match(self._strings[text]) is not None for text in texts.tolist()], np.bool_)
-        inner = _inner(line["start"], line["end"], line["step"], line["module"], of_runtime[place])
-        self._ranges.add(~inner | (line["module"] > 0), shown=~inner, **line)
+        is_step, is_run = line["step"] >= 0, line["module"] > 0
+        in_any, self._furthest = _inside(line["end"], ~is_step, self._furthest)
+        in_run, self._furthest_run = _inside(line["end"], is_run & ~is_step, self._furthest_run)
+        inner = ~is_step & ((in_any & of_runtime[place]) | in_run)
+        self._ranges.add(~inner | is_run, shown=~inner, **line)
 
     def host(self) -> Host:
         """The finished tables."""
@@ -219,47 +231,40 @@ class _Reading:
         shown = [self._strings.intern(text if _CALL.match(text) else "kernel launch") for text in texts]
         return np.array(shown, np.int64)[inverse] if shown else name
 
+    def _devices(self, allocator: Int64s) -> Int32s:
+        """The GPU of each allocator (text id); -1 for those of the host."""
+        distinct, number = numbered(allocator)
+        found = [_GPU_ALLOCATOR.match(self._strings[text]) for text in distinct.tolist()]
+        return np.array([int(match[1]) if match else -1 for match in found], np.int32)[number]
+
     def _memory_events(self) -> MemoryEvents:
-        """Allocations on GPUs, by time. The allocators of the host are left out."""
-        read, strings = self._memory.joined, self._strings
-        allocator, start, reserved = read("allocator"), read("start"), read("bytes_reserved")
-        found = {text: _GPU_ALLOCATOR.match(strings[text]) for text in distinct_values(allocator).tolist()}
-        devices = {text: int(match[1]) if match else -1 for text, match in found.items()}
-        device = np.array([devices[text] for text in allocator.tolist()], np.int32)
-        rows = np.flatnonzero(device >= 0)
-        rows = rows[np.argsort(start[rows], kind="stable")]
-        sign = np.where(read("name")[rows] == strings.intern("MemoryDeallocation"), -1, 1)
+        """Allocations on GPUs, by time."""
+        read = self._memory.joined
+        time, freed = read("time"), self._strings.intern("MemoryDeallocation")
+        rows = np.argsort(time, kind="stable")
+        reserved = read("bytes_reserved")[rows]
         return MemoryEvents(
-            time_ns=start[rows],
+            time_ns=time[rows],
             thread=read("thread")[rows].astype(np.int32),
-            device=device[rows],
-            num_bytes=sign * read("allocation_bytes")[rows],
+            device=read("device")[rows].astype(np.int32),
+            num_bytes=np.where(read("name")[rows] == freed, -1, 1) * read("allocation_bytes")[rows],
             allocated_bytes=read("bytes_allocated")[rows],
             # XLA's allocator reserves all at once and writes 0 here.
-            reserved_bytes=np.where(reserved[rows] > 0, reserved[rows], -1),
-            address=read("addr")[rows],
+            reserved_bytes=np.where(reserved > 0, reserved, -1),
+            address=read("address")[rows],
         )
 
 
-def _inner(start: Int64s, end: Int64s, step: Int32s, module: Int32s, of_runtime: Flags) -> Flags:
-    """What the runtime does inside of another range of the thread, and all that is inside of the run of a module.
+def _inside(end: Int64s, outer: Flags, furthest: int) -> tuple[Flags, int]:
+    """Which intervals, by start, lie within one of the outer ones before them, and the last end of all outer ones.
 
-    Those are no places in the program: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other.
+    Args:
+        end: Their ends.
+        outer: Which of them may be around others.
+        furthest: Last end of outer ones before all of them.
     """
-    rows = np.flatnonzero(step < 0)
-    rows = rows[np.lexsort((-end[rows], start[rows]))]
-    found = np.zeros(len(start), np.bool_)
-    found[rows] = _is_inside(end[rows], np.ones(len(rows), np.bool_)) & of_runtime[rows]
-    found[rows] |= _is_inside(end[rows], module[rows] > 0)
-    return found
-
-
-def _is_inside(end: Int64s, outer: Flags) -> Flags:
-    """Which intervals, by start, lie within one of the outer ones before them."""
-    furthest = np.maximum.accumulate(np.where(outer, end, -1))
-    found = np.zeros(len(end), np.bool_)
-    found[1:] = furthest[:-1] >= end[1:]
-    return found
+    ends = np.maximum.accumulate(np.append(furthest, np.where(outer, end, -1)))
+    return ends[:-1] >= end, int(ends[-1])
 
 
 def _asked(events: Events, number: str, kind: str) -> Int64s:

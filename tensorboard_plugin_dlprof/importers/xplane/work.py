@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
@@ -37,6 +38,9 @@ _DIRECTIONS = {
 _COPY_TEXTS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 
 TEXTS = ("hlo_op", "hlo_module", "op_name", "name", "prefix", "tf_op", "annotation", "level 0", "source_file")
+_TYPES = {8: "q", 4: "i", 1: "b"}
+"""Types of growing columns by the bytes of a value."""
+
 NUMBERS = ("program_id", "cuda_graph_id", "source_line")
 """Stats that say to which op a piece of work belongs."""
 
@@ -55,19 +59,24 @@ class Work(msgspec.Struct):
 class ColumnParts:
     """Columns of a table that is read piece by piece."""
 
-    def __init__(self) -> None:
-        self._parts: dict[str, list[npt.NDArray[Any]]] = {}
+    def __init__(self, store: ColumnStore) -> None:
+        self._store = store
+        self._columns: dict[str, tuple[GrowingColumn, np.dtype[Any]]] = {}
 
     def add(self, chosen: Flags, **columns: npt.NDArray[Any]) -> None:
         """Append the chosen rows of some columns."""
         rows = np.flatnonzero(chosen)
         for name, column in columns.items() if len(rows) else ():
-            self._parts.setdefault(name, []).append(column[rows])
+            if name not in self._columns:
+                self._columns[name] = self._store.growing(_TYPES[column.itemsize]), column.dtype
+            self._columns[name][0].append(column[rows])
 
     def joined(self, name: str) -> npt.NDArray[Any]:
         """One column of all pieces, which are gone then; of 64 bits if there are none."""
-        parts = self._parts.pop(name, None)
-        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        if name not in self._columns:
+            return np.zeros(0, np.int64)
+        column, dtype = self._columns.pop(name)
+        return column.whole().view(dtype)
 
 
 class _Kinds:
@@ -105,9 +114,9 @@ _WANTED = frozenset(
 )
 
 
-def read_work(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str]) -> Work:
+def read_work(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str], store: ColumnStore) -> Work:
     """All device work. Lines that repeat it in another form (steps, modules, scopes) are passed over."""
-    lines, kinds = ColumnParts(), _Kinds()
+    lines, kinds = ColumnParts(store), _Kinds()
     for plane in planes:
         reader = EventReader(source, plane, strings, _WANTED)
         names = Lookup({key: strings.intern(each.name) for key, each in plane.metadata.items()}, -1)
