@@ -23,13 +23,13 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.allowance import spend_bytes
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 
-LONG_BYTES: Final = 32 << 20
-"""Size from which a column is in a file, unless an import has less memory: four million numbers."""
+LONG_BYTES: Final = 2 << 20
+"""Size from which a column that no import's store makes is in a file: a quarter of a million numbers."""
 
 _COLUMNS: Final = 64
 """A column of this share of an import's memory is long: about as many columns are there at the same time."""
 
-_MUCH_BYTES: Final = 256 << 20
+_MUCH_BYTES: Final = 64 << 20
 """Size of the mapped columns from which ``release_pages`` does something, because reading them again takes time."""
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.store import spill_columns
 from tensorboard_plugin_dlprof.diagnosis.calls import is_communication
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
@@ -56,14 +57,14 @@ def with_busy_time(profile: Profile) -> Activity:
             rows[number] = causes.setdefault(_cause(number), len(causes))
         both = np.concatenate((start, found.start_ns))
         order = np.argsort(both, kind="stable")
-        devices.append(
-            Segments(
-                found.device,
-                both[order],
-                np.concatenate((stop, found.stop_ns))[order],
-                np.concatenate((rows[mask], found.cause))[order],
-            )
+        segments = Segments(
+            found.device,
+            both[order],
+            np.concatenate((stop, found.stop_ns))[order],
+            np.concatenate((rows[mask], found.cause))[order],
         )
+        spill_columns(segments)
+        devices.append(segments)
     return msgspec.structs.replace(idle, causes=list(causes), devices=devices)
 
 

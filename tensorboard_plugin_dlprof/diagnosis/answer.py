@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
@@ -176,6 +177,7 @@ def _busy_bounds(activity: Activity, device: Segments) -> tuple[int, int]:
 def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) -> DeviceDiagnosis:
     clipped = Clipped(profile.activity, device, start, stop)
     launches = launches_of(profile, device.device)
+    release_pages()
     return DeviceDiagnosis(
         device=device.device,
         clipped=clipped,

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
     BESIDE_COMMUNICATION,
@@ -33,9 +34,9 @@ class Clipped:
         self.windows = len(start_ns)
         windows = Spans(start_ns, stop_ns, np.arange(len(start_ns), dtype=np.int32))
         pieces, item = within(windows, Spans(device.start_ns, device.stop_ns, device.start_ns))
-        self.start_ns, self.stop_ns = pieces.start, pieces.stop
-        self.window: Int32s = pieces.row.astype(np.int32, copy=False)
-        self.cause: Int32s = device.cause[item]
+        self.start_ns, self.stop_ns = spilled(pieces.start), spilled(pieces.stop)
+        self.window: Int32s = spilled(pieces.row.astype(np.int32, copy=False))
+        self.cause: Int32s = spilled(device.cause[item])
 
     @cached_property
     def part(self) -> Int32s:

@@ -101,6 +101,9 @@ def build_profile(
     described = not marked and not simple
     sub_ops = find_sub_ops(capture, nesting, links, drafts, owners, tables) if described else empty(SubOps)
     capture.ranges = without(capture.ranges, "shapes", "dtypes", "parameters")
+    activity = find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations)
+    keep(*activity.devices)
+    release_freed()
     profile = Profile(
         info=capture.info,
         strings=capture.strings,
@@ -124,7 +127,7 @@ def build_profile(
         dlprof_markers=marked,
         one_op=simple,
         idle_frames=empty(IdleFrames) if simple else find_idle_frames(capture, links),
-        activity=find_causes(Host(capture, nesting, links, drafts, owners, tables), iterations),
+        activity=activity,
         host_ranges=find_host_ranges(capture, nesting),
         sub_ops=sub_ops,
     )

@@ -78,6 +78,9 @@ _FRAMEWORKS = {
 }
 """Names of modules and of the host's events that tell the framework. JAX first: its input may be TensorFlow's."""
 _H200_BYTES = 100 << 30
+_MEMORY_BYTES = 64 << 20
+"""Columns above a share of this are in files, where an import may use more, too: those of other formats, whose events
+take ten times the bytes, are small beside them."""
 _AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
 
 
@@ -180,7 +183,7 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     hosts = [plane for plane in space.planes if plane.is_host and plane.lines]
     _shift(source, space.planes)
     strings, skipped = Strings(), Counter[str]()
-    store = ColumnStore(options.memory_bytes, options.folder)
+    store = ColumnStore(min(options.memory_bytes, _MEMORY_BYTES), options.folder)
     progress("Reading device work", 0.1)
     work = read_work(source, gpus, strings, skipped, store)
     if not len(work.table.kind):
@@ -188,6 +191,7 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     progress("Reading the host's events", 0.4)
     host = read_host(source, hosts, strings, skipped, store)
     each_gpu_apart(work, host)
+    store.keep_tables(work.table, host, host.calls, host.memory, host.frames, host.causes)
     release_freed()
     progress("Finding ops", 0.8)
     modules = Modules(source, [plane for plane in space.planes if plane.name == "/host:metadata"])
@@ -202,7 +206,7 @@ def _capture(source: Source, space: Space, path: Path, options: ReadOptions, pro
     ranges, named = _ranges(host, executions, ops, strings)
     first = len(ranges.start_ns) - len(executions.op)
     work_range = np.where(executions.of_work >= 0, executions.of_work + np.int32(first), np.int32(-1))
-    store.keep_tables(work.table, ranges, host.calls, host.memory, host.frames)
+    store.keep_tables(ranges)
     release_freed()
     return Capture(
         info=_info(strings, space, _rank(path, options.rank_expression), work, host, ops),

@@ -160,8 +160,9 @@ class _Reading:
             # The allocators of the host, which allocate more often, are left out.
             device = self._devices(events.texts("allocator_name"))
             sizes = {text: events.integers(text) for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved")}
-            at = {"device": device, "address": events.integers("addr"), "time": every["start"]}
-            self._memory.add(is_memory & (device >= 0), **sizes, **at, name=every["name"], thread=every["thread"])
+            own = {name: every[name] for name in ("start", "name", "thread")}
+            is_memory_of_gpu = is_memory & (device >= 0)
+            self._memory.add(is_memory_of_gpu, device=device, address=events.integers("addr"), **sizes, **own)
         step = np.where(events.has("step_num"), events.integers("step_num"), step)
         root = events.integers("_r") == 1
         if root.any():
@@ -240,7 +241,7 @@ class _Reading:
     def _memory_events(self) -> MemoryEvents:
         """Allocations on GPUs, by time."""
         read = self._memory.joined
-        time, freed = read("time"), self._strings.intern("MemoryDeallocation")
+        time, freed = read("start"), self._strings.intern("MemoryDeallocation")
         rows = np.argsort(time, kind="stable")
         reserved = read("bytes_reserved")[rows]
         return MemoryEvents(
