@@ -272,7 +272,9 @@ def _scalars(data: Octets, starts: Int64s, stops: Int64s) -> tuple[list[Int64s],
         word = words(data, at)
         has = (word & LOW == np.uint64(tag)) & (at < stops)
         value, length = short_varints(word >> BYTE[1])
-        odd |= has & (length > _MOST_LENGTH)
+        if len(long := np.flatnonzero(has & (length > _MOST_LENGTH))):  # Nine minutes after the start, for example.
+            value[long], length[long] = varints(data, at[long] + 1)
+            odd[long] = length[long] > 10
         columns.append(np.where(has, value, 0).astype(np.int64))
         at += np.where(has, length + 1, 0)
     return columns, at, odd

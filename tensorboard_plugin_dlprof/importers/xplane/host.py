@@ -105,6 +105,7 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
         frames = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith("$")}, 0)
         without_stats = Lookup({key: 1 for key, each in plane.metadata.items() if each.name.startswith(_NO_STATS)}, 0)
         steps = Lookup({key: step for key, each in plane.metadata.items() if (step := _step_in(each.name)) >= 0}, -1)
+        of_runtime = Lookup({key: 1 for key, each in plane.metadata.items() if _RUNTIME.match(_name(each.name))}, 0)
         runs = Lookup({key: 1 for key, each in plane.metadata.items() if "ExecuteThunks" in each.name}, 0)
         # What older versions write in place of it.
         modules = {key: each.name.removesuffix(_OLD_RUN) for key, each in plane.metadata.items()}
@@ -118,7 +119,7 @@ def read_host(source: Source, planes: list[Plane], strings: Strings, skipped: Co
                 module = old_runs(events.metadata)
                 if (is_run := runs(events.metadata) > 0).any():
                     module = np.where(is_run, events.texts("module_name"), module)
-                kind = (frames(events.metadata) > 0, module, steps(events.metadata))
+                kind = (frames(events.metadata) > 0, module, steps(events.metadata), of_runtime(events.metadata) > 0)
                 reading.add(events, thread, named(names(events.metadata), strings, skipped), *kind)
     return reading.host()
 
@@ -142,7 +143,16 @@ class _Reading:
             self._threads.append(Thread(0, shown, name))
         return self._rows[number]
 
-    def add(self, events: Events, thread: int, name: Int64s, is_frame: Flags, module: Int64s, step: Int64s) -> None:
+    def add(
+        self,
+        events: Events,
+        thread: int,
+        name: Int64s,
+        is_frame: Flags,
+        module: Int64s,
+        step: Int64s,
+        of_runtime: Flags,
+    ) -> None:
         """Sort some events of one thread into the tables."""
         every = {
             "start": events.start_ps // 1000,
@@ -174,23 +184,21 @@ class _Reading:
             self._causes.add(asks, producer=producer, consumer=consumer, **times)
         long = (events.duration_ps >= LONG_RANGE_PS) | (step >= 0) | (module > 0)
         short = {"step": np.minimum(step, _MOST_STEP).astype(np.int32), "module": module.astype(np.int32)}
-        self._add_ranges(np.flatnonzero(long & ~is_frame & ~is_call & ~is_memory), **short, **every)
+        rows = np.flatnonzero(long & ~is_frame & ~is_call & ~is_memory)
+        rows = rows[np.lexsort((-every["end"][rows], every["start"][rows]))]
+        self._add_ranges(of_runtime[rows], {key: column[rows] for key, column in (short | every).items()})
 
-    def _add_ranges(self, rows: Int64s, **columns: npt.NDArray[Any]) -> None:
+    def _add_ranges(self, of_runtime: Flags, line: dict[str, npt.NDArray[Any]]) -> None:
         """Keep what is a place in the program, and the runs of modules.
 
         What the runtime does inside of another range of the thread is no place, nor is all that is inside of the run of
         a module: JAX's ``PjitFunction(step)`` has half a dozen such ranges inside each other. Only ranges that the file
         has before, or near, are known to be around one: threads are written by start, and have millions of ranges.
         """
-        rows = rows[np.lexsort((-columns["end"][rows], columns["start"][rows]))]
-        line = {name: column[rows] for name, column in columns.items()}
-        texts, place = numbered(line["name"])
-        of_runtime = np.array([_RUNTIME.match(self._strings[text]) is not None for text in texts.tolist()], np.bool_)
         is_step, is_run = line["step"] >= 0, line["module"] > 0
         in_any, self._furthest = _inside(line["end"], ~is_step, self._furthest)
         in_run, self._furthest_run = _inside(line["end"], is_run & ~is_step, self._furthest_run)
-        inner = ~is_step & ((in_any & of_runtime[place]) | in_run)
+        inner = ~is_step & ((in_any & of_runtime) | in_run)
         self._ranges.add(~inner | is_run, shown=~inner, **line)
 
     def host(self) -> Host:
