@@ -77,8 +77,8 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     for kernels in options.frames:
         database = folder / f"drawn_{kernels}.dlprof_dldb.sqlite"
         serving.make(database, kernels, options.trace)
-        results["frames"][f"{kernels:,} kernels"] = found = frames.measure(database)
-        print(f"\n{kernels:,} kernels on the Timeline: {found}", flush=True)
+        results["frames"][f"{kernels:,} kernels"] = measured = frames.measure(database)
+        print(f"\n{kernels:,} kernels on the Timeline: {measured}", flush=True)
         database.unlink()
     results["start"] = measure_start(options.rounds)
     print(f"\nstart: {results['start']}")

@@ -34,14 +34,14 @@ def measure(databases: Sequence[Path], rounds: int = ROUNDS, views: Sequence[str
     pages are measured.
     """
     shown = [view for view in VIEWS if not views or view.label in views]
-    found: dict[str, dict[str, list[Held]]] = {}
+    times: dict[str, dict[str, list[Held]]] = {}
     first: list[tuple[float, float]] = []
     for _ in range(rounds):
         with serving(*databases) as server, opened(f"http://{server.host}:{server.port}/") as open_tab:
             tab = open_tab("")
             first.append(tab.first_content_s())
             for name, clicks in _pages(server, shown, everywhere=not views):
-                of_page = found.setdefault(name, {})
+                of_page = times.setdefault(name, {})
                 for click, held in tab.longest_tasks({click.name: click.act for click in clicks}).items():
                     of_page.setdefault(click, []).append(held)
     return {
@@ -49,7 +49,7 @@ def measure(databases: Sequence[Path], rounds: int = ROUNDS, views: Sequence[str
             name: round(statistics.median(times), 2)
             for name, times in zip(("tab", "whole_page"), zip(*first, strict=True), strict=True)
         },
-        "longest_task_ms": {name: {click: _median(of) for click, of in page.items()} for name, page in found.items()},
+        "longest_task_ms": {name: {click: _median(of) for click, of in page.items()} for name, page in times.items()},
     }
 
 
@@ -85,12 +85,12 @@ def add_aggregation(database: Path) -> None:
 def lines(result: dict[str, Any]) -> list[str]:
     """Lines of text with the longest interactions of each page, and all that exceed the goal."""
     first = result["first_content_s"]
-    told = [f"first content {first['tab']:.2f} s after TensorBoard's page, {first['whole_page']:.2f} s with it"]
+    lines = [f"first content {first['tab']:.2f} s after TensorBoard's page, {first['whole_page']:.2f} s with it"]
     for page, clicks in result["longest_task_ms"].items():
         ordered = sorted(((of["processor"], name) for name, of in clicks.items()), reverse=True)
         shown = [(name, ms) for i, (ms, name) in enumerate(ordered) if i < 3 or ms > GOAL_MS]
-        told.append(f"{page:34}{len(clicks):4}  " + ", ".join(f"{name} {ms:.0f}" for name, ms in shown))
-    return told
+        lines.append(f"{page:34}{len(clicks):4}  " + ", ".join(f"{name} {ms:.0f}" for name, ms in shown))
+    return lines
 
 
 def main(argv: list[str] | None = None) -> int:

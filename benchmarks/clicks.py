@@ -31,8 +31,8 @@ class View:
 
 def _press(selector: str, text: str = "", nth: int = 0, count: int = 1) -> Act:
     def act(tab: Tab) -> bool:
-        found = tab.find(selector, text, nth)
-        box = None if found is None else found.bounding_box()
+        element = tab.find(selector, text, nth)
+        box = None if element is None else element.bounding_box()
         if box is None:
             return False
         x, y = box["x"] + min(box["width"] / 2, 60), box["y"] + box["height"] / 2
@@ -83,10 +83,10 @@ def _choose(selector: str, value: str) -> Act:
 
 def _keys(selector: str, *keys: str) -> Act:
     def act(tab: Tab) -> bool:
-        found = tab.find(selector)
-        if found is None:
+        element = tab.find(selector)
+        if element is None:
             return False
-        found.evaluate("(element) => element.focus()")
+        element.evaluate("(element) => element.focus()")
         tab.begin()
         for key in keys:
             tab.page.keyboard.press(key)
@@ -102,8 +102,8 @@ def _drag(selector: str, across: float, down: float = 0.0, *, pressed: bool = Tr
     """From the middle, by shares of its size, or by pixels where they are more than 1."""
 
     def act(tab: Tab) -> bool:
-        found = tab.find(selector, nth=nth)
-        box = None if found is None else found.bounding_box()
+        element = tab.find(selector, nth=nth)
+        box = None if element is None else element.bounding_box()
         if box is None:
             return False
         mouse = tab.page.mouse
@@ -129,8 +129,8 @@ def _hover(selector: str) -> Act:
 
 def _wheel(selector: str, turn: float, times: int = 4) -> Act:
     def act(tab: Tab) -> bool:
-        found = tab.find(selector)
-        box = None if found is None else found.bounding_box()
+        element = tab.find(selector)
+        box = None if element is None else element.bounding_box()
         if box is None:
             return False
         tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + min(box["height"] / 2, 200))
@@ -203,10 +203,10 @@ def _listed(button: str, entries: str, nth: int) -> Act:
     """One of the entries of a list, which is opened before."""
 
     def act(tab: Tab) -> bool:
-        found = tab.find(button)
-        if found is None:
+        element = tab.find(button)
+        if element is None:
             return False
-        found.evaluate("(element) => element.click()")
+        element.evaluate("(element) => element.click()")
         tab.rest()
         return _press(entries, nth=nth)(tab)
 

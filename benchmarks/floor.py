@@ -84,8 +84,8 @@ def decode_trace(path: Path) -> int:
     events = 0
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         buffer = file.read(1 << 20)
-        found = re.search(rb'"traceEvents"\s*:\s*\[\s*', buffer)
-        ahead = buffer[found.end() if found else buffer.index(b"[") + 1 :]
+        begin = re.search(rb'"traceEvents"\s*:\s*\[\s*', buffer)
+        ahead = buffer[begin.end() if begin else buffer.index(b"[") + 1 :]
         gap = re.search(rb"\}\s*,\s*\{", ahead[ahead.index(b'"ph"') :])
         separator = gap[0] if gap else b"},{"
         buffer = b""

@@ -61,14 +61,14 @@ def measure(database: Path) -> dict[str, Any]:
         tab = open_tab(f"&p.dlprof.view=timeline{window}")
         tab.page.frame_locator("iframe").locator(".timeline-canvas canvas").first.wait_for()
         tab.rest()
-        found: dict[str, Any] = {"first_s": round(tab.frame.evaluate("firstDrawn") / 1e3, 2)}
+        results: dict[str, Any] = {"first_s": round(tab.frame.evaluate("firstDrawn") / 1e3, 2)}
         for name, inwards, alternates in (("all_in_view", 1.0, True), ("zooming", 300 * np.log(1e4) / FRAMES, False)):
             times = np.diff(tab.frame.evaluate(_ZOOM, [FRAMES, inwards, alternates]))
-            found[name] = {
+            results[name] = {
                 "frame_ms_p50": round(float(np.median(times)), 1),
                 "frame_ms_p95": round(float(np.percentile(times, 95)), 1),
             }
-        return found
+        return results
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -80,13 +80,13 @@ def _rank(rank: int, ranks: int, start: Int64s, end: Int64s, bounds: Int64s) -> 
     overlap, exposed = intersect(compute, communication), subtract(communication, compute)
 
     def total(intervals: Any, begin: Int64s, stop: Int64s) -> Int64s:
-        found: Int64s = covered(intervals, begin, stop)
-        return found
+        nanoseconds: Int64s = covered(intervals, begin, stop)
+        return nanoseconds
 
     def parts(begin: Int64s, stop: Int64s) -> Parts:
         busy, waits = total(compute, begin, stop), total(exposed, begin, stop)
-        told = total(communication, begin, stop)
-        return Parts(begin, stop, busy, waits, np.zeros(len(begin), np.int64), stop - begin - busy - waits, told)
+        shared = total(communication, begin, stop)
+        return Parts(begin, stop, busy, waits, np.zeros(len(begin), np.int64), stop - begin - busy - waits, shared)
 
     first, zero = np.full(count, bounds[0]), np.zeros(count, np.int64)
     elements = np.where(group == 0, 2_097_152, 16_777_216)

@@ -39,9 +39,9 @@ class Limits:
 class CommandFailed(RuntimeError):
     """A measured process ended with an error, or was ended at its limits."""
 
-    def __init__(self, told: str, command: Sequence[str] = ()) -> None:
-        super().__init__(f"{' '.join(command)}: {told}" if command else told)
-        self.told = told
+    def __init__(self, output: str, command: Sequence[str] = ()) -> None:
+        super().__init__(f"{' '.join(command)}: {output}" if command else output)
+        self.output = output
         """What it said of it."""
 
 
@@ -134,12 +134,12 @@ class _Watcher(threading.Thread):
 
 
 def _family(process: int) -> list[int]:
-    found = [process]
+    family = [process]
     with suppress(OSError, ValueError):
         for task in Path(f"/proc/{process}/task").iterdir():
             for child in (task / "children").read_text().split():
-                found += _family(int(child))
-    return found
+                family += _family(int(child))
+    return family
 
 
 def _peak_bytes(process: int) -> int:

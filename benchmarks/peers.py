@@ -91,7 +91,7 @@ def complete_events(trace: Path) -> int:
 
 def _compared(name: str, ours: list[Run], theirs: list[Run]) -> dict[str, float]:
     """Print the medians of both, the peak memory, and the median of the ratios of processor time."""
-    found = {
+    results = {
         "cpu_s": statistics.median(one.cpu_s for one in theirs),
         "our_cpu_s": statistics.median(one.cpu_s for one in ours),
         "cpu_x_ours": round(median_ratio(theirs, ours), 2),
@@ -101,18 +101,18 @@ def _compared(name: str, ours: list[Run], theirs: list[Run]) -> dict[str, float]
         "our_peak_bytes": max(one.peak_bytes for one in ours),
     }
     print(
-        f"{name:24}{found['cpu_s']:8.2f}{found['our_cpu_s']:8.2f}{found['cpu_x_ours']:8.1f}"
-        f"{found['wall_s']:9.2f}{found['our_wall_s']:8.2f}"
-        f"{found['peak_bytes'] / 1e6:10.0f}{found['our_peak_bytes'] / 1e6:7.0f}",
+        f"{name:24}{results['cpu_s']:8.2f}{results['our_cpu_s']:8.2f}{results['cpu_x_ours']:8.1f}"
+        f"{results['wall_s']:9.2f}{results['our_wall_s']:8.2f}"
+        f"{results['peak_bytes'] / 1e6:10.0f}{results['our_peak_bytes'] / 1e6:7.0f}",
         flush=True,
     )
-    return found
+    return results
 
 
 def _reason(error: CommandFailed) -> str:
     """The most useful line of a failure: the last that calls itself an error, else the last."""
-    told = [line.strip() for line in _REASON.findall(error.told)]
-    return told[-1] if told else (error.told or "it failed and said nothing").splitlines()[-1]
+    reasons = [line.strip() for line in _REASON.findall(error.output)]
+    return reasons[-1] if reasons else (error.output or "it failed and said nothing").splitlines()[-1]
 
 
 def _parser(peers: Sequence[Peer]) -> argparse.ArgumentParser:

@@ -52,9 +52,9 @@ class Server:
         """The id of the first profile, or of the one with this name, once all are found."""
         deadline = time.monotonic() + _START_WITHIN_S
         while time.monotonic() < deadline:
-            found = self.ask(self.path("profiles"))
-            if found["profiles"] and found["scan"]["state"] == "done":
-                return str(next(each["id"] for each in found["profiles"] if name in ("", each["name"])))
+            listing = self.ask(self.path("profiles"))
+            if listing["profiles"] and listing["scan"]["state"] == "done":
+                return str(next(each["id"] for each in listing["profiles"] if name in ("", each["name"])))
             time.sleep(0.05)
         raise RuntimeError("TensorBoard found no profile.")
 
@@ -114,8 +114,8 @@ def _address(process: subprocess.Popen[bytes], said: IO[str]) -> tuple[str, int]
     while time.monotonic() < deadline:
         said.seek(0)
         text = said.read()
-        if found := _ADDRESS.search(text):
-            return found[1], int(found[2])
+        if address := _ADDRESS.search(text):
+            return address[1], int(address[2])
         if process.poll() is not None:
             raise RuntimeError(f"The server did not start: {text[-2000:]}")
         time.sleep(0.02)

@@ -76,11 +76,11 @@ class Tab:
 
     def find(self, selector: str, text: str = "", nth: int = 0) -> ElementHandle | None:
         """What a user would see, scrolled into sight; disabled ones are not found."""
-        found = self.frame.evaluate_handle(_FIND, [selector, text, nth]).as_element()
-        if found is not None:
-            found.evaluate("(element) => element.scrollIntoView({block: 'nearest'})")
+        element = self.frame.evaluate_handle(_FIND, [selector, text, nth]).as_element()
+        if element is not None:
+            element.evaluate("(element) => element.scrollIntoView({block: 'nearest'})")
             self.rest()
-        return found
+        return element
 
     def find_in_host(self, selector: str, text: str = "") -> ElementHandle | None:
         """What belongs to TensorBoard."""
@@ -152,8 +152,8 @@ def opened(address: str, script: str = "") -> Iterator[Callable[[str], Tab]]:
     """A browser; opens an address of the tab in a window without any memory of an earlier one, in whose frames
     ``script`` runs first."""
     with sync_playwright() as playwright:
-        found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
 
         def open_tab(state: str) -> Tab:
             page = browser.new_page(viewport={"width": SIZE["width"], "height": SIZE["height"]})

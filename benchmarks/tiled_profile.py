@@ -60,7 +60,7 @@ def tile_profile(profile: Profile, kernels: int, *, iterations: bool = True) -> 
         graphs=tiled(profile.graphs),
         data_loader=_spans(profile.data_loader, copies, period),
         io=_spans(profile.io, copies, period),
-        iterations=[_candidate(found, copies, period) for found in profile.iterations]
+        iterations=[_candidate(candidate, copies, period) for candidate in profile.iterations]
         if iterations
         else [IterationCandidate("whole_capture", "", *(np.array([value]) for value in (0, 0, end)))],
         sub_ops=_sub_ops(profile, copies),
@@ -104,15 +104,15 @@ def _spans(spans: TimeSpans, copies: int, period: int) -> TimeSpans:
     return TimeSpans(np.tile(spans.start_ns, copies) + moved, np.tile(spans.stop_ns, copies) + moved)
 
 
-def _candidate(found: IterationCandidate, copies: int, period: int) -> IterationCandidate:
-    moved = np.repeat(np.arange(copies, dtype=np.int64), len(found.values))
-    stride = int(found.values[-1] - found.values[0]) + 1
+def _candidate(candidate: IterationCandidate, copies: int, period: int) -> IterationCandidate:
+    moved = np.repeat(np.arange(copies, dtype=np.int64), len(candidate.values))
+    stride = int(candidate.values[-1] - candidate.values[0]) + 1
     return IterationCandidate(
-        found.source,
-        found.label,
-        np.tile(found.values, copies) + moved * stride,
-        np.tile(found.start_ns, copies) + moved * period,
-        np.tile(found.stop_ns, copies) + moved * period,
+        candidate.source,
+        candidate.label,
+        np.tile(candidate.values, copies) + moved * stride,
+        np.tile(candidate.start_ns, copies) + moved * period,
+        np.tile(candidate.stop_ns, copies) + moved * period,
     )
 
 

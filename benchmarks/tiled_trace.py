@@ -72,8 +72,8 @@ def _opened(path: Path, mode: str) -> IO[str]:
 
 def _events(text: str) -> tuple[int, list[_Event], int]:
     """Where the list of events begins, its events, and where it ends."""
-    found = _EVENTS.search(text)
-    position = begin = found.end() if found else text.index("[") + 1
+    opening = _EVENTS.search(text)
+    position = begin = opening.end() if opening else text.index("[") + 1
     decode = json.JSONDecoder().raw_decode
     events: list[_Event] = []
     end = begin
@@ -91,10 +91,10 @@ def _event(text: str, fields: dict[str, object]) -> _Event:
     parts: list[str] = []
     numbers: list[tuple[str, int, int]] = []
     position = 0
-    for found in _MOVING.finditer(text):
-        group = "step" if found["step"] else "number"
-        numbering = "step" if found["step"] else found["field"]
-        whole, _, decimals = found[group].partition(".")
+    for match in _MOVING.finditer(text):
+        group = "step" if match["step"] else "number"
+        numbering = "step" if match["step"] else match["field"]
+        whole, _, decimals = match[group].partition(".")
         if numbering == "id":
             if fields.get("ph") not in ("s", "t", "f") or decimals:
                 continue
@@ -102,9 +102,9 @@ def _event(text: str, fields: dict[str, object]) -> _Event:
             numbering = "operator" if fields.get("cat") in ("ac2g", "async_cpu_to_gpu") else f"arrow {fields['cat']}"
         elif numbering not in ("ts", "step"):
             numbering = LINKS[numbering]
-        parts.append(text[position : found.start(group)].replace("%", "%%"))
+        parts.append(text[position : match.start(group)].replace("%", "%%"))
         numbers.append((numbering, int(whole + decimals), len(decimals)))
-        position = found.end(group)
+        position = match.end(group)
     parts.append(text[position:].replace("%", "%%"))
     instant = fields.get("ph") in ("i", "I") and fields.get("s") == "g"
     once = fields.get("ph") == "M" or fields.get("cat") == "Trace" or instant

@@ -207,14 +207,14 @@ def _meanings(kind: Any) -> dict[str, str]:
     for declared in ast.parse(inspect.getsource(module)).body:
         if isinstance(declared, ast.ClassDef) and declared.name == kind.__name__:
             bases = [getattr(module, ast.unparse(base), None) for base in declared.bases]
-            found = [_meanings(base) for base in bases if base not in (Struct, TypedDict, None)]
+            inherited = [_meanings(base) for base in bases if base not in (Struct, TypedDict, None)]
             own = {
                 ast.unparse(field.target): str(after.value.value)
                 for field, after in pairwise(declared.body)
                 if isinstance(field, ast.AnnAssign) and isinstance(after, ast.Expr)
                 if isinstance(after.value, ast.Constant)
             }
-            return {name: text for meanings in (*found, own) for name, text in meanings.items()}
+            return {name: text for meanings in (*inherited, own) for name, text in meanings.items()}
     return {}
 
 

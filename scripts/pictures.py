@@ -42,7 +42,7 @@ def main() -> None:
         )
         try:
             lines = iter(viewer.stdout or ())
-            address = next(found[0] for line in lines if (found := re.search(r"http://\S+/", line)))
+            address = next(address[0] for line in lines if (address := re.search(r"http://\S+/", line)))
             browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
             page = browser.new_page(viewport=SIZE)
             page.goto(address)

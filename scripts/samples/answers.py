@@ -28,8 +28,8 @@ def union_ns(intervals: Iterable[tuple[int, int]]) -> int:
 def _work(records: list[DeviceRecord]) -> dict[str, Any]:
     kernels = [record for record in records if record.kind in ("kernel", "collective")]
 
-    def time_ns(chosen: Iterable[DeviceRecord]) -> int:
-        return sum(record.end_ns - record.start_ns for record in chosen)
+    def time_ns(records: Iterable[DeviceRecord]) -> int:
+        return sum(record.end_ns - record.start_ns for record in records)
 
     return {
         "kernels": len(kernels),

@@ -79,8 +79,8 @@ class Plane:
         """A new event of a line."""
         key = self._events.setdefault(name, len(self._events) + 1)
         offset = varint(2 << 3) + varint((start_ns - line.start_ns) * 1000)
-        told = b"".join(message(4, self._stat(*each)) for each in stats.items())
-        line.events.append(number(1, key) + offset + number(3, duration_ns * 1000) + told)
+        encoded = b"".join(message(4, self._stat(*each)) for each in stats.items())
+        line.events.append(number(1, key) + offset + number(3, duration_ns * 1000) + encoded)
 
     def share(self, name: str, /, **stats: Value) -> None:
         """Give all events of a name some stats; an event that is not on a line is metadata only."""
@@ -121,8 +121,8 @@ class Plane:
 
 def space(planes: Iterable[Plane], hosts: Sequence[str] = (), errors: Sequence[str] = ()) -> bytes:
     """A whole file."""
-    found = [message(1, plane.encoded()) for plane in planes]
-    return b"".join((*found, *(text(2, each) for each in errors), *(text(4, each) for each in hosts)))
+    encoded = [message(1, plane.encoded()) for plane in planes]
+    return b"".join((*encoded, *(text(2, each) for each in errors), *(text(4, each) for each in hosts)))
 
 
 TYPES = {"f32": 11, "bf16": 16, "f16": 10, "s32": 3}
@@ -172,8 +172,8 @@ class Module:
         """The ``HloProto``, perhaps with a ``HloScheduleProto``."""
         entry = text(1, "main") + b"".join(message(2, each) for each in self._instructions) + number(5, 1)
         computations = [message(3, each) for each in (*self._computations, entry + number(6, self._count))]
-        told = [message(7, schedule)] if schedule else []
-        return message(1, text(1, self.name), *computations, number(5, self.program), number(6, 1), *told)
+        schedules = [message(7, schedule)] if schedule else []
+        return message(1, text(1, self.name), *computations, number(5, self.program), number(6, 1), *schedules)
 
 
 def plain_instruction(

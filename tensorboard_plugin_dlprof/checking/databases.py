@@ -105,9 +105,9 @@ def _quick_check(path: Path) -> None:
         for table in real_tables(con):
             columns(con, table)  # Refuses generated columns, whose expressions would be evaluated too.
         with deadline(con, SECONDS):
-            found = [str(row[0]) for row in con.execute("PRAGMA main.quick_check(5)").fetchmany(5)]
-        if found != ["ok"]:
-            words = shown(Path("; ".join(found)[:_MOST_LETTERS]))
+            problems = [str(row[0]) for row in con.execute("PRAGMA main.quick_check(5)").fetchmany(5)]
+        if problems != ["ok"]:
+            words = shown(Path("; ".join(problems)[:_MOST_LETTERS]))
             raise UnfitDatabase(f"{con.shown_name} is damaged; SQLite says: {words}.")
 
 

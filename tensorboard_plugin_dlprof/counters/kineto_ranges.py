@@ -85,10 +85,10 @@ def _text(path: Path) -> bytes:
 
 
 def _decoded(text: bytes, shown: str) -> _Trace:
-    found = _trace_in(text) or _trace_in(_NO_NUMBER.sub(b"null", text))
-    if found is None:
+    whole = _trace_in(text) or _trace_in(_NO_NUMBER.sub(b"null", text))
+    if whole is None:
         raise BrokenSource(f"{shown}: the trace of counters is damaged or cut short; record it again.")
-    return found
+    return whole
 
 
 def _trace_in(text: bytes) -> _Trace | None:
@@ -102,12 +102,12 @@ def _trace_in(text: bytes) -> _Trace | None:
 
 def _values(arguments: msgspec.Raw) -> dict[str, float]:
     try:
-        found = msgspec.json.decode(arguments)
+        fields = msgspec.json.decode(arguments)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         return {}
-    numbers = {name: value for name, value in found.items() if isinstance(value, (int, float)) and is_wanted(name)}
+    numbers = {name: value for name, value in fields.items() if isinstance(value, (int, float)) and is_wanted(name)}
     return {name: float(value) for name, value in numbers.items() if math.isfinite(value)}
 
 

@@ -175,7 +175,7 @@ def _measures(launches: _Launches, matched: dict[int, list[Measured]]) -> Kernel
             kind = kinds.setdefault((name, each.grid, each.block), _Values([], []))
             kind.occupancy.append(metrics.occupancy(each.values))
             kind.dram_bytes.append(metrics.dram_bytes(each.values))
-    found: list[tuple[int, float, int]] = []
+    matches: list[tuple[int, float, int]] = []
     for key, values in kinds.items():
         kernels, alike = launches.rows_of(*key)
         if not alike and len(kernels) != len(values.occupancy):
@@ -185,12 +185,12 @@ def _measures(launches: _Launches, matched: dict[int, list[Measured]]) -> Kernel
         for row, fraction, num_bytes in zip(kernels, occupancy, dram, strict=True):
             if fraction is not None or num_bytes is not None:
                 known = np.nan if fraction is None else fraction, -1 if num_bytes is None else round(num_bytes)
-                found.append((row, *known))
-    found.sort()
+                matches.append((row, *known))
+    matches.sort()
     return KernelCounters(
-        kernel=_column((row for row, _, _ in found), len(found)),
-        achieved_occupancy=np.fromiter((fraction for _, fraction, _ in found), np.float64, len(found)),
-        dram_bytes=_column((num_bytes for _, _, num_bytes in found), len(found)),
+        kernel=_column((row for row, _, _ in matches), len(matches)),
+        achieved_occupancy=np.fromiter((fraction for _, fraction, _ in matches), np.float64, len(matches)),
+        dram_bytes=_column((num_bytes for _, _, num_bytes in matches), len(matches)),
     )
 
 

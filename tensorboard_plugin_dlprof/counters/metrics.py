@@ -57,7 +57,7 @@ def proof(values: Mapping[str, float], capability_major: int) -> tuple[MatrixUni
     whole = next((metric for metric in values if ALL_TENSOR.match(metric)), "")
     if whole:
         return MatrixUnit.NO, whole
-    parts = {found[1]: metric for metric in values if (found := _OPERATION.search(metric))}
+    parts = {match[1]: metric for metric in values if (match := _OPERATION.search(metric))}
     needed = _COMPLETE.get(capability_major)
     if needed and needed <= parts.keys():
         return MatrixUnit.NO, parts["hmma"]
@@ -85,7 +85,7 @@ def dram_bytes(values: Mapping[str, float]) -> int | None:
 
 def scaled(value: float, unit: str) -> float:
     """The value in bytes where the unit is one of bytes; Nsight Compute scales them to be read."""
-    found = _BYTES.match(unit.strip())
-    if not found:
+    match = _BYTES.match(unit.strip())
+    if not match:
         return value
-    return value * float((1024 if found[2] else 1000) ** _PREFIXES[found[1].upper()])
+    return value * float((1024 if match[2] else 1000) ** _PREFIXES[match[1].upper()])

@@ -21,7 +21,7 @@ def name_key(name: str) -> str:
     """The name without return type, parameters, casts and spaces."""
     text = _without_parameters(parse(name).text)
     text = _SUFFIX.sub(r"\1", _CAST.sub("", text))
-    return _TRUTH.sub(lambda found: "1" if found[1] == "true" else "0", text).replace(" ", "")
+    return _TRUTH.sub(lambda match: "1" if match[1] == "true" else "0", text).replace(" ", "")
 
 
 def _without_parameters(text: str) -> str:

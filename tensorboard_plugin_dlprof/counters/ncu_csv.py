@@ -168,8 +168,8 @@ def _measured(row: list[str], column: dict[str, int]) -> Measured:
 
 
 def _triple(row: list[str], column: dict[str, int], name: str) -> Dimensions | None:
-    found = _TRIPLE.match(row[column[name]].strip()) if name in column else None
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
+    match = _TRIPLE.match(row[column[name]].strip()) if name in column else None
+    return (int(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def _finish(launch: _Raw, decimal_sign: str) -> None:

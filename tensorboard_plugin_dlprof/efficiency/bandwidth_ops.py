@@ -225,9 +225,9 @@ def with_bandwidth_formula(names: Collection[str]) -> set[str]:
 
 def bandwidth_formula(name: str) -> Callable[[Call], Work | None] | None:
     """The formula of an op with this bare name, None if there is none; an in-place op has that of its counterpart."""
-    found = _EXACT.get(name) or _EXACT.get(name.removesuffix("_"))
-    if found is not None:
-        return found
+    formula = _EXACT.get(name) or _EXACT.get(name.removesuffix("_"))
+    if formula is not None:
+        return formula
     if _FOREACH.match(name):
         return _foreach
     return _pool if _POOL.match(name) else None

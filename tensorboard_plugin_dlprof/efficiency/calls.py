@@ -122,6 +122,6 @@ def _value(written: object) -> object:
     if not isinstance(written, str):
         return written
     try:
-        return json.loads(_BOOLEANS.sub(lambda found: found[0].lower(), written)) if written else None
+        return json.loads(_BOOLEANS.sub(lambda match: match[0].lower(), written)) if written else None
     except (ValueError, RecursionError):
         return written

@@ -35,8 +35,8 @@ def product_family(name: str) -> str:
 
 def telling(names: Collection[str]) -> set[str]:
     """The bare names whose ops have a formula, or shapes that help with another op (``convolutions.learn``)."""
-    found = {name for name in names if product_family(name) or convolutions.teaches(name)}
-    return found | {name for name in with_bandwidth_formula(names) if bandwidth_formula(name) is not None}
+    known = {name for name in names if product_family(name) or convolutions.teaches(name)}
+    return known | {name for name in with_bandwidth_formula(names) if bandwidth_formula(name) is not None}
 
 
 def work_of(call: Call, learnt: Outputs | None = None) -> Work | None:

@@ -115,18 +115,18 @@ def _launches(profile: Profile) -> tuple[Floats, Floats, Floats, Int16s]:
         device = devices.get(int(kernels.device[kernel]))
         if device is None or not _capability(device.name, device.capability_major):
             continue
-        found = occupancy(
+        reached = occupancy(
             (device.capability_major, device.capability_minor),
             int(threads[kernel]),
             int(kernels.registers[kernel]),
             int(kernels.static_shared_bytes[kernel]),
             int(kernels.dynamic_shared_bytes[kernel]),
         )
-        if found is None:
+        if reached is None:
             continue
-        answers[row, 0] = found.fraction
-        limiter[row] = _LIMITERS.index(found.limiter)
-        full = waves(int(blocks[kernel]), found.blocks_per_sm, device.sm_count)
+        answers[row, 0] = reached.fraction
+        limiter[row] = _LIMITERS.index(reached.limiter)
+        full = waves(int(blocks[kernel]), reached.blocks_per_sm, device.sm_count)
         if full is not None:
             answers[row, 1:] = full, tail_fraction(full)
     del threads, blocks

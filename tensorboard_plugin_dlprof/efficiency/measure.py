@@ -83,7 +83,7 @@ def _sub_op_pieces(profile: Profile, works: list[Work]) -> _Pieces:
     # Of most ops, which only look at a tensor in another way, no shapes need to be read.
     names = strings.some(sub_ops.name[first])
     tell = telling(set(names))
-    told = np.flatnonzero([name in tell for name in names])
+    parsed = np.flatnonzero([name in tell for name in names])
     calls = [
         parse_call(
             strings[int(sub_ops.name[row])],
@@ -91,10 +91,10 @@ def _sub_op_pieces(profile: Profile, works: list[Work]) -> _Pieces:
             strings[int(sub_ops.dtypes[row])],
             strings[int(sub_ops.parameters[row])],
         )
-        for row in first[told].tolist()
+        for row in first[parsed].tolist()
     ]
     work = np.full(len(first), UNKNOWN, np.int64)
-    work[told] = _indices(calls, works)
+    work[parsed] = _indices(calls, works)
     return _Pieces(sub_ops.instance, work[number])
 
 
@@ -156,9 +156,9 @@ _FUNCTIONS = {"__matmul__": "matmul"}
 
 def _lists(text: str) -> list[list[object]]:
     """A JSON list of lists, none of them empty; an empty list if the text is something else."""
-    found = recorded_list(text)
-    parts = [part for part in found if isinstance(part, list) and part]
-    return parts if len(parts) == len(found) else []
+    entries = recorded_list(text)
+    parts = [part for part in entries if isinstance(part, list) and part]
+    return parts if len(parts) == len(entries) else []
 
 
 def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
@@ -171,14 +171,14 @@ def _indices(calls: Sequence[Call], works: list[Work]) -> Int64s:
         convolutions.learn(call, learnt)
     indices = np.full(len(calls), UNKNOWN, np.int64)
     for position, call in enumerate(calls):
-        found = work_of(call, learnt)
-        if found is not None and max(found.flops or 0, found.elements or 0, found.min_bytes or 0) >= MOST:
-            found = None
-        if found is None and (family := product_family(call.name)):
-            found = undecided(family)
-        if found is not None:
+        work = work_of(call, learnt)
+        if work is not None and max(work.flops or 0, work.elements or 0, work.min_bytes or 0) >= MOST:
+            work = None
+        if work is None and (family := product_family(call.name)):
+            work = undecided(family)
+        if work is not None:
             indices[position] = len(works)
-            works.append(found)
+            works.append(work)
     return indices
 
 

@@ -64,8 +64,8 @@ class _Ops:
         self._duration = spilled(facts.duration[self._kernel])
         self._of_op = Groups.of(self._op, count)
         in_iterations = iteration_of(profile.instances.cpu_start, aggregation.candidate)
-        chosen = np.isin(aggregation.candidate.values, aggregation.iterations.iter_value)
-        self._instance = spilled(np.flatnonzero((in_iterations >= 0) & chosen[in_iterations]))
+        is_selected = np.isin(aggregation.candidate.values, aggregation.iterations.iter_value)
+        self._instance = spilled(np.flatnonzero((in_iterations >= 0) & is_selected[in_iterations]))
         self._of_instances = Groups.of(profile.instances.op[self._instance], count)
         known = (work.flops >= 0) | (work.elements >= 0)
         self._known_kernel = known[rows[self._kernel]]
@@ -81,9 +81,9 @@ class _Ops:
         """The sum of the known values over the aggregated instances of each op; -1 if none is known."""
         if len(values) and values.strides == (0,) and values[0] < 0:
             return np.full(len(self._nodes.op), UNKNOWN, np.int64)
-        chosen = values[self._instance]
-        some = self._of_instances.sum(chosen >= 0) > 0
-        return np.where(some, self._of_instances.sum(np.maximum(chosen, 0)), UNKNOWN)[self._nodes.op]
+        selected = values[self._instance]
+        some = self._of_instances.sum(selected >= 0) > 0
+        return np.where(some, self._of_instances.sum(np.maximum(selected, 0)), UNKNOWN)[self._nodes.op]
 
     def table(self) -> OpEfficiency:
         """The whole table."""
@@ -183,11 +183,11 @@ class _Ops:
 
     def _largest_shape(self) -> Int64s:
         shape = np.full(len(self._profile.ops), -1, np.int64)
-        chosen = self._work.shape[self._instance]
+        shapes = self._work.shape[self._instance]
         flops = np.array([UNKNOWN if work.flops is None else work.flops for work in self._work.works] or [0], np.int64)
-        known = np.flatnonzero(chosen >= 0)
-        known = known[np.argsort(flops[chosen[known]], kind="stable")]
-        shape[self._profile.instances.op[self._instance[known]]] = chosen[known]
+        known = np.flatnonzero(shapes >= 0)
+        known = known[np.argsort(flops[shapes[known]], kind="stable")]
+        shape[self._profile.instances.op[self._instance[known]]] = shapes[known]
         return shape
 
     def _mean(self, values: Floats) -> Floats:
@@ -203,8 +203,8 @@ def _bytes(min_bytes: Int64s, elements: Int64s, precision: list[str]) -> Int64s:
     """The least bytes that must be moved: as recorded, else the elements times the size of the precision."""
     size_of = {name: item_bytes(_ITEM.get(name, "")) or np.nan for name in set(precision)}
     size = np.array([size_of[name] for name in precision], np.float64)
-    told = (min_bytes < 0) & (elements >= 0) & ~np.isnan(size)
-    return np.where(told, np.rint(np.where(told, elements * size, 0)).astype(np.int64), min_bytes)
+    is_known = (min_bytes < 0) & (elements >= 0) & ~np.isnan(size)
+    return np.where(is_known, np.rint(np.where(is_known, elements * size, 0)).astype(np.int64), min_bytes)
 
 
 def _rates_of(
@@ -251,11 +251,11 @@ def _tf32_families(profile: Profile, facts: KernelFacts) -> dict[int, frozenset[
     if "tf32" not in facts.precisions:
         return {}
     rows = np.flatnonzero(facts.precision == facts.precisions.index("tf32"))
-    found: dict[int, set[str]] = {}
+    families_of: dict[int, set[str]] = {}
     pairs = distinct_values(profile.kernels.process_id[rows].astype(np.int64) << 16 | facts.family[rows])
     for pair in pairs.tolist():
-        found.setdefault(pair >> 16, set()).add(facts.families[pair & 0xFFFF])
-    return {process: frozenset(families) for process, families in found.items()}
+        families_of.setdefault(pair >> 16, set()).add(facts.families[pair & 0xFFFF])
+    return {process: frozenset(families) for process, families in families_of.items()}
 
 
 def _transposing_ops(profile: Profile) -> set[int]:

@@ -57,10 +57,10 @@ def sparse(position: int, other: int) -> Formula:
     """A 2:4 sparse matrix (rows x K / 2, followed by its indices) times a dense one of K x N."""
 
     def formula(call: Call) -> Work | None:
-        kept, dense = call.tensor(position), call.tensor(other)
-        if kept is None or dense is None or len(kept.shape) != 2 or len(dense.shape) != 2:
+        packed, dense = call.tensor(position), call.tensor(other)
+        if packed is None or dense is None or len(packed.shape) != 2 or len(dense.shape) != 2:
             return None
-        (m, half), (k, n) = kept.shape, dense.shape
+        (m, half), (k, n) = packed.shape, dense.shape
         return _by_sparse(call, m, n, k, dense) if 2 * half == k else None
 
     return formula

@@ -63,5 +63,5 @@ def find_peaks(name: str, memory_bytes: int = 0) -> Peaks | None:
 
 
 def _named_gigabytes(name: str) -> float | None:
-    found = re.search(r"(\d+)\s?gb\b", name)
-    return float(found[1]) if found else None
+    size = re.search(r"(\d+)\s?gb\b", name)
+    return float(size[1]) if size else None

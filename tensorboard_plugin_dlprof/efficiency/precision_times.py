@@ -22,11 +22,11 @@ def precision_times(profile: Profile, aggregation: Aggregation, facts: KernelFac
     precisions = list(dict.fromkeys([*facts.precisions, *PRECISION_OF_TYPE.values(), COMMUNICATION]))
     place = {precision: number for number, precision in enumerate(precisions)}
     of_op = np.array([place[PRECISION_OF_TYPE.get(op.data_type, "")] for op in profile.ops] or [0], np.int64)
-    found = facts.precision[kernel]
-    found = np.where(found == place[""], of_op[profile.kernels.op[kernel]] if len(profile.ops) else 0, found)
+    used = facts.precision[kernel]
+    used = np.where(used == place[""], of_op[profile.kernels.op[kernel]] if len(profile.ops) else 0, used)
     if "collective" in facts.families:
-        found[facts.family[kernel] == facts.families.index("collective")] = place[COMMUNICATION]
-    code = found * _UNITS + profile.kernels.matrix_unit[kernel]
+        used[facts.family[kernel] == facts.families.index("collective")] = place[COMMUNICATION]
+    code = used * _UNITS + profile.kernels.matrix_unit[kernel]
     size = len(precisions) * _UNITS
     # Doubles represent sums of nanoseconds exactly up to a hundred days.
     times = np.bincount(code, weights=facts.duration[kernel], minlength=size).astype(np.int64)

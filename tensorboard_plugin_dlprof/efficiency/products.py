@@ -135,11 +135,11 @@ def einsum(call: Call) -> Work | None:
     operands = call.tensors()
     if not isinstance(equation, str) or len(operands) != 2:
         return None
-    found = _EQUATION.match(equation.replace(" ", ""))
-    if not found:
+    match = _EQUATION.match(equation.replace(" ", ""))
+    if not match:
         return None
     lengths: dict[str, int] = {}
-    for letters, operand in zip(found.groups()[:2], operands, strict=True):
+    for letters, operand in zip(match.groups()[:2], operands, strict=True):
         if len(letters) != len(operand.shape):
             return None
         for letter, length in zip(letters, operand.shape, strict=True):
@@ -147,7 +147,7 @@ def einsum(call: Call) -> Work | None:
             if length != known and 1 not in (length, known):
                 return None
             lengths[letter] = known if length == 1 else length
-    left, right, out = (set(text) for text in found.groups())
+    left, right, out = (set(text) for text in match.groups())
 
     def size(letters: set[str]) -> int:
         return prod(lengths[letter] for letter in letters)
@@ -156,7 +156,7 @@ def einsum(call: Call) -> Work | None:
         return None
     batch, k = left & right & out, (left | right) - out
     m, n = (left & out) - right, (right & out) - left
-    output = tuple(lengths[letter] for letter in found[3])
+    output = tuple(lengths[letter] for letter in match[3])
     return gemm(operands[0], operands[1], output, size(batch), size(m), size(n), size(k))
 
 

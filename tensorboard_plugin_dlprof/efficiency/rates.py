@@ -88,7 +88,7 @@ def _of_iterations(
 ) -> IterationEfficiency:
     iterations, candidate = aggregation.iterations, aggregation.candidate
     count = len(candidate.values)
-    chosen: Bools = np.isin(candidate.values, iterations.iter_value)
+    aggregated: Bools = np.isin(candidate.values, iterations.iter_value)
     iteration = iteration_of(profile.instances.cpu_start, candidate)
     # Only instances with operations, because there may be millions without.
     inside = np.flatnonzero((iteration >= 0) & ((work.product_flops > 0) | (work.masked_flops != 0)))
@@ -110,12 +110,12 @@ def _of_iterations(
     measured = summed(of_product, np.where(known, facts.duration[product], 0), count)
     some_flops = summed(number, flops, count)
     wall = (iterations.stop_ns - iterations.start_ns) * max(int(aggregation.devices.in_use.sum()), 1)
-    reached = np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[chosen]
+    reached = np.where(without_peak | (some_flops == 0), np.nan, ideal_ns)[aggregated]
     return IterationEfficiency(
         iter_value=iterations.iter_value,
-        product_flops=some_flops[chosen],
-        masked_flops=summed(number, work.masked_flops[inside], count)[chosen],
+        product_flops=some_flops[aggregated],
+        masked_flops=summed(number, work.masked_flops[inside], count)[aggregated],
         ideal_ns=reached,
-        measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[chosen],
+        measured_fraction=np.where(total > 0, measured / np.maximum(total, 1), np.nan)[aggregated],
         mfu=np.where(reached <= wall, reached / np.maximum(wall, 1), np.nan),
     )

@@ -80,8 +80,8 @@ def iteration_window(con: sqlite3.Connection, first: int, last: int | None = Non
 def typical_window(con: sqlite3.Connection) -> Window | None:
     """The window of the typical iterations of the best way to divide the capture; None if all are typical."""
     windows = list(iteration_windows(con))
-    found = typical_range([number for number, _, _ in windows], [stop - start for _, start, stop in windows])
-    return None if found is None else iteration_window(con, found.iter_start, found.iter_stop)
+    typical = typical_range([number for number, _, _ in windows], [stop - start for _, start, stop in windows])
+    return None if typical is None else iteration_window(con, typical.iter_start, typical.iter_stop)
 
 
 def trace_chunks(con: sqlite3.Connection, window: Window | None = None, most: int | None = None) -> Iterator[bytes]:
@@ -208,15 +208,15 @@ class _Trace:
         return json.dumps({"ph": "M", "name": name, "pid": process, "tid": thread, "ts": 0, "args": args})
 
     def _iterations_of(self) -> Iterator[str]:
-        found = [
+        shown_steps = [
             row
             for row in iteration_windows(self._con)
             if row[1] < self._window.stop_ns and row[2] > self._window.start_ns
         ]
         process = min((track.process for track in self._tracks if track.process >= 0), default=0)
-        if found:
+        if shown_steps:
             yield self._meta("thread_name", process, _ITERATIONS_THREAD, {"name": "iterations"})
-        for number, start, stop in found:
+        for number, start, stop in shown_steps:
             link = f"#dlprof&p.dlprof.view=timeline&p.dlprof.timeline.from={start}&p.dlprof.timeline.to={stop}"
             args = f'{{"iteration": {number}, "dlprof": "{link}"}}'
             yield _slice(f'"iteration {number}"', "iteration", process, _ITERATIONS_THREAD, start, stop - start, args)
@@ -286,27 +286,27 @@ class _Trace:
     def _launched_by(self, items: Items) -> dict[int, tuple[int, int, int]]:
         """Process, thread and start of the calls of some work."""
         wanted = np.sort(items.call[items.call >= 0])
-        found = {}
+        places = {}
         for track in self._calls:
             calls = items_numbered(self._con, track, wanted)
             for number, start in zip(calls.number.tolist(), calls.start.tolist(), strict=True):
-                found[number] = (track.process, self._tids[track.process, track.thread], start)
+                places[number] = (track.process, self._tids[track.process, track.thread], start)
             if self._is_cut:
                 away = (calls.start >= self._window.stop_ns) | (calls.stop <= self._window.start_ns)
                 self._outside.append(np.array(sorted(set(calls.number[away].tolist())), np.int64))
-        return found
+        return places
 
     def _idle(self, device: int) -> Iterator[str]:
         """Why the device was idle, on a thread of its own."""
         process = device + self._shift
-        found = [one for one in self._activity.devices if one.device == device]
-        if not found:
+        segments = [one for one in self._activity.devices if one.device == device]
+        if not segments:
             return
         yield self._meta("thread_name", process, _IDLE_THREAD, {"name": "idle, why"})
-        start, stop = found[0].start_ns, found[0].stop_ns
+        start, stop = segments[0].start_ns, segments[0].stop_ns
         inside = np.flatnonzero((start < self._window.stop_ns) & (stop > self._window.start_ns))
         for begin, end, number in zip(
-            start[inside].tolist(), stop[inside].tolist(), found[0].cause[inside].tolist(), strict=True
+            start[inside].tolist(), stop[inside].tolist(), segments[0].cause[inside].tolist(), strict=True
         ):
             cause = self._activity.causes[number]
             if cause.part not in BUSY:

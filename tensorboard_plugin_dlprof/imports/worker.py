@@ -119,8 +119,8 @@ def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
-    chosen = "typical" if job["chosen"] is None else (job["chosen"][0], job["chosen"][1])
-    return diagnose_source(_source(job), chosen, ImportOptions(), progress)
+    iterations = "typical" if job["chosen"] is None else (job["chosen"][0], job["chosen"][1])
+    return diagnose_source(_source(job), iterations, ImportOptions(), progress)
 
 
 def _carry_over(job: dict[str, Any], progress: Progress) -> dict[str, Any]:

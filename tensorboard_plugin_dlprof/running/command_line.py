@@ -144,8 +144,8 @@ def _torch_options(options: Sequence[str]) -> tuple[list[str], bool, bool]:
     module = bool({"-m", "--module"} & set(spelled))
     drop = {"-m", "--module", "--run-path", "--no-python"}
     python_is_named = "--no-python" in spelled
-    kept = [option for option, name in zip(options, spelled, strict=True) if name not in drop]
-    return kept, module, python_is_named
+    plain = [option for option, name in zip(options, spelled, strict=True) if name not in drop]
+    return plain, module, python_is_named
 
 
 def _after_python_options(words: Sequence[str], position: int) -> int:
@@ -168,10 +168,10 @@ def _interpreter_of(words: Sequence[str], options_at: int) -> str:
 
 def _python_script(word: str) -> tuple[list[str], str] | None:
     """Interpreter and path of a program that is a Python script, like most installed commands; ``None`` for others."""
-    found = shutil.which(word)
-    if found is None:
+    program = shutil.which(word)
+    if program is None:
         return None
-    path = Path(found).absolute()
+    path = Path(program).absolute()
     try:
         with path.open("rb") as stream:
             line = stream.readline(4_096)

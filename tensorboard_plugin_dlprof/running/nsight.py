@@ -65,8 +65,8 @@ def _option_name(word: str) -> str:
 
 def find_nsys() -> Path | None:
     """The absolute path of the ``nsys`` on the PATH; None if there is none."""
-    found = shutil.which("nsys")
-    return None if found is None else Path(found).absolute()
+    nsys = shutil.which("nsys")
+    return None if nsys is None else Path(nsys).absolute()
 
 
 def profile_command(nsys: Path, base: Path, options: NsightOptions, command: Sequence[str]) -> list[str]:

@@ -92,8 +92,8 @@ def _record(command: Sequence[str], recorder: Recorder, destination: Destination
 
 
 def _rank(path: Path) -> tuple[int, str]:
-    found = re.search(r"\.rank(\d+)\.", path.name)
-    return (int(found[1]) if found else -1, path.name)
+    rank = re.search(r"\.rank(\d+)\.", path.name)
+    return (int(rank[1]) if rank else -1, path.name)
 
 
 def _placed(made: Path, destination: Destination) -> Path:

@@ -327,8 +327,8 @@ class Recording:
         self._written = not untypical
 
     def _path(self) -> Path:
-        found = [os.environ[name] for name in RANK_VARIABLES if os.environ.get(name, "").isdigit()]
-        rank = f".rank{found[0]}" if found else ""
+        ranks = [os.environ[name] for name in RANK_VARIABLES if os.environ.get(name, "").isdigit()]
+        rank = f".rank{ranks[0]}" if ranks else ""
         return Path(self._options.output_dir, f"{socket.gethostname()}_{os.getpid()}{rank}.pt.trace.json.gz")
 
     def _detach(self) -> None:

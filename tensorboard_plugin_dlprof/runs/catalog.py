@@ -106,14 +106,14 @@ class Catalog:
         Raises:
             NotFound: There is none.
         """
-        found = self._by_id.get(profile_id)
-        if found is None and self._scan_if_due():
+        profile = self._by_id.get(profile_id)
+        if profile is None and self._scan_if_due():
             # The first request to a server may be a link to a profile, before there is any list.
             self._is_listed.wait(ANSWER_SECONDS)
-            found = self._by_id.get(profile_id)
-        if found is None:
+            profile = self._by_id.get(profile_id)
+        if profile is None:
             raise NotFound("There is no profile with this id; it may have been moved or deleted.")
-        return found
+        return profile
 
     def rescan(self) -> None:
         """Make a scan due, because files have changed; also if a scan is running, which may miss the change."""
@@ -155,18 +155,18 @@ class Catalog:
 
     def _scan(self) -> None:
         started = time.monotonic()
-        found = scan(self._roots, self._allowed, self._note)
-        self._recogniser.read_heads(found.files)
+        scanned = scan(self._roots, self._allowed, self._note)
+        self._recogniser.read_heads(scanned.files)
         recognised = []
-        for file in found.files:
+        for file in scanned.files:
             recognition = self._recogniser.recognise(file)
             if recognition is not None:
                 recognised.append((file, recognition))
-        self._recogniser.forget_others(found.files)
+        self._recogniser.forget_others(scanned.files)
         hints = self._read_hints()
 
         def publish() -> None:
-            self._publish(found, assemble(recognised, hints, self._facts_of, self._cached_facts_of))
+            self._publish(scanned, assemble(recognised, hints, self._facts_of, self._cached_facts_of))
 
         publish()
         self._is_listed.set()
@@ -187,23 +187,23 @@ class Catalog:
             self._any_found = True
             self._is_known.set()
 
-    def _publish(self, found: Scan, profiles: list[FoundProfile]) -> None:
+    def _publish(self, scanned: Scan, profiles: list[FoundProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
         self._snapshot = Snapshot(
             tuple(profiles),
-            tuple(found.refused),
-            tuple(found.reports),
-            tuple(found.jobs),
-            found.directories,
-            found.truncated,
-            tuple(found.errors),
+            tuple(scanned.refused),
+            tuple(scanned.reports),
+            tuple(scanned.jobs),
+            scanned.directories,
+            scanned.truncated,
+            tuple(scanned.errors),
             time.time(),
         )
         self._any_found = bool(profiles)
 
     def _open_databases(self, publish: Callable[[], None]) -> None:
         """Read the facts of databases that were not opened yet, and update the list meanwhile."""
-        kept: dict[Identity, Facts] = {}
+        facts: dict[Identity, Facts] = {}
         last = time.monotonic()
         is_new = False
         for profile in self._snapshot.profiles:
@@ -214,11 +214,11 @@ class Catalog:
             if identity not in self._facts:
                 self._facts[identity] = _read_facts(path, profile)
                 is_new = True
-            kept[identity] = self._facts[identity]
+            facts[identity] = self._facts[identity]
             if is_new and time.monotonic() - last > PUBLISH_SECONDS:
                 publish()
                 is_new, last = False, time.monotonic()
-        self._facts = kept
+        self._facts = facts
         if is_new:
             publish()
 

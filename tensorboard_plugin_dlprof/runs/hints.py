@@ -58,13 +58,13 @@ def hint_reader(data_provider: Any) -> HintReader:
         except Exception:  # noqa: BLE001 - any error of any provider; the list does without hints
             _LOG.debug("The metadata of event files cannot be listed.", exc_info=True)
             return []
-        found: list[Hint] = []
+        hints: list[Hint] = []
         for run, tags in runs.items():
-            for series in islice(tags.values(), min(MOST_OF_RUN, MOST_HINTS - len(found))):
+            for series in islice(tags.values(), min(MOST_OF_RUN, MOST_HINTS - len(hints))):
                 hint = parse_hint(run, series.plugin_content)
                 if hint is not None:
-                    found.append(hint)
-        return found
+                    hints.append(hint)
+        return hints
 
     return read
 

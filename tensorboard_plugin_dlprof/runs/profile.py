@@ -90,8 +90,8 @@ def assemble(
         hints_by_run[hint.run].append(hint)
     profiles: list[FoundProfile] = []
     for run in by_run.keys() | hints_by_run.keys():
-        found = _of_folder(by_run[run], facts_of, cached_facts_of)
-        profiles.extend(_with_hints(run, found, hints_by_run[run]))
+        of_run = _of_folder(by_run[run], facts_of, cached_facts_of)
+        profiles.extend(_with_hints(run, of_run, hints_by_run[run]))
     # TensorBoard's order treats some different names as equal; these are ordered as plain text.
     runs = sorted(sorted({profile.run for profile in profiles}), key=run_order)
     order = {run: position for position, run in enumerate(runs)}
@@ -166,9 +166,9 @@ def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
     )
 
 
-def _with_hints(run: str, found: list[FoundProfile], hints: list[Hint]) -> list[FoundProfile]:
+def _with_hints(run: str, of_run: list[FoundProfile], hints: list[Hint]) -> list[FoundProfile]:
     """Add what hints know to the profiles of a run. Hints without files become profiles whose files are elsewhere."""
-    profiles = list(found)
+    profiles = list(of_run)
     # Looked up by name, because a folder may contain the profiles of thousands of ranks, each with a hint.
     by_name: dict[str, int] = {}
     by_database: dict[str, int] = {}

@@ -65,8 +65,8 @@ class Recogniser:
 
     def forget_others(self, files: list[File]) -> None:
         """Forget the results of all files but these."""
-        kept = {file.identity for file in files}
-        self._known = {identity: known for identity, known in self._known.items() if identity in kept}
+        present = {file.identity for file in files}
+        self._known = {identity: known for identity, known in self._known.items() if identity in present}
 
 
 def _recognise(file: File) -> Recognition | None:

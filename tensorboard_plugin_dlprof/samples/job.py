@@ -175,9 +175,9 @@ def _collectives(
             rank.sequence[key] = rank.sequence.get(key, 0) + 1
             count = len(members)
             out = elements * count if "gather" in name else elements // count if "scatter" in name else elements
-            told: dict[str, Any] = {}
+            args: dict[str, Any] = {}
             if plan.groups:
-                told = {
+                args = {
                     "Collective name": name,
                     "In msg nelems": elements,
                     "Out msg nelems": out,
@@ -188,18 +188,18 @@ def _collectives(
                     "Process Group Ranks": str(members),
                     "Seq": rank.sequence[key],
                 }
-            told |= {"grid": [24, 1, 1], "block": [544, 1, 1]}
-            _launched(rank, _NCCL[name], "cudaLaunchKernelExC", starts[place], end - starts[place], stream, told)
+            args |= {"grid": [24, 1, 1], "block": [544, 1, 1]}
+            _launched(rank, _NCCL[name], "cudaLaunchKernelExC", starts[place], end - starts[place], stream, args)
 
 
-def _launched(rank: _Rank, name: str, call: str, start: int, duration: int, stream: int, told: dict[str, Any]) -> None:
+def _launched(rank: _Rank, name: str, call: str, start: int, duration: int, stream: int, args: dict[str, Any]) -> None:
     """A piece of GPU work, the call that launched it, and the op around the call."""
     rank.calls += 1
     op = "record_param_comms" if name.startswith("nccl") else "aten::mm" if "gemm" in name else "aten::fused"
     number = {"External id": rank.calls}
     rank.events.append(_span("cpu_op", op, rank, rank.host_ns - 4_000, 4_500, number))
     rank.events.append(_span("cuda_runtime", call, rank, rank.host_ns - 2_500, 2_000, {"correlation": rank.calls}))
-    args = {"device": 0, "stream": stream, "correlation": rank.calls, **number, **told}
+    args = {"device": 0, "stream": stream, "correlation": rank.calls, **number, **args}
     event = _span("kernel", name, rank, start, duration, args)
     rank.events.append(event | {"pid": 0, "tid": stream})
 

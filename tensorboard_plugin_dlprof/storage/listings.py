@@ -61,7 +61,7 @@ def objects_below(fs: Any, path: str) -> tuple[list[Object], bool]:
         FileNotFoundError: There is nothing at the path.
         Exception: Any of the storage.
     """
-    found: list[Object] = []
+    objects: list[Object] = []
     end = time.monotonic() + MAX_SECONDS
     is_truncated = False
     for looked_at, (relative, info) in enumerate(_entries(fs, path.rstrip("/"))):
@@ -69,10 +69,10 @@ def objects_below(fs: Any, path: str) -> tuple[list[Object], bool]:
             is_truncated = True
             break
         if _is_plain(relative):
-            found.append(Object(relative, int(info.get("size") or info.get("Size") or 0), version_of(info)))
-    if not found and not is_truncated and not fs.exists(path):
+            objects.append(Object(relative, int(info.get("size") or info.get("Size") or 0), version_of(info)))
+    if not objects and not is_truncated and not fs.exists(path):
         raise FileNotFoundError(path)
-    return sorted(found, key=lambda each: each.relative), is_truncated
+    return sorted(objects, key=lambda each: each.relative), is_truncated
 
 
 def _entries(fs: Any, path: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

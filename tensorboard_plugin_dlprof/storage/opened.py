@@ -49,8 +49,8 @@ def filesystem_of(address: str) -> tuple[Any, str]:
 
 
 def _scheme(address: str) -> str:
-    found = SCHEME.match(address)
-    return found[1].lower() if found else ""
+    match = SCHEME.match(address)
+    return match[1].lower() if match else ""
 
 
 def _options(scheme: str) -> dict[str, Any]:

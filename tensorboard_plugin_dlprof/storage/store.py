@@ -82,7 +82,7 @@ class Store:
 
     def heads(self, objects: Sequence[Object]) -> list[bytes | None]:
         """The first bytes of each object; None where it cannot be read."""
-        found: list[bytes | None] = []
+        contents: list[bytes | None] = []
         for first in range(0, len(objects), HEADS_AT_ONCE):
             some = objects[first : first + HEADS_AT_ONCE]
             try:
@@ -90,10 +90,10 @@ class Store:
                 paths = [_join(root, each.relative) for each in some]
                 ends = [min(each.size_bytes, HEAD_BYTES) for each in some]
                 read = fs.cat_ranges(paths, [0] * len(some), ends, on_error="return")
-                found += [bytes(each) if isinstance(each, (bytes, bytearray)) else None for each in read]
+                contents += [bytes(each) if isinstance(each, (bytes, bytearray)) else None for each in read]
             except Exception:  # noqa: BLE001 - any error of any provider; the next search tries again
-                found += [None] * len(some)
-        return found
+                contents += [None] * len(some)
+        return contents
 
     def find(self, relative: str) -> Object | None:
         """An object as it is now; None if there is none.

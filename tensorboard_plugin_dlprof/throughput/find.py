@@ -37,17 +37,17 @@ def find_batches(profile: Profile) -> Batches:
         return empty(Batches)
     finder = _Finder(profile)
     times: list[int] = []
-    found: list[Batch] = []
+    batches: list[Batch] = []
     for start, stop in zip(
         candidate.start_ns[:_MOST_ITERATIONS].tolist(), candidate.stop_ns[:_MOST_ITERATIONS].tolist(), strict=True
     ):
         for time, batch in finder.of_iteration(start, stop):
             times.append(time)
-            found.append(batch)
+            batches.append(batch)
     return Batches(
         np.array(times, np.int64),
-        np.array([-1 if batch.samples is None else batch.samples for batch in found], np.int64),
-        np.array([-1 if batch.tokens is None else batch.tokens for batch in found], np.int64),
+        np.array([-1 if batch.samples is None else batch.samples for batch in batches], np.int64),
+        np.array([-1 if batch.tokens is None else batch.tokens for batch in batches], np.int64),
         finder.layer,
     )
 
@@ -116,8 +116,8 @@ class _Finder:
         """The different sequences that attention gets in a window, the first one first."""
         first, last = np.searchsorted(self._attention_ns, (start_ns, stop_ns))
         texts = self._profile.instances.input_shapes[self._attention[first:last]]
-        found = (sequences(shapes_of(self._profile.strings[text])) for text in dict.fromkeys(texts.tolist()))
-        return [each for each in found if each is not None]
+        parsed = (sequences(shapes_of(self._profile.strings[text])) for text in dict.fromkeys(texts.tolist()))
+        return [each for each in parsed if each is not None]
 
 
 def _is_first_layer(op_type: str, direction: str) -> bool:
@@ -130,7 +130,7 @@ def _rows(instances: Instances, ops: list[int]) -> Int64s:
 
 def _within(instances: Instances, rows: Int64s, others: Int64s) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Which rows run inside one of the others, on the same thread."""
-    found = np.zeros(len(rows), np.bool_)
+    inside = np.zeros(len(rows), np.bool_)
     for thread in distinct_values(instances.thread_id[rows]).tolist():
         around = others[instances.thread_id[others] == thread]
         if not len(around):
@@ -139,8 +139,8 @@ def _within(instances: Instances, rows: Int64s, others: Int64s) -> np.ndarray[tu
         until = np.append(np.int64(-1), np.maximum.accumulate(instances.cpu_stop[around]))
         own = instances.thread_id[rows] == thread
         time = instances.cpu_start[rows]
-        found |= own & (time < until[np.searchsorted(instances.cpu_start[around], time, side="right")])
-    return found
+        inside |= own & (time < until[np.searchsorted(instances.cpu_start[around], time, side="right")])
+    return inside
 
 
 def _last_of(parameters: str) -> bool | None:

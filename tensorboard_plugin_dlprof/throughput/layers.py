@@ -45,13 +45,14 @@ class Sequences(NamedTuple):
 def shapes_of(text: str) -> list[list[int]]:
     """The shapes of the inputs of an op, as ``Instances.input_shapes`` holds them; what is no tensor has none."""
     try:
-        found = json.loads(text)
+        entries = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         return []
     return [
-        shape if isinstance(shape, list) and all(isinstance(n, int) and n > 0 for n in shape) else [] for shape in found
+        shape if isinstance(shape, list) and all(isinstance(n, int) and n > 0 for n in shape) else []
+        for shape in entries
     ]
 
 

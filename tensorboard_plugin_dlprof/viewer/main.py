@@ -25,18 +25,18 @@ _FAILURE, _INTERRUPTED = 1, 130
 
 def parser() -> argparse.ArgumentParser:
     """The parser of the command line."""
-    found = argparse.ArgumentParser(
+    parser = argparse.ArgumentParser(
         prog="dlprofviewer", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    found.add_argument("--version", action="version", version=f"dlprofviewer {VERSION}")
-    found.add_argument(
+    parser.add_argument("--version", action="version", version=f"dlprofviewer {VERSION}")
+    parser.add_argument(
         "-b",
         "--bind",
         metavar="ADDRESS",
         default=DEFAULT_ADDRESS,
         help="address to listen on (default: %(default)s; 0.0.0.0 lets everybody on the network see the profiles)",
     )
-    found.add_argument(
+    parser.add_argument(
         "-p",
         "--port",
         metavar="PORT",
@@ -44,28 +44,28 @@ def parser() -> argparse.ArgumentParser:
         default=DEFAULT_PORT,
         help="port to listen on (default: %(default)s)",
     )
-    found.add_argument(
+    parser.add_argument(
         "--cache-dir",
         "--dlprof_cache_dir",
         metavar="DIR",
         type=named_path,
         help="folder for the databases that are made from sources (default: your cache folder)",
     )
-    found.add_argument(
+    parser.add_argument(
         "--memory-limit",
         "--dlprof_memory_limit",
         metavar="GB",
         type=gigabytes,
         help="memory that one import may use (default: half of the machine's, at most 8)",
     )
-    found.add_argument(
+    parser.add_argument(
         "--allowed-dirs",
         "--dlprof_allowed_dirs",
         metavar="DIR[,DIR]",
         default="",
         help="folders outside of FOLDER into which symbolic links may lead",
     )
-    found.add_argument(
+    parser.add_argument(
         "--allowed-hosts",
         "--dlprof_allowed_hosts",
         metavar="NAME[,NAME]",
@@ -73,8 +73,8 @@ def parser() -> argparse.ArgumentParser:
         help="names by which browsers may call this server, besides those of this machine; * allows any. Without a "
         "list, a server that listens on the network accepts any name",
     )
-    found.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=named_place, help="what to show")
-    return found
+    parser.add_argument("profile", metavar="DATABASE|SOURCE|FOLDER", type=named_place, help="what to show")
+    return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:

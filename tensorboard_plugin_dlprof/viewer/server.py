@@ -79,21 +79,21 @@ def make_viewer(app: App, address: str, port: int, names: str = "") -> tuple[Bas
         BadRequest: the port is taken, or the address is none of this machine.
     """
     bound = _bind(address, port)
-    host, chosen = bound.getsockname()[:2]
+    host, port = bound.getsockname()[:2]
     site = Site(app, allowed_hosts(is_loopback(host.partition("%")[0]), names, "--allowed-hosts"))
     # Werkzeug would end the process where the port is taken; it takes the socket over.
-    server = make_server(host, chosen, site, threaded=True, request_handler=_Quiet, fd=bound.detach())
-    return server, f"http://{_shown(address, host)}:{chosen}/"
+    server = make_server(host, port, site, threaded=True, request_handler=_Quiet, fd=bound.detach())
+    return server, f"http://{_shown(address, host)}:{port}/"
 
 
 def _bind(address: str, port: int) -> socket.socket:
     try:
-        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:  # a name with an empty or too long part cannot be asked for
         reason = f" ({reason_of(error)})" if isinstance(error, OSError) else ""
         raise BadRequest(f"{address} is not an address of this machine{reason}; give another with -b.") from None
     # localhost is often both; browsers try IPv4 as well, and many machines have no IPv6.
-    family, kind, protocol, _, place = sorted(found, key=lambda item: item[0] != socket.AF_INET)[0]
+    family, kind, protocol, _, place = sorted(addresses, key=lambda item: item[0] != socket.AF_INET)[0]
     bound = socket.socket(family, kind, protocol)
     try:
         if os.name == "posix":
