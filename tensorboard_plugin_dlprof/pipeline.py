@@ -214,16 +214,20 @@ def _judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judge
 
 def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] | None:
     """The diagnosis of the typical iterations as data; None if the advice is not about these."""
-    found = advice.verdict.diagnosis
-    if found is None or found.candidate is not candidate_of(profile) or found.chosen != found.typical.chosen:
+    diagnosis = advice.verdict.diagnosis
+    if (
+        diagnosis is None
+        or diagnosis.candidate is not candidate_of(profile)
+        or diagnosis.chosen != diagnosis.typical.chosen
+    ):
         return None
-    return _as_data(found, source, advice.verdict, of_page=True)
+    return _as_data(diagnosis, source, advice.verdict, of_page=True)
 
 
-def _as_data(found: Diagnosis, source: str, verdict: Verdict, *, of_page: bool) -> dict[str, Any]:
-    data = as_data(found, source, as_findings(found.profile, verdict), of_page=of_page)
-    if not found.devices and found.profile.memory_histories:
-        data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(found.profile)}"
+def _as_data(diagnosis: Diagnosis, source: str, verdict: Verdict, *, of_page: bool) -> dict[str, Any]:
+    data = as_data(diagnosis, source, as_findings(diagnosis.profile, verdict), of_page=of_page)
+    if not diagnosis.devices and diagnosis.profile.memory_histories:
+        data["headline"] = f"No GPU work was recorded, only memory. {memory_headline(diagnosis.profile)}"
     return data
 
 
@@ -232,11 +236,11 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 
     For profiles with DLProf's markers, DLProf's table has the findings of its own detectors; otherwise it has ours.
     """
-    found = efficiency(profile, measure(profile), aggregation)
-    verdict = judge(profile, aggregation, found)
+    rates = efficiency(profile, measure(profile), aggregation)
+    verdict = judge(profile, aggregation, rates)
     if not profile.dlprof_markers:
-        return feedback(verdict), Advice(found, verdict)
-    return detect(profile, aggregation), Advice(found, verdict)
+        return feedback(verdict), Advice(rates, verdict)
+    return detect(profile, aggregation), Advice(rates, verdict)
 
 
 @limited
@@ -264,27 +268,27 @@ def diagnose_source(
         ProfileError: The source cannot be read.
     """
     profile = _of_any_database(source, progress) if is_dlprof_database(source) else _read(source, options, progress)
-    found = diagnose(profile)
-    count = len(found.start_ns)
+    diagnosis = diagnose(profile)
+    count = len(diagnosis.start_ns)
     if not isinstance(chosen, str):
         first, last = chosen
-        numbers = found.candidate.values.tolist() if by_number else range(count)
+        numbers = diagnosis.candidate.values.tolist() if by_number else range(count)
         if first not in numbers or last not in numbers:
             held = f"{numbers[0]} to {numbers[-1]}" if count else "none"
             raise BadRequest(f"There are no iterations {first} to {last}; this profile has {held}.")
-        found.chosen = [position for position, number in enumerate(numbers) if first <= number <= last]
+        diagnosis.chosen = [position for position, number in enumerate(numbers) if first <= number <= last]
     elif chosen == "all":
-        found.chosen = list(range(count))
+        diagnosis.chosen = list(range(count))
     progress("Applying the rules", 0.9)
     candidate = candidate_of(profile)
     values = candidate.values
     bounds: tuple[int | None, int | None] = (None, None)
-    if found.marked and found.chosen:
-        bounds = int(values[found.chosen[0]]), int(values[found.chosen[-1]])
+    if diagnosis.marked and diagnosis.chosen:
+        bounds = int(values[diagnosis.chosen[0]]), int(values[diagnosis.chosen[-1]])
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
-    return _as_data(found, source.name, verdict, of_page=of_page)
+    return _as_data(diagnosis, source.name, verdict, of_page=of_page)
 
 
 def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:

@@ -32,7 +32,7 @@ _ROWS: _Described = ("rows", "No. Rows", "integer", "How many rows of ops are su
 def _column(described: _Described, searchable: bool = False, hidden: bool = False, tier: int = 0) -> Column:
     key, label, kind, description = described
     return Column(
-        key, label, kind, description, f"found.{key}", nullable=True, searchable=searchable, hidden=hidden, tier=tier
+        key, label, kind, description, f"change.{key}", nullable=True, searchable=searchable, hidden=hidden, tier=tier
     )
 
 
@@ -40,8 +40,8 @@ def _table(name: str, key: str, *columns: Column) -> Table:
     return Table(
         name=name,
         key=key,
-        base=f"{name} AS found",
-        row_id="found.rowid",
+        base=f"{name} AS change",
+        row_id="change.rowid",
         where="1",
         default_sort="-size_ns",
         columns=(
@@ -128,7 +128,7 @@ TYPES = _table(
     _column(_ROWS),
 )
 
-ONE_SIDE = msgspec.structs.replace(COMPARE, name="compare_new", where="found.kind IN ('gone', 'new')")
+ONE_SIDE = msgspec.structs.replace(COMPARE, name="compare_new", where="change.kind IN ('gone', 'new')")
 
 TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, ONE_SIDE, KERNELS, MODULES, TYPES)}
 """The tables of a comparison by name."""

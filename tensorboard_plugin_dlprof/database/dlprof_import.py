@@ -117,5 +117,5 @@ def _write_own_feedback(new: sqlite3.Connection) -> None:
         "numbers, reasoning, link) SELECT own.aggr_id, 1000000 + own.id, own.exp_sys_id, 'advice', 'low', '', "
         "own.problem, own.recommendation, '{}', '', '' FROM expert_systems_feedback AS own "
         "JOIN ext_verdicts AS ours ON ours.aggr_id = own.aggr_id WHERE own.exp_sys_id NOT IN "
-        "(SELECT found.detector FROM ext_findings AS found WHERE found.aggr_id = own.aggr_id)"
+        "(SELECT given.detector FROM ext_findings AS given WHERE given.aggr_id = own.aggr_id)"
     )

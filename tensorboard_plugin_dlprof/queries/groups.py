@@ -140,9 +140,9 @@ _KERNELS = (
 _SUMMED = (
     "SELECT min(summary.id) AS id, summary.kernel_name_id AS kernel_name_id, "
     # The subquery skips the names of ops without unknown kernels.
-    "CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS told "
-    "WHERE told.aggr_id = summary.aggr_id AND told.read_only_ops_id = summary.read_only_ops_id "
-    f"AND told.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END AS uses_tc, "
+    "CASE WHEN max(summary.uses_tc) THEN 1 WHEN NOT max(EXISTS (SELECT 1 FROM ext_op_kernels AS of_op "
+    "WHERE of_op.aggr_id = summary.aggr_id AND of_op.read_only_ops_id = summary.read_only_ops_id "
+    f"AND of_op.unknown_kernels > 0) AND ({USING_OR_UNKNOWN}) IS NULL) THEN 0 END AS uses_tc, "
     "count(*) AS ops, sum(gpu.count) AS calls, sum(gpu.sum) AS total, min(gpu.min) AS least, max(gpu.max) AS most "
     f"{_KERNELS} GROUP BY summary.kernel_name_id"
 )

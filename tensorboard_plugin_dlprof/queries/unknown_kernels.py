@@ -39,8 +39,8 @@ UNKNOWN_PART = "coalesce(unknown.unknown_part_ns, 0)"
 """The part of DLProf's ``non_tc_duration`` that may be on Tensor Cores; needs ``OF_ITERATION``."""
 
 MAY_USE = (
-    "(EXISTS (SELECT 1 FROM ext_op_kernels AS told WHERE told.aggr_id = {aggregation} "
-    "AND told.read_only_ops_id = {op} AND told.unknown_kernels > 0) "
+    "(EXISTS (SELECT 1 FROM ext_op_kernels AS of_op WHERE of_op.aggr_id = {aggregation} "
+    "AND of_op.read_only_ops_id = {op} AND of_op.unknown_kernels > 0) "
     "OR {op} IN (SELECT read_only_ops_id FROM ext_graph_launches))"
 )
 """Condition that the Tensor Core use of some of an op's work is unknown."""
