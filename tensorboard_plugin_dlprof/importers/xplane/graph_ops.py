@@ -187,16 +187,18 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
     stack = each.instruction.source if each.instruction is not None else ""
     if not stack and each.texts["source_file"]:
         stack = f"{each.texts['source_file']}({max(each.line, 0)}): "
-    key = f"{each.program}:{hlo_op or each.path}"
+    # Old collectors tell no program, and each module numbers its ops from one.
+    key = f"{each.program}:{each.texts['hlo_module']}:{hlo_op or each.path}"
     title = f" {hlo_op}" if hlo_op else ""
     if each.module and each.instruction and (found := hlo.collective(each.module, each.instruction)):
         groups = found.replica_groups or "all"
         return GraphOp(f"/collectives/{groups}/{kind}{title}", kind, "", key, stack)
     root = _JIT_PREFIX.sub("", each.texts["hlo_module"])
-    if "/" not in each.path:
+    if "/" not in each.path and not is_jax_path(each.path):
         # What moves or converts a parameter has the parameter's name.
         path = "/".join(["", *filter(None, (root, "parameters" if each.path else "", each.path))])
-        return _with_work(GraphOp(f"{path}/{kind or 'op'}{title}", kind or "op", "", key, stack), each)
+        direction = "" if differentiated or not each.path else "fprop"
+        return _with_work(GraphOp(f"{path}/{kind or 'op'}{title}", kind or "op", direction, key, stack), each)
     told = read_jax_path(each.path)
     op_type = _op_type(told, kind)
     path = "/".join(("", *filter(None, (told.module or root, *told.groups)), op_type)).replace("//", "/")

@@ -228,6 +228,33 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     }
 
 
+def test_ops_of_modules_without_a_number_are_kept_apart(tmp_path: Path) -> None:
+    """Old collectors tell the module's name alone, and each module numbers its fusions from one. A path may stop at the
+    compiled function."""
+    device = gpu()
+    stream = device.line(7, "Stream #7(Kernel)")
+    for place, (module, path) in enumerate((("jit_f", "jit(f)/dense_1_2/dot"), ("jit_g", "jit(g)"))):
+        told = {"hlo_op": "fusion.1", "hlo_module": module, "name": path}
+        device.event(stream, "fusion_1", 1_000 * place, 10, **told)
+    profile = build_profile(capture_of(tmp_path, device))
+    assert {(op.name, op.op_type) for op in profile.ops} == {
+        ("/f/dense_1_2/dot fusion.1", "dot"),
+        ("/g/op fusion.1", "op"),
+    }
+
+
+def test_layouts_of_parameters_are_of_no_phase_but_where_nothing_is_differentiated(tmp_path: Path) -> None:
+    """As any other work without ``jvp``: of the optimizer or of both phases where the module has gradients."""
+    for path, direction in (("jit(f)/jvp(head)/dot", ""), ("jit(f)/head/dot", "fprop")):
+        device = gpu()
+        stream = device.line(7, "Stream #7(Kernel)")
+        for place, (name, op) in enumerate((("x", "copy.1"), (path, "fusion.1"))):
+            told = {"hlo_op": op, "hlo_module": "jit_f", "name": name}
+            device.event(stream, "k", 1_000 * place, 10, **told)
+        profile = build_profile(capture_of(tmp_path, device))
+        assert {op.direction for op in profile.ops if "/parameters/" in op.name} == {direction}
+
+
 @pytest.mark.parametrize(
     ("told", "name"),
     [
