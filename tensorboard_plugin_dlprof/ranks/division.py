@@ -69,15 +69,16 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         agree, clusters = _clusters(of_members, members, lacking, together)
         size = max(map(len, clusters), default=0)
         if is_sends and not agree and size != 2:
-            pairs = _pairs(of_members, members, together, lacking)
-            for one, other in pairs:
-                two = members[one.place].rank, members[other.place].rank
-                found[(key[0], two, 2), two] = [one, other]
+            pairs = _pairs(of_members, members, together, world_size)
+            for ranks, pair_of in pairs:
+                found[(key[0], ranks, len(ranks)), ranks] = pair_of
             if pairs:
                 continue
-        for cluster in clusters:
+        ranks_of = [tuple(members[of_members[place].place].rank for place in cluster) for cluster in clusters]
+        if is_sends and size == 2:
+            ranks_of = _with_partners(ranks_of, members, world_size)
+        for cluster, ranks in zip(clusters, ranks_of, strict=True):
             some = [of_members[place] for place in cluster]
-            ranks = tuple(members[each.place].rank for each in some)
             is_pair = is_sends or pair is not None
             found[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
             if len(some) < len(members) and len(some) <= _MOST_PAIRED:
@@ -196,22 +197,28 @@ def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
 
 
 def _pairs(
-    of_members: Sequence[OfMember], members: Sequence[Member], together: Collection[tuple[int, int]], lacking: int
-) -> list[tuple[OfMember, OfMember]]:
+    of_members: Sequence[OfMember], members: Sequence[Member], together: Collection[tuple[int, int]], world_size: int
+) -> list[tuple[tuple[int, ...], list[OfMember]]]:
     """Sends and receives of a pipeline of several stages, divided by who ends with whom; none if that is not clear.
 
     A rank exchanges with the stage before and the one after it, so its operations are those of several pairs. Stages
     are equally far apart in ranks, and ranks that are ``together`` in a group of another stream belong to one stage.
+    What is left of a rank whose neighbours are missing was exchanged with these.
+
+    Returns:
+        The ranks of each pair, and the rows of those present.
     """
+    lacking = max(world_size - len(members), 0)
     if not 3 - lacking <= len(of_members) <= _MOST_PAIRED or max(len(each.rows) for each in of_members) > _MOST_SENDS:
         return []
     ends = [_ends(each, members) for each in of_members]
     place_of = {members[each.place].rank: place for place, each in enumerate(of_members)}
-    best: list[tuple[OfMember, OfMember]] = []
+    present = {member.rank for member in members}
+    best: list[tuple[tuple[int, ...], list[OfMember]]] = []
     most = 0
     for distance in range(1, max(place_of) - min(place_of) + 1):
         free = [np.ones(len(each), np.bool_) for each in ends]
-        found = []
+        found: list[tuple[tuple[int, ...], list[OfMember]]] = []
         candidates = []
         for rank, one in place_of.items():
             other = place_of.get(rank + distance)
@@ -229,11 +236,32 @@ def _pairs(
             free[one][rows[mine]] = free[other][others[theirs]] = False
             chosen = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))
             first_of, second_of = (OfMember(each.place, each.rows[some]) for each, some in chosen)
-            found.append((first_of, second_of))
-        paired = sum(2 * len(each.rows) for each, _ in found)
+            ranks = members[first_of.place].rank, members[second_of.place].rank
+            found.append((ranks, [first_of, second_of]))
+        paired = sum(2 * len(first_of.rows) for _, (first_of, _) in found)
         if paired > most:
             best, most = found, paired
+            for rank, place in place_of.items():
+                around = {each for each in (rank - distance, rank + distance) if 0 <= each < world_size}
+                if (missing := around - present) and free[place].any():
+                    rest = OfMember(of_members[place].place, of_members[place].rows[free[place]])
+                    best.append((tuple(sorted({rank, *missing})), [rest]))
     return best if lacking or most >= _PAIRED * sum(map(len, ends)) else []
+
+
+def _with_partners(
+    ranks_of: Sequence[tuple[int, ...]], members: Sequence[Member], world_size: int
+) -> list[tuple[int, ...]]:
+    """Pairs, with the missing partner of ranks that are alone, where it is certain: all pairs are equally far apart."""
+    present = {member.rank for member in members}
+    distances = {ranks[-1] - ranks[0] for ranks in ranks_of if len(ranks) == 2}
+    found = []
+    for ranks in ranks_of:
+        around = {ranks[0] + sign * distance for distance in distances for sign in (-1, 1)}
+        missing = {each for each in around if 0 <= each < world_size} - present
+        alone = len(ranks) == 1 and len(distances) == 1 and len(missing) == 1
+        found.append(tuple(sorted({*ranks, *missing})) if alone else ranks)
+    return found
 
 
 def _offset(one: Int64s, other: Int64s) -> int:

@@ -35,12 +35,12 @@ def evidence(
 ) -> Evidence:
     """The delays of a job's tables, or better ones."""
     sequences = matches.sequences
-    places = _places_in_pipelines(sequences)
+    places = _places_in_pipelines([*sequences, *matches.partial])
     if matches.partial or any(places):
         sequences = [*sequences, *matches.partial]
         believe(matches.partial, align(job, sequences))
         times = [*times, *(times_of(each) for each in matches.partial)]
-        delays = own_delays(job, sequences, times, [*places, *(0 for _ in matches.partial)])
+        delays = own_delays(job, sequences, times, places)
         iteration = positions(job, sequences, delays, cells)
     if 2 * delays.compared < delays.asked:
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
@@ -57,13 +57,13 @@ def _places_in_pipelines(sequences: Sequence[Operations]) -> list[int]:
     """
     pipeline: dict[int, list[tuple[list[int], int]]] = {}
     for number, each in enumerate(sequences):
-        if each.pair and len(each.members) == 2:
-            one, other = each.members.tolist()
+        if each.ranks:
+            one, other = each.ranks
             pairs = pipeline.setdefault(one, [])
             if pipeline.setdefault(other, pairs) is not pairs:
                 gone = pipeline[other]
                 pairs += gone
-                pipeline.update({place: pairs for members, _ in gone for place in members})
+                pipeline.update({rank: pairs for ranks, _ in gone for rank in ranks})
                 pipeline[other] = pairs
             pairs.append(([one, other], number))
     places = [0] * len(sequences)

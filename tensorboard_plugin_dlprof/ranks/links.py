@@ -28,19 +28,25 @@ class _Group(msgspec.Struct):
     hosts: int
     """How many hosts it spans; 0 if unknown."""
     median_ns: float
+    least_ns: float
+    lacks_members: bool
+    """Whether ranks are missing: the shortest duration of those present may have some of the wait for them in it, so
+    that only the least of all operations is compared."""
     operations: int
     usual_ns: float = 0.0
     """How long such groups take that can be compared with it; 0 if there is none."""
+    taken_ns: float = 0.0
+    """How long it takes itself, likewise."""
 
     @property
     def ratio(self) -> float:
         """How many times as long as usual it takes."""
-        return self.median_ns / self.usual_ns if self.usual_ns else 0.0
+        return self.taken_ns / self.usual_ns if self.usual_ns else 0.0
 
     @property
     def longer_ns(self) -> float:
         """By how much."""
-        return self.median_ns - self.usual_ns
+        return self.taken_ns - self.usual_ns
 
 
 class SlowLink(msgspec.Struct, frozen=True):
@@ -73,27 +79,39 @@ def links_of(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
         _compare(found)
     compared = [group for found in classes for group in found if group.usual_ns]
     slow = [group for group in compared if group.ratio >= thresholds.SLOW_LINK]
-    return Links({group.sequence for group in slow}, _slow_link(job, compared, slow), _unjudged(job, classes))
+    certain = {group.sequence for group in slow if not group.lacks_members}
+    return Links(certain, _slow_link(job, compared, slow), _unjudged(job, classes))
 
 
 def _compare(found: Sequence[_Group]) -> None:
-    """Say what is usual for each group of a class: groups across more hosts may take longer, and nothing is wrong."""
+    """Say what is usual for each group of a class: groups across more hosts may take longer, and nothing is wrong.
+
+    Groups that lack ranks are compared with all, but others with them only where there is nothing better.
+    """
+    complete = [group for group in found if not group.lacks_members]
+    _compare_by("median_ns", complete, complete)
+    _compare_by("least_ns", [group for group in found if not group.usual_ns], found)
+
+
+def _compare_by(measure: str, asked: Sequence[_Group], found: Sequence[_Group]) -> None:
+    time = {id(group): float(getattr(group, measure)) for group in found}
     unclear = []
-    for group in found:
+    for group in asked:
+        group.taken_ns = time[id(group)]
         others = [each for each in found if each is not group]
-        fair = [each.median_ns for each in others if each.hosts == group.hosts]
-        fair = fair or [each.median_ns for each in others if each.hosts > group.hosts]
+        fair = [time[id(each)] for each in others if each.hosts == group.hosts]
+        fair = fair or [time[id(each)] for each in others if each.hosts > group.hosts]
         if fair:
             group.usual_ns = _lower_median(fair)
         elif others:
-            unclear.append((group, _lower_median([each.median_ns for each in others])))
-    slow = [group for group in found if group.ratio >= thresholds.SLOW_LINK]
+            unclear.append((group, _lower_median([time[id(each)] for each in others])))
+    slow = [group for group in asked if group.ratio >= thresholds.SLOW_LINK]
     for group, narrow_ns in unclear:
         # Where it takes as long as groups of fewer hosts, hosts do not matter: neither if these are fast nor if slow.
-        if group.median_ns < thresholds.USUAL_LINK * narrow_ns:
+        if group.taken_ns < thresholds.USUAL_LINK * narrow_ns:
             group.usual_ns = narrow_ns
         for each in slow:
-            if each.median_ns < thresholds.USUAL_LINK * group.median_ns < thresholds.USUAL_LINK**2 * each.median_ns:
+            if each.taken_ns < thresholds.USUAL_LINK * group.taken_ns < thresholds.USUAL_LINK**2 * each.taken_ns:
                 group.usual_ns = each.usual_ns
 
 
@@ -106,33 +124,36 @@ def _classes(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
     """Groups that do the same, by kind and size."""
     by_class: dict[tuple[int, int, str], list[_Group]] = defaultdict(list)
     for number, (each, of) in enumerate(zip(sequences, times, strict=True)):
-        # Where ranks are missing, the shortest duration may have some of the wait for them in it.
-        if not each.grouped or len(each.members) < 2 or each.lacks_members:
+        # Of a pair that lacks one, all may be the wait of a receiver, which waits by design.
+        if not each.grouped or (each.pair if each.lacks_members else len(each.members) < 2):
             continue
         codes = each.kind << 56 | (each.in_bytes + 1)
-        size = 2 if each.pair else max(each.key[2], len(each.members))
         members = set(each.members.tolist())
         hosts = {job.members[place].host for place in members}
         for code in np.unique(codes[each.used]).tolist():
             transfer = of.transfer_ns[each.used & (codes == code)]
             if (median := float(np.median(transfer))) > 0:
                 spans = 0 if "" in hosts else len(hosts)
-                by_class[code, size, each.stream].append(_Group(number, members, spans, median, len(transfer)))
+                group = _Group(number, members, spans, median, float(transfer.min()), each.lacks_members, len(transfer))
+                by_class[code, each.size, each.stream].append(group)
     return list(by_class.values())
 
 
 def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> SlowLink | None:
     """The ranks that are in all slow groups and in no usual one, or the host of all ranks of slow groups."""
-    if not slow:
+    certain = [group for group in slow if not group.lacks_members]
+    if not certain:
         return None
-    longer = float(np.median([group.longer_ns for group in slow]))
+    longer = float(np.median([group.longer_ns for group in certain]))
     usual = [
         group
         for group in compared
         if group.ratio < thresholds.USUAL_LINK and group.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
     ]
     normal = {place for group in usual for place in group.members}
-    members = set.intersection(*(group.members for group in slow)) - normal
+    members = set.intersection(*(group.members for group in certain)) - normal
+    narrowed = members.intersection(*(group.members for group in slow if group.members & members))
+    members = narrowed or members
     concerned = {place for group in slow for place in group.members} - normal
     host = ""
     hosts = {job.members[place].host for place in concerned}
@@ -144,7 +165,7 @@ def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> 
         return None
     affected = [group for group in compared if group not in usual and members & group.members]
     lost = sum(group.longer_ns * group.operations for group in affected) / (len(affected) if host else 1)
-    return SlowLink(sorted(members), host, float(np.median([group.ratio for group in slow])), lost)
+    return SlowLink(sorted(members), host, float(np.median([group.ratio for group in certain])), lost)
 
 
 def _unjudged(job: Job, classes: Sequence[Sequence[_Group]]) -> str:

@@ -66,6 +66,13 @@ class Operations(msgspec.Struct):
     """Median spread of the aligned ends; -1 if unknown."""
     lacks_members: bool = False
     """Whether ranks of the group are missing, so that it is unknown who arrived last and how long the transfer was."""
+    ranks: tuple[int, ...] = ()
+    """Of a pair: both, also if one is missing; else empty."""
+
+    @property
+    def size(self) -> int:
+        """Ranks of the group or pair, also those that are missing."""
+        return 2 if self.pair else max(self.key[2], len(self.members))
 
     @property
     def synchronises(self) -> Flags:
@@ -197,6 +204,11 @@ def _wanted(key: GroupKey, pair: tuple[int, ...] | None) -> Sequence[int]:
     return ()
 
 
+def _both(key: GroupKey, pair: tuple[int, ...] | None) -> tuple[int, ...]:
+    ranks = _wanted(key, pair)
+    return tuple(ranks) if pair is not None and len(ranks) == 2 else ()
+
+
 def _all_present(key: GroupKey, job: Job) -> bool:
     if isinstance(key[1], tuple) and key[1] and key[2] <= len(key[1]):
         return {member.rank for member in job.members}.issuperset(key[1])
@@ -262,6 +274,7 @@ def _sequence(
         key=key,
         description=description,
         pair=pair is not None,
+        ranks=_both(key, pair),
         grouped=grouped,
         stream="" if has_groups else key[0],
         members=np.array([each.place for each in of_members], np.int64),

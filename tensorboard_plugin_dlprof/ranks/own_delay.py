@@ -11,9 +11,11 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 from tensorboard_plugin_dlprof.ranks.waiting import Times
@@ -90,7 +92,9 @@ def own_delays(
     found = [_no_delays()]
     operations = compared = 0
     for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
-        if own is None or len(each.members) < 2:
+        if own is None or (len(each.members) < 2 and not each.lacks_members):
+            continue
+        if not _knows_places(each):
             continue
         columns = np.arange(len(each.kind))
         late = of.last
@@ -101,10 +105,14 @@ def own_delays(
             peers[:] = False
         alone = ~peers.any(0)
         asked = each.used & (spent >= 0)
-        if each.lacks_members:
-            asked &= ~alone
+        if each.lacks_members and (asked & alone).any():
+            siblings = siblings or _Siblings(job, sequences, times, owns, places)
+            # Where it leaves as soon as the last of others like it, it is the last, whoever is missing.
+            usual = siblings.usual_transfers(each)
+            late_ns = np.maximum(thresholds.LATE_NS, thresholds.LATE_FRACTION * usual)
+            asked &= ~alone | (of.transfer_ns <= usual + late_ns)
         with_peers = np.flatnonzero(asked & ~alone)
-        operations += int(np.count_nonzero(asked))
+        operations += len(with_peers) if each.lacks_members else int(np.count_nonzero(asked))
         compared += len(with_peers)
         delay = np.zeros(len(columns), np.int64)
         # Twice the median is a whole number; the difference is rounded towards 0.
@@ -128,12 +136,13 @@ def own_delays(
         roles = no_roles
         if (asked & alone).any():
             # Most jobs need none, and those of thousands of ranks have millions of own times.
-            siblings = siblings or _Siblings(sequences, owns, places)
-            roles = _roles(each, own, places[number])
+            siblings = siblings or _Siblings(job, sequences, times, owns, places)
+            roles = siblings.roles(each, own, places[number])
         for column in np.flatnonzero(asked & alone).tolist():
             row = int(late[column])
             told = siblings.compare(each, own, row, column, int(roles[row, column])) if siblings else None
             if told is not None:
+                operations += each.lacks_members
                 compared += 1
                 delay[column], fresh[column], excess[column], kernels[:, column] = told
         rows = np.flatnonzero(delay > 0)
@@ -346,18 +355,56 @@ def _fill(
 class _Siblings:
     """The ranks in the same place of sibling groups: peers of those that have none in their own group."""
 
-    def __init__(self, sequences: Sequence[Operations], owns: Sequence[_Own | None], places: Sequence[int]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        sequences: Sequence[Operations],
+        times: Sequence[Times],
+        owns: Sequence[_Own | None],
+        places: Sequence[int],
+    ) -> None:
+        self._job = job
+        self._lacks_ranks = any(each.lacks_members for each in sequences)
         gathered: list[tuple[Int64s, ...]] = [tuple(np.zeros(0, np.int64) for _ in range(7 + len(PARTS)))]
-        for each, own, place in zip(sequences, owns, places, strict=True):
-            if own is not None and not each.lacks_members:
-                row, column = np.nonzero(own.spent_ns >= 0)
-                columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
-                told = (values[row, column] for values in columns)
-                gathered.append((_roles(each, own, place)[row, column], each.members[row], *told))
+        self._transfer: dict[tuple[int, int, str], float] = {}
+        for each, of, own, place in zip(sequences, times, owns, places, strict=True):
+            if own is None or not _knows_places(each):
+                continue
+            row, column = np.nonzero(own.spent_ns >= 0)
+            columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
+            told = (values[row, column] for values in columns)
+            gathered.append((self.roles(each, own, place)[row, column], each.members[row], *told))
+            if not each.lacks_members:
+                codes = _codes(each)
+                for code in np.unique(codes[each.used]).tolist():
+                    transfer = float(np.median(of.transfer_ns[each.used & (codes == code)]))
+                    key = (code, each.size, each.stream)
+                    self._transfer[key] = min(transfer, self._transfer.get(key, transfer))
         columns_of = [np.concatenate(column) for column in zip(*gathered, strict=True)]
         order = np.argsort(columns_of[0], kind="stable")
         self._role, self._member, self._spent, self._ahead, *rest = (column[order] for column in columns_of)
         self._kernels, self._work, self._kernel_ns, *self._parts = rest
+
+    def roles(self, each: Operations, own: _Own, place: int) -> Int64s:
+        """A number for the role of each member in each operation: equal ones mean the same place of sibling groups.
+
+        In jobs that lack ranks, all members of a collective have one role: it is unknown which of them are missing.
+        """
+        mixed = np.zeros(own.spent_ns.shape, np.uint64)
+        rows = np.arange(len(each.members))
+        if each.ranks:
+            rows = np.array([each.ranks.index(self._job.members[member].rank) for member in each.members.tolist()])
+        elif self._lacks_ranks:
+            rows[:] = 0
+        of_all = np.array([each.size, zlib.crc32(each.stream.encode()), place])[:, None, None]
+        for value in (each.kind, each.in_bytes, each.number, own.before, rows[:, None], *of_all):
+            mixed = (mixed ^ value.astype(np.uint64)) * np.uint64(0x9E37_79B9_7F4A_7C15)
+            mixed ^= mixed >> np.uint64(29)
+        return mixed.view(np.int64)
+
+    def usual_transfers(self, each: Operations) -> npt.NDArray[np.float64]:
+        """Of each operation: how long the fastest complete group of its kind and size transfers; below 0 if none."""
+        return np.array([self._transfer.get((code, each.size, each.stream), -np.inf) for code in _codes(each).tolist()])
 
     def compare(
         self, each: Operations, own: _Own, row: int, column: int, role: int
@@ -368,6 +415,10 @@ class _Siblings:
         """
         begin, end = self._role.searchsorted(role), self._role.searchsorted(role, side="right")
         others = np.arange(begin, end)[self._member[begin:end] != each.members[row]]
+        if each.lacks_members:
+            # Its place is not certain, but others that ran the same kernels since have the same.
+            alike = (self._kernels[others] == own.kernels[row, column]) & (self._work[others] == own.work[row, column])
+            others = others[alike]
         if not len(others):
             return None
         delay = (2 * int(own.spent_ns[row, column]) - _twice_middle(self._spent[others])) // 2
@@ -384,17 +435,11 @@ class _Siblings:
         return delay, fresh, parts, (int(same.all()), int(own.kernel_ns[row, column]), typical)
 
 
+def _knows_places(each: Operations) -> bool:
+    """Whether it is known who sends to whom, if anybody."""
+    return not (each.pair and each.lacks_members and not each.ranks)
+
+
 def _twice_middle(values: Int64s) -> int:
     ordered = np.sort(values)
     return int(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2])
-
-
-def _roles(each: Operations, own: _Own, place: int) -> Int64s:
-    """A number for the role of each member in each operation: equal numbers mean the same place of sibling groups."""
-    mixed = np.zeros(own.spent_ns.shape, np.uint64)
-    rows = np.arange(len(each.members))[:, None]
-    of_all = np.array([len(each.members), zlib.crc32(each.stream.encode()), place])[:, None, None]
-    for value in (each.kind, each.in_bytes, each.number, own.before, rows, *of_all):
-        mixed = (mixed ^ value.astype(np.uint64)) * np.uint64(0x9E37_79B9_7F4A_7C15)
-        mixed ^= mixed >> np.uint64(29)
-    return mixed.view(np.int64)

@@ -72,9 +72,9 @@ def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
 
 
 def test_one_end_says_nothing_of_ranks_whose_clocks_are_unknown() -> None:
-    """Two ranks of many: that each has a send tells nobody's partner, unless one clock does."""
+    """Two ranks of many: that each has a send tells no partner, unless one clock does; the rest is with others."""
     send = np.full(1, int(Collective.SEND_RECV))
-    for host, pairs in (("", [None]), ("a", [(0, 1)])):
+    for host, pairs in (("", [None]), ("a", [(0, 1), (1, 2)])):
         members = [member(0, host, end_ns=np.array([7_000]), kind=send)]
         members += [member(1, host, end_ns=np.array([7_400, 90_000]), kind=np.repeat(send, 2))]
         key = ("stream 0", "", 128)

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
 from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import answer, made_in, rows
+from tests.ranks.pipelines import imported_pipelines
 
 Edit = Callable[[int, dict[str, Any]], dict[str, Any]]
 
@@ -188,13 +189,27 @@ def test_missing_ranks_leave_out_only_their_groups(tmp_path: Path) -> None:
     } == {1}
 
 
-@pytest.mark.parametrize("straggler", [2, None])
-def test_ranks_present_are_judged_where_others_are_missing(straggler: int | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("cause", "straggler", "missing", "groups"),
+    [
+        ("host", 2, 4, False),
+        (None, None, 4, False),
+        ("input", 3, 2, True),  # nobody else of its tensor-parallel group is there
+        ("input", 3, 2, False),
+        ("link", 3, 5, True),  # only a group that lacks a rank tells it from rank 2
+        ("link", None, 3, True),  # all that is slow is a group of which ranks are missing
+    ],
+)
+def test_ranks_present_are_judged_where_others_are_missing(
+    cause: str | None, straggler: int | None, missing: int, groups: bool, tmp_path: Path
+) -> None:
     """Also without process groups: those whose ends agree belong together, but for the missing one."""
-    folder = imported(tmp_path, Plan(straggler=straggler, cause="host", groups=False, data=3, iterations=3))
-    for path in folder.rglob("*rank4.*"):
+    slow = missing if cause and straggler is None else straggler
+    folder = imported(tmp_path, Plan(straggler=slow, cause=cause or "host", groups=groups, data=3, iterations=3))
+    for path in folder.rglob(f"*rank{missing}.*"):
         path.unlink()
-    assert answer(made_in(folder))["verdict"]["rank"] == straggler
+    verdict = answer(made_in(folder))["verdict"]
+    assert (verdict["rank"], verdict["cause"]) == (straggler, cause if straggler is not None else None)
 
 
 @pytest.mark.parametrize(("stages", "slow", "cause"), [(3, 1, "compute"), (4, 3, "host"), (3, None, None)])
@@ -202,38 +217,29 @@ def test_stages_of_one_pipeline_are_compared_by_what_they_do(
     stages: int, slow: int | None, cause: str | None, tmp_path: Path
 ) -> None:
     """Without process groups, who ends with whom tells the pairs; without peers, whole iterations are compared."""
-    free, events = [0.0] * stages, [list[dict[str, Any]]() for _ in range(stages)]
-
-    def run(rank: int, name: str, stream: int, start: float, end: float) -> None:
-        args = {"device": rank, "stream": stream, "correlation": len(events[rank]) + 1, "grid": [132, 1, 1]}
-        span = {"ph": "X", "pid": rank, "tid": stream, "ts": round(start), "dur": round(end) - round(start)}
-        events[rank].append({**span, "cat": "kernel", "name": name, "args": args})
-        free[rank] = round(end)
-
-    for step in range(4):
-        begun = list(free)
-        for rank in range(stages):
-            late = 700 if rank == slow else 0
-            start = free[rank] + (late if cause == "host" else 0)
-            run(rank, "gemm_kernel", 7, start, start + 1_500 + 13 * (rank + step) + (late if cause == "compute" else 0))
-            if rank + 1 < stages:
-                end = max(free[rank : rank + 2]) + 100
-                for each in (rank, rank + 1):
-                    run(each, "ncclDevKernel_SendRecv", 24, free[each] + 2, end)
-        for rank in range(stages):
-            span = {"ph": "X", "pid": 99, "tid": 99, "ts": begun[rank], "dur": free[rank] - begun[rank]}
-            events[rank].append({**span, "cat": "user_annotation", "name": f"ProfilerStep#{step}", "args": {}})
-    for rank in range(stages):
-        info = {"backend": "nccl", "rank": rank, "world_size": stages}
-        path = tmp_path / "host0" / f"rank{rank}.pt.trace.json"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps({"schemaVersion": 1, "distributedInfo": info, "traceEvents": events[rank]}))
-        target = path.with_name(f"rank{rank}.dlprof_rank.sqlite")
-        import_ranks_of(path, target, ImportOptions(), lambda _stage, _fraction: None)
-    found = answer(made_in(tmp_path))
+    found = answer(made_in(imported_pipelines(tmp_path, stages, slow=slow, cause=cause)))
     assert found["verdict"]["judged"]
     assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (slow, cause), found["verdict"]["sentence"]
     assert found["left_out"]["incomplete"] == 0
+
+
+@pytest.mark.parametrize(
+    ("stages", "reduces", "slow", "missing"),
+    [
+        (3, True, None, 8),  # rank 7 has a send less that is matched: others were released later, and did less since
+        (2, False, 5, 4),  # all that the late rank does with others is a send of which the sender is missing
+        (2, False, None, 4),
+    ],
+)
+def test_pipelines_that_lack_a_rank_are_judged(
+    stages: int, reduces: bool, slow: int | None, missing: int, tmp_path: Path
+) -> None:
+    """What is left of a rank's sends is with the missing one; who leaves at once was the last, whoever is missing."""
+    folder = imported_pipelines(tmp_path, stages, 4, slow, "host", reduces)
+    for path in folder.rglob(f"rank{missing}.*"):
+        path.unlink()
+    verdict = answer(made_in(folder))["verdict"]
+    assert (verdict["rank"], verdict["cause"]) == (slow, "host" if slow else None), verdict["sentence"]
 
 
 def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
