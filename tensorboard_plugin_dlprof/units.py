@@ -7,6 +7,7 @@ with six decimals).
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 Percent: TypeAlias = float
@@ -44,6 +45,13 @@ def percentage(fraction: float) -> str:
     if 99.5 <= share < 100:
         return "over 99.9 %" if share > 99.9 else f"{share:.1f} %"
     return f"{share:.1f} %" if share < 9.95 else f"{share:.0f} %"
+
+
+def shares(parts: Sequence[int], whole: int) -> list[float | None]:
+    """Each part of the whole. None where one of them is not within it: values that count from the start of the
+    recording, or contradict each other, consist of nothing."""
+    known = whole > 0 and all(0 <= part <= whole for part in parts)
+    return [part / whole if known else None for part in parts]
 
 
 def narrow_percentage(fraction: float) -> str:

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
-from tensorboard_plugin_dlprof.units import narrow_percentage, size
+from tensorboard_plugin_dlprof.units import narrow_percentage, shares, size
 
 _LISTS = {
     "category": ("category", "at_peak"),
@@ -81,10 +81,11 @@ def _text(answer: dict[str, Any], by: str, top: int) -> str:
         key, rows = _LISTS[by]
         if not each[rows]:
             lines.append("  No stacks were recorded; memory snapshots have them.")
-        for row in each[rows][:top]:
+        told = shares([row["bytes"] for row in each[rows]], whole)
+        for row, part in [*zip(each[rows], told, strict=True)][:top]:
             count = row["blocks"]
             blocks = "" if count is None else f" in {count:,} block{'' if count == 1 else 's'}"
-            share = narrow_percentage(row["bytes"] / max(whole, 1))
+            share = "" if part is None else narrow_percentage(part)
             lines.append(f"  {size(row['bytes']):>10}  {share:>7}  {row[key]}{blocks}")
         for finding in each["findings"]:
             lines += ["", finding["title"] + ".", f"   {finding['action']}"]

@@ -44,6 +44,9 @@ KINDS = CATEGORIES[:HELD_BEFORE]
 UNKNOWN = CATEGORIES.index("unknown")
 
 
+EXPANDABLE = "expandable_segments:True"
+"""The setting of PyTorch's allocator (``History.settings``) that keeps its segments whole."""
+
 STACK_STEP = " < "
 """Between a line of a stack and the line that called it."""
 

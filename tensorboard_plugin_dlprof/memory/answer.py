@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.memory.peak import (
     time_of,
 )
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
-from tensorboard_plugin_dlprof.units import percentage, size
+from tensorboard_plugin_dlprof.units import percentage, shares, size
 
 SCHEMA = "dlprof-memory-1"
 MOST_OWNERS = 50
@@ -70,19 +70,27 @@ def headline(profile: Profile) -> str:
     history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
     peak = peak_of(history)
     held = by_category(history, peak.state)
-    whole = max(peak.in_use_bytes, 1)
-    consists = ", ".join(f"{percentage(each.num_bytes / whole)} {each.name}" for each in held[:3])
+    parts = zip(held, shares([each.num_bytes for each in held], peak.in_use_bytes), strict=True)
+    consists = ", ".join(
+        f"{size(each.num_bytes) if share is None else percentage(share)} {each.name}" for each, share in [*parts][:3]
+    )
     of = ""
-    if history.capacity_bytes:
+    if history.capacity_bytes and not history.relative:
         of = f" of {size(history.capacity_bytes)} ({percentage(peak.in_use_bytes / history.capacity_bytes)})"
-    taken = " taken from the driver" if history.measure == "driver" else ""
+    measure = {"driver": " taken from the driver", "requested": " requested"}.get(history.measure, "")
     relative = " more than at the start of the recording" if history.relative else ""
     reserved = ""
     if (history.reserved_bytes >= 0).all():
         cached = size(cached_bytes(history))
-        reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached, not in use."
+        # Requests are rounded up; by how much, a snapshot tells of its end only.
+        lost = " or lost to rounding" if history.measure == "requested" else ""
+        reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached{lost}, not in use."
+    if len(history.in_use_bytes) == 1:
+        # Without events nothing tells the peak.
+        at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"
+        return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
     where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
-    return f"Peak {size(peak.in_use_bytes)}{of}{taken}{relative}{where}: {consists}.{reserved}"
+    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}: {consists}.{reserved}"
 
 
 def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:
@@ -109,7 +117,7 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
     iterations = _iterations(history, candidate) if len(history.time_ns) and profile.kernels.op.size else []
     marked = candidate.source != "whole_capture"
     ends = np.array([each["end_bytes"] for each in iterations], np.int64)
-    leak = find_leak(ends if marked else ends[:0], history.capacity_bytes)
+    leak = find_leak(ends if marked else ends[:0], 0 if history.relative else history.capacity_bytes)
     return {
         "peak_bytes": peak.in_use_bytes,
         "peak_of": "requested" if history.measure == "requested" else "allocated",
@@ -180,6 +188,8 @@ def _fragmentation(history: History) -> dict[str, Any]:
     reserved = int(history.reserved_bytes[-1])
     free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
     cached = reserved - int(history.in_use_bytes[-1]) if reserved >= 0 else None
+    if history.segments and cached is not None:
+        cached = sum(free)  # what requests were rounded up to is not cached
     return {
         "cached_bytes": cached,
         "cached_fraction": cached / reserved if cached is not None and reserved > 0 else None,

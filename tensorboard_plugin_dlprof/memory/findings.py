@@ -10,10 +10,11 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.leak import Leak
-from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, open_blocks, peak_of, repeated
-from tensorboard_plugin_dlprof.profile.tables import Profile
+from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, peak_of, repeated
+from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tensorboard_plugin_dlprof.units import percentage, short_duration, size
 
 NEAR_FRACTION = 0.9
@@ -32,7 +33,6 @@ FORWARD, BACKWARD = "fprop", "bprop"
 
 _ACTIVATION = CATEGORIES.index("activation")
 _KEPT = CATEGORIES.index("activation or output")
-_EXPANDABLE = "expandable_segments:True"
 
 
 def findings_of(
@@ -42,7 +42,7 @@ def findings_of(
     of_torch = profile.info.source_format != "xplane" and history.measure != "driver"
     found = [
         *_out_of_memory(history),
-        *_leak(history, leak, of_torch),
+        *_leak(profile, history, leak, of_torch),
         *_limit(history, of_torch),
         *_activations(profile, history),
         *_wide_activations(profile, history),
@@ -75,35 +75,62 @@ def _finding(
     }
 
 
+def _iteration_of(time_ns: Int64s, candidate: IterationCandidate) -> Int64s:
+    """The row of the iteration around each time; -1 outside all."""
+    if candidate.source == "whole_capture":
+        return np.zeros(len(time_ns), np.int64)
+    row = np.searchsorted(candidate.start_ns, time_ns, side="right") - 1
+    return np.where(time_ns < candidate.stop_ns[row], row, -1)
+
+
 def _held_rows(history: History, state: int) -> list[dict[str, Any]]:
+    return _rows_of(by_owner(history, state))
+
+
+def _rows_of(held: Sequence[Held]) -> list[dict[str, Any]]:
     return [
-        {"path": held.name, "call": "", "kind": "memory", "count": held.blocks, "bytes": held.num_bytes}
-        for held in by_owner(history, state)[:5]
+        {"path": each.name, "call": "", "kind": "memory", "count": each.blocks, "bytes": each.num_bytes}
+        for each in held[:5]
     ]
 
 
 def _out_of_memory(history: History) -> list[dict[str, Any]]:
-    found = []
-    for event, asked, _ in history.out_of_memory[:1]:
-        in_use, reserved = int(history.in_use_bytes[event]), int(history.reserved_bytes[event])
-        free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
-        cached = reserved - in_use
-        if cached > asked and max(free, default=0) < asked:
-            why = f"{size(cached)} were cached, but no piece was as large: fragmentation"
-            action = f"PYTORCH_CUDA_ALLOC_CONF={_EXPANDABLE}" if _EXPANDABLE not in history.settings else ""
-        else:
-            why = f"{size(in_use)} were in use: the GPU is truly full"
-            action = "Use a smaller batch, activation checkpointing or mixed precision."
-        title = f"An allocation of {size(asked)} failed; {why}"
-        found.append(_finding("oom_detector", "warning", "high", title, action, _held_rows(history, event)))
-    return found
+    """The first allocation that failed. What is cached then is in pieces that do not fit: the allocator looks there
+    first, and gives back whole free segments before it fails."""
+    if not history.out_of_memory:
+        return []
+    event, asked, free = history.out_of_memory[0]
+    in_use, reserved = int(history.in_use_bytes[event]), int(history.reserved_bytes[event])
+    cached = reserved - in_use
+    first = f" (the first of {len(history.out_of_memory):,})" if len(history.out_of_memory) > 1 else ""
+    held = f"{size(in_use)} were in use"
+    action = "Use a smaller batch, activation checkpointing or mixed precision."
+    if reserved >= 0 and cached > asked:
+        why = f"{size(cached)} were cached, but no piece was as large: fragmentation"
+        action = _without_fragments(history)
+    elif free >= asked:
+        why = f"{held} and {size(free)} were free on the GPU: the process has a limit of its own, or the driver failed"
+        action = "Look for torch.cuda.set_per_process_memory_fraction, and for what the driver says."
+    elif free >= 0:
+        why = f"{held} and {size(free)} were free on the GPU, which is full"
+    else:
+        why = held
+    title = f"An allocation of {size(asked)} failed{first}; {why}"
+    return [_finding("oom_detector", "warning", "high", title, action, _held_rows(history, event))]
 
 
-def _leak(history: History, leak: Leak, of_torch: bool) -> list[dict[str, Any]]:
+def _without_fragments(history: History) -> str:
+    """The setting that keeps segments whole, or what is left where it is set."""
+    if EXPANDABLE in history.settings:
+        return "Use inputs of equal shapes."
+    return f"PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE}"
+
+
+def _leak(profile: Profile, history: History, leak: Leak, of_torch: bool) -> list[dict[str, Any]]:
     if leak.verdict != "leak" or leak.bytes_per_iteration is None:
         return []
     until = (
-        f"; in {leak.iterations_until_full:,} iterations the GPU is full"
+        f"; in at most {leak.iterations_until_full:,} iterations the GPU is full"
         if leak.iterations_until_full is not None
         else ""
     )
@@ -111,7 +138,17 @@ def _leak(history: History, leak: Leak, of_torch: bool) -> list[dict[str, Any]]:
     action = "Look for what the program keeps of each iteration, such as a list of results."
     if of_torch:
         action = "Keep numbers, not tensors: a list of losses keeps their graphs alive; use .item() or .detach()."
-    return [_finding("leak_detector", "warning", "high", title, action, _held_rows(history, len(history.time_ns)))]
+    return [_finding("leak_detector", "warning", "high", title, action, _kept_rows(profile, history))]
+
+
+def _kept_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
+    """Who allocated the blocks that outlive their iteration and all that follow, those of the first left out: it
+    allocates what stays."""
+    blocks, candidate = history.blocks, profile.iterations[0]
+    seen = np.flatnonzero((blocks.allocated >= 0) & (blocks.freed == STAYS))
+    kept = seen[_iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
+    left = Blocks(*(getattr(blocks, name)[kept] for name in Blocks.__struct_fields__))
+    return _rows_of(owners_in(left, history.owners, int(left.num_bytes.sum()), relative=False))
 
 
 def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
@@ -119,7 +156,8 @@ def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
     if not history.capacity_bytes or most <= NEAR_FRACTION * history.capacity_bytes:
         return []
     peak = peak_of(history)
-    largest = by_category(history, peak.state)[0].name
+    held = by_category(history, peak.state)[0]
+    largest = held.name
     actions = {
         "activation": "Checkpoint the activations of the module that holds most, or use a smaller batch.",
         "activation or output": "Checkpoint the activations of the module that holds most, or use a smaller batch.",
@@ -130,7 +168,8 @@ def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
     action = actions.get(largest, action) if of_torch else action
     title = (
         f"{size(most)} of the GPU's {size(history.capacity_bytes)} are reserved "
-        f"({percentage(most / history.capacity_bytes)}); most of the peak is {largest}"
+        f"({percentage(most / history.capacity_bytes)}); the largest part of the peak is {largest} "
+        f"({size(held.num_bytes)} of {size(peak.in_use_bytes)})"
     )
     return [_finding("memory_full_detector", "warning", "high", title, action, _held_rows(history, peak.state))]
 
@@ -146,7 +185,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         module = repeated(path.rpartition("/")[0])
         of_module[module] = of_module.get(module, 0) + num_bytes
     module, num_bytes = max(of_module.items(), key=lambda item: item[1], default=("", 0))
-    if not module or num_bytes < HOT_FRACTION * peak.in_use_bytes:
+    if not module or num_bytes <= HOT_FRACTION * peak.in_use_bytes:
         return []
     forward = [
         row
@@ -154,7 +193,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         if op.direction == FORWARD and f"{repeated(op.name)}/".startswith(f"{module}/")
     ]
     kernels, candidate = profile.kernels, profile.iterations[0]
-    own = are_among(kernels.op, forward)
+    own = are_among(kernels.op, forward) & (_iteration_of(kernels.api_start, candidate) >= 0)
     count = max(len(candidate.values), 1)
     cost_ns = int((kernels.gpu_stop[own] - kernels.gpu_start[own]).sum()) // count
     if not cost_ns:
@@ -186,6 +225,8 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
     """Activations of ops that could compute in 16 bits, but do in 32."""
     peak = peak_of(history)
     held = _activations_by_owner(history, peak.state)
+    if not any(op.direction == BACKWARD for op in profile.ops):
+        return []
     wide = {op.name for op in profile.ops if op.eligibility == Eligibility.ELIGIBLE and op.data_type == "float32"}
     wide -= {op.name for op in profile.ops if op.name in wide and op.data_type not in ("float32", "")}
     own: dict[str, int] = {}
@@ -209,7 +250,7 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
     reserved = int(history.reserved_bytes[-1])
     largest_request = int(history.blocks.num_bytes.max(initial=0))
-    if _EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:
+    if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:
         return []
     if max(free, default=0) >= largest_request or not largest_request:
         return []
@@ -217,7 +258,7 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
         f"{size(sum(free))} of {size(reserved)} reserved are free in pieces of at most "
         f"{size(max(free))}; the largest allocation is {size(largest_request)}"
     )
-    action = f"PYTORCH_CUDA_ALLOC_CONF={_EXPANDABLE}, and inputs of equal shapes."
+    action = f"PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE}, and inputs of equal shapes."
     return [_finding("fragmentation_detector", "advice", "medium", title, action)]
 
 
@@ -252,17 +293,15 @@ def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, An
     """Memory taken from the driver in most iterations, not only in the first."""
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
         return []
-    peaks = [each["peak_ns"] for each in iterations if each["peak_ns"] is not None]
-    if not peaks:
-        return []
-    times = history.time_ns[history.segment_events]
-    after = int(np.count_nonzero(times > peaks[0]))
-    if after < len(iterations) - 1:
+    candidate = profile.iterations[0]
+    of = _iteration_of(history.time_ns[history.segment_events], candidate)
+    after = int(np.count_nonzero(of > 0))
+    if 2 * len(distinct_values(of[of > 0])) <= len(iterations) - 1:
         return []
     calls = profile.calls
     names = distinct_values(calls.name).tolist()
     allocates = [name for name in names if blocking_class(profile.strings[name]) == "allocation"]
-    rows = are_among(calls.name, allocates) & (calls.api_start > peaks[0])
+    rows = are_among(calls.name, allocates) & (_iteration_of(calls.api_start, candidate) > 0)
     cost_ns = int((calls.api_stop[rows] - calls.api_start[rows]).sum())
     cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
     title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"
@@ -274,8 +313,9 @@ def _room(history: History) -> list[dict[str, Any]]:
     most = max(int(history.reserved_bytes.max()), int(history.in_use_bytes.max()))
     if not history.capacity_bytes or history.relative or most > ROOM_FRACTION * history.capacity_bytes:
         return []
+    holder = "the program takes from the driver" if history.measure == "driver" else "this process's allocator holds"
     title = (
-        f"At most {size(most)} of the GPU's {size(history.capacity_bytes)} are in use "
-        f"({percentage(most / history.capacity_bytes)}): there is room for a larger batch"
+        f"At most {size(most)} of the GPU's {size(history.capacity_bytes)} are what {holder} "
+        f"({percentage(most / history.capacity_bytes)}): as far as it shows, there is room for a larger batch"
     )
     return [_finding("batch_size_detector", "info", "low", title, "Try twice the batch size.")]

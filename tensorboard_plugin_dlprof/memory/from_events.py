@@ -7,7 +7,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Phase
 from tensorboard_plugin_dlprof.events.tables import MemoryEvents
-from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, continued, pair
+from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, continued, pair, possible
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
@@ -28,7 +28,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     driver = memory.of_driver
     relative = bool((total < 0).any()) and not driver
     # Of the driver no totals are recorded, but mostly everything from the start of the program.
-    in_use = np.append(0, np.cumsum(change)) if relative or driver else np.append(total[0] - change[0], total)
+    in_use = np.append(0, np.cumsum(change)) if relative or driver else np.append(max(total[0] - change[0], 0), total)
     reserved = memory.reserved_bytes[rows]
     address = memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64)
     pairs = pair(address, change)
@@ -49,7 +49,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
         category[~stays] = CATEGORIES.index("temporary")
     if driver:
         category = np.full(len(category), CATEGORIES.index("taken from the driver"), np.int8)
-    return History(
+    history = History(
         device=device,
         measure="driver" if driver else "allocated",
         relative=relative,
@@ -70,3 +70,4 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
         phase=bridged(phase) if not driver and are_several(phase) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )
+    return possible(history)

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, UNKNOWN, Phase
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, UNKNOWN, History, Phase
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 
 
@@ -54,6 +54,21 @@ def _by_address(rows: Int64s, address: Int64s) -> Int64s:
     keys = np.sort((address - lowest) << bits | np.arange(len(rows)))
     found: Int64s = rows[keys & ((1 << bits) - 1)]
     return found
+
+
+def possible(history: History) -> History:
+    """A history whose totals do not contradict each other: what contradicts is unknown.
+
+    Nothing in use is less than nothing, an allocator has in use what it has reserved, and a GPU holds what it has.
+    """
+    in_use, reserved = history.in_use_bytes, history.reserved_bytes
+    if not history.relative and int(in_use.min()) < 0:
+        history.relative, history.in_use_bytes = True, in_use - in_use[0]
+    if history.relative or (reserved < np.maximum(in_use, 0)).any():
+        history.reserved_bytes = np.full(len(in_use), -1, np.int64)
+    if max(int(in_use.max()), int(history.reserved_bytes.max())) > history.capacity_bytes:
+        history.capacity_bytes = 0
+    return history
 
 
 def continued(phase: Int8s) -> Int8s:

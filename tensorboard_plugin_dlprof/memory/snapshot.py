@@ -18,9 +18,17 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import BrokenSource, UnsafeFile
-from tensorboard_plugin_dlprof.events.memory_tables import STACK_STEP, STAYS, Blocks, History, Phase, Segment
+from tensorboard_plugin_dlprof.events.memory_tables import (
+    EXPANDABLE,
+    STACK_STEP,
+    STAYS,
+    Blocks,
+    History,
+    Phase,
+    Segment,
+)
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, valid_text
-from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, pair
+from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, pair, possible
 from tensorboard_plugin_dlprof.memory.trial import try_pickle
 from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
@@ -49,6 +57,7 @@ _ALLOC, _FREE = "alloc", "free_completed"
 _IN_USE = ("active_allocated", "active_pending_free")
 """States of blocks. One that waits for a stream is freed by a later ``free_completed``, so until then it is in use."""
 _TAKES, _RETURNS = ("segment_alloc", "segment_map"), ("segment_free", "segment_unmap")
+_SETTINGS = ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_HIP_ALLOC_CONF")
 _ATEN = "aten::"
 _OP = re.compile(r"at::_ops::([a-z0-9_]+?)(?:_[A-Z]\w{0,60})?::call\(")
 _NODE = re.compile(r"torch::autograd::(?:generated::)?(\w{1,100}Backward\d*|AccumulateGrad)::apply\(")
@@ -175,19 +184,28 @@ def _histories(content: dict[Any, Any], path: Path) -> list[History]:
         device = segment.get("device")
         if isinstance(device, int) and 0 <= device < _MOST_DEVICES:
             segments.setdefault(device, []).append(segment)
-    settings = content.get("allocator_settings")
-    conf = settings.get("PYTORCH_CUDA_ALLOC_CONF") if isinstance(settings, dict) else ""
+    settings = _settings(content.get("allocator_settings"))
     annotations = _annotations(content.get("external_annotations"))
     found = []
     for device in range(min(max([len(traces) - 1, *segments]) + 1, _MOST_DEVICES)):
         events = list(_dicts(traces[device])) if device < len(traces) and isinstance(traces[device], list) else []
         if events or device in segments:
             history = _history(device, events, segments.get(device, []), annotations.get(device, []))
-            history.settings = str(conf)[:_MOST_TEXT] if isinstance(conf, str) else ""
+            history.settings = settings
             found.append(history)
     if not found:
         raise BrokenSource(f"{shown(path)} holds neither segments nor events of any GPU; record it while one is used.")
     return found
+
+
+def _settings(values: object) -> str:
+    """The allocator's settings as the environment's variable has them, whatever a version calls it."""
+    if not isinstance(values, dict):
+        return ""
+    text = next((_text(values[key]) for key in _SETTINGS if values.get(key)), "")[:_MOST_TEXT]
+    if values.get("expandable_segments") is True and EXPANDABLE not in text:
+        text = f"{text},{EXPANDABLE}".lstrip(",")  # set by the program
+    return text
 
 
 def _dicts(values: object) -> Iterator[dict[Any, Any]]:
@@ -258,7 +276,7 @@ def _history(
     if max(abs(end_requested), abs(end_reserved)) >= _MOST_BYTES:
         raise OverflowError
     after = np.append(0, np.cumsum(change)), np.append(0, np.cumsum(reserved))
-    return History(
+    history = History(
         device=device,
         measure="requested",
         relative=False,
@@ -283,11 +301,14 @@ def _history(
         phase=bridged(phases) if are_several(phases) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )
+    return possible(history)
 
 
 def _segment(segment: dict[Any, Any]) -> Segment:
     every = _dicts(segment.get("blocks"))
     blocks = tuple((_whole(block.get("size")), _text(block.get("state"))[:40]) for block in every)
+    if sum(size for size, _ in blocks) > _whole(segment.get("total_size")):
+        blocks = ()  # in a piece of memory is no more than fits
     pool = _text(segment.get("segment_type"))[:40]
     return Segment(
         _whole(segment.get("address")), _whole(segment.get("total_size")), pool, _whole(segment.get("stream")), blocks

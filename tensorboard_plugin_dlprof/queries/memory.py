@@ -48,6 +48,7 @@ from tensorboard_plugin_dlprof.queries.memory_answers import (
 )
 from tensorboard_plugin_dlprof.queries.memory_table import NO_COSTS, op_costs
 from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.units import shares
 
 MOST_BINS = 2_000
 _LARGEST = 15
@@ -88,7 +89,7 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
         return None
     device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
     result = devices[device]
-    whole = max(result["peak_bytes"], 1)
+    told = shares([row["bytes"] for row in result["at_peak"]], result["peak_bytes"])
     return {
         "device": device,
         "peak_bytes": result["peak_bytes"],
@@ -96,7 +97,11 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
         "peak_reserved_bytes": result["peak_reserved_bytes"],
         "capacity_bytes": result["capacity_bytes"],
         "relative": result["relative"],
-        "shares": [(row["category"], round(100 * row["bytes"] / whole, 1)) for row in result["at_peak"][:3]],
+        "shares": [
+            (row["category"], round(100 * share, 1))
+            for row, share in [*zip(result["at_peak"], told, strict=True)][:3]
+            if share is not None
+        ],
     }
 
 

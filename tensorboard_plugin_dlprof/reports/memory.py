@@ -9,7 +9,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.reports import charts, markup
 from tensorboard_plugin_dlprof.reports.as_html import DOCUMENT_END, document_head
-from tensorboard_plugin_dlprof.units import narrow_percentage, size
+from tensorboard_plugin_dlprof.units import narrow_percentage, shares, size
 
 _COLOURS = {
     **{"parameter": "memory", "taken from the driver": "memory", "input": "host_code"},
@@ -55,12 +55,12 @@ def when(each: dict[str, Any]) -> str:
 def _held(device: str, each: dict[str, Any]) -> str:
     whole = max(each["in_use_bytes"], 1)
     rows = [
-        (_COLOURS.get(row["category"], "outside"), row["category"], size(row["bytes"]),
-         narrow_percentage(row["bytes"] / whole), "" if row["blocks"] is None else f"{row['blocks']:,}")
-        for row in each["at_peak"]
+        (_COLOURS.get(row["category"], "outside"), row["category"], size(row["bytes"]), share,
+         "" if row["blocks"] is None else f"{row['blocks']:,}")
+        for row, share in zip(each["at_peak"], _shares(each["at_peak"], whole), strict=True)
     ]  # fmt: skip
     parts = [
-        charts.Part(max(row["bytes"], 0), colour, f"{name}: {amount} ({share})")
+        charts.Part(min(max(row["bytes"], 0), whole), colour, f"{name}: {amount}{share and f' ({share})'}")
         for row, (colour, name, amount, share, _) in zip(each["at_peak"], rows, strict=True)
     ]
     bar = charts.stacked_bar(f"Memory of GPU {device} by category", parts, whole)
@@ -69,13 +69,19 @@ def _held(device: str, each: dict[str, Any]) -> str:
     return markup.section(f"GPU {device}, {each['peak_of']} bytes at {when(each)}", note, bar + table)
 
 
+def _shares(rows: list[dict[str, Any]], whole: int) -> list[str]:
+    """The share of each row; empty where it cannot be told."""
+    told = shares([row["bytes"] for row in rows], whole)
+    return ["" if share is None else narrow_percentage(share) for share in told]
+
+
 def _by(device: str, each: dict[str, Any], rows: list[dict[str, Any]], key: str, heading: str) -> str:
-    whole = max(each["in_use_bytes"], 1)
+    told = _shares(each[f"by_{key}"], each["in_use_bytes"])
     body = "".join(
         f"<tr><th scope=row>{markup.path(row[key])}</th><td class=n>{size(row['bytes'])}</td>"
-        f"<td class=n>{narrow_percentage(row['bytes'] / whole)}</td>"
+        f"<td class=n>{share}</td>"
         f"<td class=n>{'' if row['blocks'] is None else format(row['blocks'], ',')}</td></tr>"
-        for row in rows
+        for row, share in zip(rows, told, strict=False)
     )
     head = "".join(f"<th scope=col>{name}</th>" for name in (heading, "Size", "Share", "Blocks"))
     left = len(each[f"by_{key}"]) - len(rows)

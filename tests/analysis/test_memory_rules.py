@@ -8,6 +8,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.analysis.tables import Finding
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, Blocks, History, Segment
+from tensorboard_plugin_dlprof.memory.answer import answer
 from tensorboard_plugin_dlprof.profile.tables import Calls, Profile
 from tests.analysis.scenes import STEP_NS, Step, scene, verdict
 
@@ -118,7 +119,7 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     assert said.problem_text() == "/Net/Layer[*] holds 5.00 GiB of activations at the peak (50 % of it)."
     assert "saves up to 5.00 GiB" in said.recommendation_text()
     assert "1.00 ms of GPU time (100 % of each iteration)" in said.recommendation_text()
-    assert "in 24 iterations the GPU is full" in of_memory(held(leak=GB))["leak_detector"].problem_text()
+    assert "in at most 24 iterations the GPU is full" in of_memory(held(leak=GB))["leak_detector"].problem_text()
     churning = held(reserved_rises=True)
     name = np.full(2, churning.strings.intern("cudaMalloc"), np.int32)
     begin, one = np.array([50, 3 * STEP_NS]), np.zeros(2, np.int32)
@@ -126,10 +127,64 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     said = of_memory(churning)["allocator_churn_detector"].problem_text()
     assert said.endswith("calls that allocate and free took 4.00 \u00b5s of the host's time there.")
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
-    assert full == "An allocation of 1.00 GiB failed; 9.50 GiB were in use: the GPU is truly full."
+    assert (
+        full
+        == "An allocation of 1.00 GiB failed; 9.50 GiB were in use and 0 bytes were free on the GPU, which is full."
+    )
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
     assert "4.00 GiB were cached, but no piece was as large: fragmentation" in pieces.problem_text()
     assert "expandable_segments:True" in pieces.recommendation_text()
+
+
+def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
+    """A limit of the process, such as set_per_process_memory_fraction, fails allocations too."""
+    profile = snapshot(GB // 2, GB // 2, failed=GB)
+    history = profile.memory_histories[0]
+    history.out_of_memory = [(3, GB, 30 * GB), (4, GB, 0)]
+    said = of_memory(profile)["oom_detector"]
+    assert "(the first of 2); 9.50 GiB were in use and 30.0 GiB were free on the GPU: the process has a limit" in (
+        said.problem_text()
+    )
+    history.out_of_memory, profile.memory_answer = [(3, GB, -1)], None
+    assert of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB were in use.")
+    history.segments, profile.memory_answer = [], None
+    history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)
+    history.settings = "expandable_segments:True"
+    said = of_memory(profile)["oom_detector"]
+    assert "fragmentation" in said.problem_text()
+    assert "expandable_segments" not in said.recommendation_text()
+
+
+def test_the_largest_part_of_a_full_gpu_is_not_called_most_of_it() -> None:
+    """Its bytes are told beside those of the peak."""
+    profile = held(activation=0.4)
+    profile.memory_histories[0].capacity_bytes = 21 * GB
+    (said,) = (
+        each["title"]
+        for each in answer(profile, "")["devices"]["0"]["findings"]
+        if each["rule"] == "memory_full_detector"
+    )
+    assert "the largest part of the peak is held before the recording (6.00 GiB of 10.0 GiB)" in said
+
+
+def test_a_leak_names_who_keeps_memory_and_not_what_was_there() -> None:
+    """Of a recording that counts from its start nobody knows when the GPU is full."""
+    profile = held(leak=GB)
+    history = profile.memory_histories[0]
+    history.blocks.freed[2:4] = STAYS
+    (row,) = of_memory(profile)["leak_detector"].evidence
+    assert (row.key, row.detail) == (PATH.replace("0", "*"), "4.00 GiB held")
+    history.relative, history.reserved_bytes = True, np.full(len(history.in_use_bytes), -1)
+    profile.memory_answer = None
+    assert "is full" not in of_memory(profile)["leak_detector"].problem_text()
+
+
+def test_growth_in_one_iteration_alone_is_no_churn() -> None:
+    """However often memory is taken in it; nor what the first takes after its peak."""
+    profile = held()
+    history = profile.memory_histories[0]
+    history.segment_events = np.array([0, 1, 1, 2, 2, 2, 2, 2, 3, 3])
+    assert "allocator_churn_detector" not in of_memory(profile)
 
 
 def test_layers_with_wide_activations_are_one_row() -> None:

@@ -246,6 +246,61 @@ def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
     assert history.in_use_bytes.tolist() == [0, 100, 100, 0, 0]
 
 
+def told(tmp_path: Path, content: dict[str, Any]) -> dict[str, Any]:
+    """The answer about a snapshot with this content."""
+    path = tmp_path / "s.pickle"
+    path.write_bytes(pickle.dumps(content))
+    return memory_of_source(path, None, lambda stage, fraction: None)
+
+
+def test_what_contradicts_itself_has_no_shares(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Blocks of 500 % of their segment, frees of more than there was, and more in use than reserved."""
+    blocks = [{"size": 5_000, "state": "active_allocated"}]
+    events = [
+        {"action": "alloc", "addr": 1, "size": 5_000},
+        {"action": "alloc", "addr": 1, "size": 4_000},
+        {"action": "free_completed", "addr": 9, "size": 3_900},
+    ]
+    small = {"device": 0, "total_size": 1_000, "blocks": blocks}
+    for content in ({"segments": [small], "device_traces": [events]}, {"segments": [], "device_traces": [events]}):
+        found = told(tmp_path, content)
+        assert found["devices"]["0"]["peak_reserved_bytes"] is None
+        assert found["devices"]["0"]["fragmentation"]["cached_fraction"] is None
+        for form in ("text", "html"):
+            assert main(["memory", str(tmp_path / "s.pickle"), "--format", form]) == 0
+            shares = re.findall(r"([\d.]+) %", capsys.readouterr().out)
+            assert all(float(share) <= 100 for share in shares)
+    (history,) = read_snapshot(tmp_path / "s.pickle", GIGABYTES)
+    assert history.relative
+    assert history.in_use_bytes.tolist() == [0, 5_000, 9_000, 5_100]
+
+
+def test_a_snapshot_without_events_tells_no_peak(tmp_path: Path) -> None:
+    """Only what was held when it was taken; the key of events may be absent, and keys of newer versions are there."""
+    blocks = [{"address": 0, "size": 1_024, "requested_size": 1_000, "state": "active_allocated", "frames": []}]
+    segment = {"device": 2, "address": 0, "total_size": 4_096, "segment_pool_id": (0, 3), "is_expandable": True}
+    found = told(tmp_path, {"segments": [{**segment, "blocks": blocks, "user_metadata": "x"}]})
+    assert found["headline"].startswith("1000 bytes requested on GPU 2 when the snapshot was taken, which recorded no")
+    assert list(found["devices"]) == ["2"]
+
+
+def test_expandable_segments_are_known_by_either_setting(tmp_path: Path) -> None:
+    """A program may set them without the environment's variable; ROCm has one of its own name."""
+    segment = {"device": 0, "total_size": 4_096, "blocks": [{"size": 4_096, "state": "inactive"}]}
+    events = [{"action": "segment_map", "addr": 0, "size": 4_096, "user_metadata": "x", "compile_context": "0/0"}]
+    for settings in (
+        {"PYTORCH_CUDA_ALLOC_CONF": "", "expandable_segments": True},
+        {"PYTORCH_HIP_ALLOC_CONF": "expandable_segments:True"},
+        {"PYTORCH_ALLOC_CONF": "max_split_size_mb:1,expandable_segments:True"},
+    ):
+        content = {"segments": [segment], "device_traces": [[], events], "allocator_settings": settings}
+        path = tmp_path / "s.pickle"
+        path.write_bytes(pickle.dumps(content))
+        histories = read_snapshot(path, GIGABYTES)
+        assert [history.device for history in histories] == [0, 1]
+        assert all("expandable_segments:True" in history.settings for history in histories)
+
+
 def test_texts_that_are_none_are_not_written_out(tmp_path: Path) -> None:
     """A list that holds itself a billion times would be; thousands of annotations take no time."""
     doubled: list[Any] = ["x"]
