@@ -1,7 +1,7 @@
 """What the verdict is drawn from where groups lack ranks, or ranks lack peers.
 
-The tables of a job keep to groups whose members are all present. The verdict may know more: of a group that lacks
-members it is known when those present were released at the earliest, and what is later is told apart as communication.
+Waits in the tables of a job are those of groups whose members are all present. Of a group that lacks members it is
+known when those present were released at the earliest, and what is later is told apart as communication.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks.cells import Cells, positions
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe
 from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.own_delay import Delays, delays_of_iterations, own_delays
+from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays, delays_of_iterations, own_delays
 from tensorboard_plugin_dlprof.ranks.waiting import Times, times_of
 
 
@@ -28,6 +29,9 @@ class Evidence(msgspec.Struct, frozen=True):
     delays: Delays
     iteration: Int64s
     """Position of the iteration of each delay; -1 outside all of them."""
+    of_operations: Delays
+    """Delays of single operations, for tables: those of the job, or where ranks are missing, better ones."""
+    of_operations_iteration: Int64s
 
 
 def evidence(
@@ -35,6 +39,7 @@ def evidence(
 ) -> Evidence:
     """The delays of a job's tables, or better ones."""
     sequences = matches.sequences
+    told, told_iteration = delays, iteration
     places = _places_in_pipelines([*sequences, *matches.partial])
     if matches.partial or any(places):
         sequences = [*sequences, *matches.partial]
@@ -42,11 +47,16 @@ def evidence(
         times = [*times, *(times_of(each) for each in matches.partial)]
         delays = own_delays(job, sequences, times, places)
         iteration = positions(job, sequences, delays, cells)
+    if matches.partial:
+        # What was spent in operations with ranks that are missing may be waiting for them.
+        waits = np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
+        told, told_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
     if 2 * delays.compared < delays.asked:
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
         if of_iterations.compared:
-            return Evidence(sequences, times, of_iterations, np.searchsorted(cells.numbers, numbers))
-    return Evidence(sequences, times, delays, iteration)
+            positions_of = np.searchsorted(cells.numbers, numbers)
+            return Evidence(sequences, times, of_iterations, positions_of, told, told_iteration)
+    return Evidence(sequences, times, delays, iteration, told, told_iteration)
 
 
 def _places_in_pipelines(sequences: Sequence[Operations]) -> list[int]:

@@ -130,6 +130,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     cells = cells_of(job, exposed)
     position = positions(job, sequences, delays, cells)
     judged = evidence(job, matches, times, delays, position, cells)
+    delays, position = judged.of_operations, judged.of_operations_iteration
     has_waits = any(each.used.any() for each in sequences)
     own = cells.measures["own_delay"]
     if has_waits:

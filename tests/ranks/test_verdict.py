@@ -48,6 +48,16 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     assert found["clocks"]["islands"] == 1
 
 
+def test_ranks_beside_a_missing_one_have_no_delay_of_their_own(tmp_path: Path) -> None:
+    """When groups that lack it released them is known well enough, so that what they waited is not told as theirs."""
+    folder = imported(tmp_path, Plan(cause="host", straggler=3, data=3, iterations=4))
+    for path in folder.rglob("*rank5.*"):
+        path.unlink()
+    told = rows(made_in(folder), "SELECT rank, own_delay_ns FROM job_ranks ORDER BY own_delay_ns DESC")
+    assert told[0]["rank"] == 3
+    assert told[1]["own_delay_ns"] < told[0]["own_delay_ns"] / 5, told
+
+
 def test_nobody_is_named_where_nobody_costs_time(tmp_path: Path) -> None:
     """Noise of two per cent delays every rank now and then."""
     verdict = answer(made_in(imported(tmp_path, Plan(straggler=None, iterations=2))))["verdict"]
