@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
-from tensorboard_plugin_dlprof.events import many_names, names
-from tensorboard_plugin_dlprof.events.many_names import Flags, ManyNames
+from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.names import Role
-from tensorboard_plugin_dlprof.events.resources import are_of_loader
+from tensorboard_plugin_dlprof.events.resources import DATA_LOADER
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.trees import Flags
 
 
 class Annotations(NamedTuple):
@@ -19,7 +19,7 @@ class Annotations(NamedTuple):
 
     texts: Int64s
     """Text ids, ascending."""
-    names: ManyNames
+    names: list[str]
     """The names without arguments."""
     plain: Flags
     """Whether a range of that name is an ordinary annotation, and not, say, a collective."""
@@ -28,15 +28,16 @@ class Annotations(NamedTuple):
 def annotations_of(capture: Capture, rows: Int64s) -> Annotations:
     """The distinct names of the ranges in ``rows`` of ``capture.ranges``."""
     texts = distinct_values(capture.ranges.name[rows])
-    bare = ManyNames(many_names.without_arguments(ManyNames(capture.strings.some(texts))))
-    return Annotations(texts, bare, many_names.roles(RangeKind.ANNOTATION, bare) == Role.ANNOTATION)
+    bare = list(map(names.without_arguments, capture.strings.some(texts)))
+    plain = [names.role(RangeKind.ANNOTATION, name) == Role.ANNOTATION for name in bare]
+    return Annotations(texts, bare, np.array(plain, np.bool_))
 
 
 def families_of(annotations: Annotations) -> dict[str, dict[int, int]]:
     """Names that end in a number: {name without the number: {text id: number}}."""
     families: dict[str, dict[int, int]] = {}
-    for row in np.flatnonzero(annotations.plain & annotations.names.ending_in_number()).tolist():
-        base, number = names.split_number(annotations.names.texts[row])
+    for row in np.flatnonzero(annotations.plain).tolist():
+        base, number = names.split_number(annotations.names[row])
         if number >= 0 and base:
             families.setdefault(base, {})[int(annotations.texts[row])] = number
     return families
@@ -51,21 +52,18 @@ def repeats_of(annotations: Annotations, families: dict[str, dict[int, int]]) ->
     Returns:
         The group of each name, numbered from 0 in the order of the text ids, -1 for none; and the label of each group.
     """
-    many = annotations.names
     counted = (
         family
         for base, family in families.items()
         if len(family) > 1 and (names.counts_steps(base) or names.counts_turns(base))
     )
     numbered = [text for family in counted for text in family]
-    usable = annotations.plain & ~are_among(annotations.texts, numbered) & ~are_of_loader(many)
-    labels = list(many.texts)
-    of_steps = np.flatnonzero(usable & many_names.mention_steps(many)).tolist()
-    templates = many_names.templates(ManyNames([labels[row] for row in of_steps]))
-    for row, template in zip(of_steps, templates, strict=True):
-        labels[row] = template
+    usable = annotations.plain & ~are_among(annotations.texts, numbered)
     groups: dict[str, int] = {}
-    result = np.full(len(labels), -1, np.int32)
-    rows = np.flatnonzero(usable)
-    result[rows] = [groups.setdefault(labels[row], len(groups)) for row in rows.tolist()]
+    result = np.full(len(usable), -1, np.int32)
+    for row in np.flatnonzero(usable).tolist():
+        name = annotations.names[row]
+        if not DATA_LOADER.match(name):
+            label = names.template(name) if names.mentions_steps(name) else name
+            result[row] = groups.setdefault(label, len(groups))
     return result, list(groups)

@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events import many_names
+from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.instances import has_role
-from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.sequence_links import SequenceLinks
@@ -28,7 +27,7 @@ def backward_ranges(capture: Capture, nesting: Nesting, role: Int8s) -> Flags:
     name, strings = capture.ranges.name, capture.strings
     of_name = np.zeros(len(strings), np.bool_)
     distinct = distinct_values(name[nesting.row[has_role(role, *_MODEL_ROLES)]])
-    of_name[distinct] = many_names.are_backward(ManyNames(strings.some(distinct)))
+    of_name[distinct] = list(map(names.is_backward, strings.some(distinct)))
     backward: Flags = of_name[name][nesting.row]
     return backward & has_role(role, *_MODEL_ROLES)
 

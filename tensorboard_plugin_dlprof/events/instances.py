@@ -21,8 +21,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import LIBRARY_DOMAIN
-from tensorboard_plugin_dlprof.events import many_names
-from tensorboard_plugin_dlprof.events.many_names import ManyNames
+from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Rows
@@ -54,7 +53,7 @@ def roles(capture: Capture, nesting: Nesting) -> Int8s:
         name = ranges.name[rows]
         texts = distinct_values(name)
         of_name = np.zeros(len(strings), np.int8)
-        of_name[texts] = many_names.roles(kind, ManyNames(strings.some(texts)))
+        of_name[texts] = [names.role(kind, name) for name in strings.some(texts)]
         of_row[rows] = of_name[name]
     domains = distinct_values(ranges.domain).tolist()
     libraries = [text for text in domains if LIBRARY_DOMAIN.match(strings[text])]

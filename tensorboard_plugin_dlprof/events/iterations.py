@@ -15,10 +15,9 @@ from collections import Counter
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, is_ascending, rows_by_value
-from tensorboard_plugin_dlprof.events import many_names, names
+from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.annotation_names import Annotations, annotations_of, families_of, repeats_of
 from tensorboard_plugin_dlprof.events.combining import combine
-from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Ranges
 from tensorboard_plugin_dlprof.events.trees import Flags
@@ -47,7 +46,7 @@ request; and fraction of such ranges from which they are requests of a server.""
 _Candidates = list[IterationCandidate]
 _Ranked = list[tuple[bool, int, IterationCandidate]]
 
-_OPTIMIZER_STEP = Expression(r"Optimizer\.step\b")
+_OPTIMIZER_STEP = Expression(r"Optimizer\.step\b", words=("optimizer.step",))
 
 _HALF = 0.5
 """Fraction of the launches that must be inside numbered ranges: for these to be preferred to more numerous ones, and
@@ -326,9 +325,8 @@ class _Launches:
 def _optimizer_steps(capture: Capture, start_ns: int) -> list[IterationCandidate | None]:
     """Each iteration ends where an optimizer step ends."""
     texts = distinct_values(capture.ranges.name)
-    many = ManyNames(capture.strings.some(texts))
-    steps = many_names.matching(many, _OPTIMIZER_STEP, many.beginning_with((b"Optimizer.step",)))
-    rows, label = _of_one_thread(capture, texts[steps])
+    steps = [bool(_OPTIMIZER_STEP.match(name)) for name in capture.strings.some(texts)]
+    rows, label = _of_one_thread(capture, texts[np.array(steps, np.bool_)])
     if len(rows) < 2:
         return []
     stop = distinct_values(capture.ranges.end_ns[rows])

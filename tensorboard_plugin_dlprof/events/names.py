@@ -46,14 +46,17 @@ _WRAPPER = Expression(
     # Nodes of TensorFlow that run other nodes.
     r"(?:Stateful|Stateless)?(?:PartitionedCall|If|While|Case): )|.*(?:cudagraph|CUDAGraph)"
 )
-_COMPILED = Expression(r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::")
+_COMPILED = Expression(
+    r"Torch-Compiled Region|## Call CompiledFxGraph|CompiledFxGraph|Call CompiledFxGraph|inductor::",
+    words=("compiled", "inductor::"),
+)
 _COLLECTIVE = Expression(
     r"(?:_?c10d(?:_functional)?::|(?:nccl|gloo|mpi|ucc|xccl|hccl):|record_param_comms\b|"
     r"p?nccl(?:All|Reduce|Broadcast|Bcast|Send|Recv|Group|Gather|Scatter)|"
     r"FSDP::(?:all_gather|reduce_scatter|post_backward_reduce|all_reduce)|(?:aten::)?_?symm_mem::)"
 )
-_NOT_COLLECTIVE = Expression(r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)")
-_OPTIMIZER = Expression(r"Optimizer\.(?:step|zero_grad)\b")
+_NOT_COLLECTIVE = Expression(r"_?c10d(?:_functional)?::(?:wait_tensor|_wrap_tensor_autograd|_resize)", words=("c10d",))
+_OPTIMIZER = Expression(r"Optimizer\.(?:step|zero_grad)\b", words=("optimizer.",))
 _HIDDEN = Expression(r"p?nccl[A-Z]|ProfilerStep\b|\[memory\]$|PyTorch Profiler\b|profiler::_record_function")
 
 _SCRIPT = Expression(r"forward|fallback_function|<(?:forward|backward) op>")
@@ -160,6 +163,8 @@ def bare_name(name: str) -> str:
 @lru_cache(maxsize=1 << 16)
 def is_backward(name: str) -> bool:
     """Whether a range of this name is a backward op or an autograd node."""
+    if "ackward" not in name and "gradient" not in name:
+        return name.startswith(EVALUATE)
     return name.startswith(EVALUATE) or _BACKWARD.match(without_counters(name)) is not None
 
 
@@ -323,8 +328,7 @@ def mentions_steps(name: str) -> bool:
 
 
 def _holds(name: str, words: tuple[str, ...]) -> bool:
-    lowered = name.lower()
-    return any(word in lowered for word in words)
+    return any(map(name.lower().__contains__, words))
 
 
 @lru_cache(maxsize=1 << 16)

@@ -19,9 +19,8 @@ from itertools import islice
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events import many_names, names
+from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.instances import has_role
-from tensorboard_plugin_dlprof.events.many_names import ManyNames
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
@@ -127,21 +126,21 @@ class Paths:
         """How paths show annotations, by text id of the name: ``shown`` ones only; empty for iteration counters."""
         name, row = self._capture.ranges.name, self._nesting.row
         distinct, uses = np.unique(name[row[annotations]], return_counts=True)
-        bare = ManyNames(many_names.without_counters(ManyNames(self._capture.strings.some(distinct))))
+        bare = list(map(names.without_counters, self._capture.strings.some(distinct)))
         varying = _varying(bare, uses)
         texts = distinct_values(name[row[shown]])
-        labels = [bare.texts[place].strip("# /") for place in np.searchsorted(distinct, texts).tolist()]
-        templates = many_names.templates(ManyNames(labels))
+        labels = [bare[place].strip("# /") for place in np.searchsorted(distinct, texts).tolist()]
         result = {}
-        for text, label, template in zip(texts.tolist(), labels, templates, strict=True):
+        for text, label in zip(texts.tolist(), labels, strict=True):
+            template = names.template(label)
             is_counter = label in counters or template in counters or _is_numbered(label, counters)
             result[text] = "" if is_counter else template if template in varying else label
         return result
 
     def _module_labels(self, modules: Flags) -> dict[int, str]:
         distinct = distinct_values(self._capture.ranges.name[self._nesting.row[modules]])
-        many = ManyNames(self._capture.strings.some(distinct))
-        return dict(zip(distinct.tolist(), many_names.module_instances(many), strict=True))
+        labels = map(names.module_instance, self._capture.strings.some(distinct))
+        return dict(zip(distinct.tolist(), labels, strict=True))
 
     def _intern(self, texts: list[str]) -> Int32s:
         for text in texts:
@@ -200,13 +199,13 @@ def _is_numbered(label: str, counters: frozenset[str]) -> bool:
     return label.startswith(tuple(counters)) and names.split_number(label)[0] in counters
 
 
-def _varying(bare: ManyNames, uses: Int64s) -> set[str]:
+def _varying(bare: list[str], uses: Int64s) -> set[str]:
     """Templates of names that contain a counter: of many names that differ only in numbers, mostly used once each."""
-    result = np.array(many_names.templates(bare), np.object_)
-    varies = result != np.array(bare.texts, np.object_)
-    total = Counter(result[varies].tolist())
-    once = Counter(result[varies & (uses == 1)].tolist())
-    hints = set(result[varies & many_names.mention_steps(bare)].tolist())
+    result = [(name, names.template(name), count) for name, count in zip(bare, uses.tolist(), strict=True)]
+    varies = [(name, template, count) for name, template, count in result if template != name]
+    total = Counter(template for _, template, _ in varies)
+    once = Counter(template for _, template, count in varies if count == 1)
+    hints = {template for name, template, _ in varies if names.mentions_steps(name)}
     many = {item for item, count in total.items() if count > _MANY_NAMES and once[item] > count / 2}
     return many | {item for item in hints if total[item] > 1}
 
@@ -222,9 +221,7 @@ def _annotation_texts(chains: _Chains) -> list[str]:
 def _module_texts(chains: _Chains) -> list[str]:
     """The path of each chain of modules: their classes, with numbers among modules of one class and parent."""
     moved, places = _rerooted(chains)
-    distinct = list(dict.fromkeys(moved.labels))
-    class_of = dict(zip(distinct, many_names.module_classes(ManyNames(distinct)), strict=True))
-    equals = [(parent, class_of[label]) for parent, label in moved.inner()]
+    equals = [(parent, names.module_class(label)) for parent, label in moved.inner()]
     total = Counter(equals)
     numbers: dict[tuple[int, str], int] = defaultdict(int)
     texts = [""]

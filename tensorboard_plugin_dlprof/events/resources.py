@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Final
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
-from tensorboard_plugin_dlprof.events.many_names import Flags, ManyNames, matching
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import TimeSpans
@@ -17,6 +15,7 @@ DATA_LOADER = Expression(
     r"enumerate\(DataLoader\)#|DataLoader\b|tf\.data\b|tf_data\b|IteratorGetNext|Iterator::|DALI\b|"
     r"(?:dali|nvidia\.dali)[.:_]|\[DALI\]|TensorDataset|data_?load",
     re.IGNORECASE,
+    ("data", "iterator", "dali"),
 )
 """Names of ranges in which a batch is fetched: PyTorch's, DLProf's markers, ``tf.data``, DALI."""
 
@@ -26,26 +25,13 @@ _ANNOTATED = Expression(
 )
 """What users of JAX call such a range; it has no loader of its own. No name of XLA's runtime."""
 
-_BEGINNINGS: Final = (
-    b"enumerate(dataloader)#", b"dataloader", b"tf.data", b"tf_data", b"iteratorgetnext", b"iterator::", b"dali",
-    b"nvidia.dali", b"[dali]", b"tensordataset", b"dataload", b"data_load",
-)  # fmt: skip
-"""Prefixes of all names that ``DATA_LOADER`` matches, in lower case."""
-
-
-def are_of_loader(many: ManyNames) -> Flags:
-    """Which names are those of ranges in which a batch is fetched."""
-    return matching(many, DATA_LOADER, many.beginning_with(_BEGINNINGS, lowered=True))
-
 
 def loader_texts(capture: Capture) -> Int64s:
     """Ids of the names of ranges in which a batch is fetched."""
     texts = distinct_values(capture.ranges.name)
-    many = ManyNames(capture.strings.some(texts))
-    result = are_of_loader(many)
-    if capture.info.source_format == "xplane":
-        result |= matching(many, _ANNOTATED, np.ones(len(result), np.bool_))
-    return texts[result]
+    expressions = [DATA_LOADER, _ANNOTATED] if capture.info.source_format == "xplane" else [DATA_LOADER]
+    matching = [any(each.match(name) for each in expressions) for name in capture.strings.some(texts)]
+    return texts[np.array(matching, np.bool_)]
 
 
 def data_loader_spans(capture: Capture) -> TimeSpans:
