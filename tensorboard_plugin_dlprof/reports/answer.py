@@ -8,7 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from tensorboard_plugin_dlprof.diagnosis.answer import USED_FRACTION
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
+from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import keys, section
@@ -32,6 +34,7 @@ _MOST_TIMES_MEDIAN = 4
 """How much longer than the median an iteration is drawn, so that others can be seen beside it."""
 
 _COMPUTE = tuple(part.label for part in COMPUTE)
+_BUSY = tuple(part.label for part in GpuPart if part < GpuPart.QUEUED)
 
 _LEAST_SHARE = 0.01
 """What must be of a step for its cause to be named in the sentence."""
@@ -166,9 +169,11 @@ def _gain(gain: Mapping[str, Any] | None) -> str:
 
 
 def _least_computing(diagnosis: Diagnosis) -> str | None:
-    """The GPU that the headline is about."""
+    """The GPU that the headline is about: not one that only gets a copy now and then beside one that computes."""
     devices = diagnosis["mean"]["devices"]
-    return min(devices, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
+    busy = {each: sum(device["parts"][part] for part in _BUSY) for each, device in devices.items()}
+    working = [each for each in devices if busy[each] >= USED_FRACTION * max(busy.values())]
+    return min(working, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
 
 
 def _culprit(device: Mapping[str, Any], wall: int) -> str:

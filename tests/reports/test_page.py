@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -117,6 +118,26 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert f"<dt>Step time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
     assert f"<dt>Computing</dt><dd>at least {percentage(computing / wall)}</dd>" in text
+
+
+def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -> None:
+    """Of three GPUs of which one only gets a copy, the sentence and the numbers below it tell the same of another."""
+    planes = [Plane(f"/device:GPU:{index}", {"device_vendor": "Nvidia"}) for index in range(3)]
+    for plane, kernel_ns in zip(planes, (0, 600_000, 400_000), strict=True):
+        stream = plane.line(7, "Stream #7(Kernel)")
+        plane.event(stream, "MemcpyH2D", 0, 1_000, memcpy_details="kind_src:pinned kind_dst:device size:64")
+        plane.event(stream, "k", 2_000, max(kernel_ns, 1), **({} if kernel_ns else {"Memset_details": "num_bytes:64"}))
+        plane.event(stream, "MemcpyD2H", 999_000, 1_000, memcpy_details="kind_src:device kind_dst:pinned size:64")
+    source = tmp_path / "host.xplane.pb"
+    source.write_bytes(space(planes, ["host"]))
+    database = tmp_path / "host.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda what, fraction: None)
+    stream = io.StringIO()
+    with closing(open_database(database)) as connection:
+        write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
+    text = stream.getvalue()
+    assert "Computing 40 % of 1.00 ms on the GPU that computes least of" in text
+    assert "<dt>Computing</dt><dd>40 %</dd>" in text
 
 
 def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: Path) -> None:

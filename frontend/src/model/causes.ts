@@ -6,11 +6,11 @@ import type { RowCause } from "./group_tree";
 
 const ABOUT: Readonly<Record<string, string>> = {
   FP64: "The tensors are FP64; training rarely needs it.",
-  "FP32 tensors": "The tensors are FP32; automatic mixed precision would run these ops in 16 bits.",
+  "FP32 tensors": "The tensors are FP32; in 16 bits these ops would use matrix units.",
   "TF32 is off":
-    'The tensors are FP32 and TF32 is off. In PyTorch: torch.set_float32_matmul_precision("high"); in JAX: jax.default_matmul_precision("tensorfloat32").',
+    "The tensors are FP32, which TF32 would let matrix units multiply; Recommendations tell how to allow it.",
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
-  Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last) avoids them.",
+  Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last in PyTorch) avoids them.",
   "Too small": "The work is too small for a matrix unit to matter: short lengths, vectors, one channel per group.",
   "No matrix units": "The GPU has no matrix units for this data type.",
   "Library's choice": "Type and shape would fit; the library chose a kernel without matrix units.",

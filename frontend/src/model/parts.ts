@@ -127,10 +127,21 @@ export const COMPUTE: readonly DiagnosedPart[] = ["compute_tensor", "compute_oth
 export const computeOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
   COMPUTE.reduce((sum, key) => sum + (parts[key] ?? 0), 0);
 
-/** The GPU that the headline is about: the one that computes least; null where none did any work. */
+const busyOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
+  computeOf(parts) + (parts.communication ?? 0) + (parts.copy ?? 0);
+
+/** Share of the busiest GPU's busy time below which a GPU is not one that the program works with. */
+const USED_FRACTION = 0.1;
+
+/**
+ * The GPU that the headline is about: the one that computes least, but not one that only gets a copy now and then beside
+ * one that computes; null where none did any work.
+ */
 export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, device: DiagnosedDevice] | null {
   const devices = Object.entries(mean.devices);
-  const least = [...devices].sort(([, a], [, b]) => computeOf(a.parts) - computeOf(b.parts))[0];
+  const most = Math.max(...devices.map(([, { parts }]) => busyOf(parts)));
+  const working = devices.filter(([, { parts }]) => busyOf(parts) >= USED_FRACTION * most);
+  const least = [...working].sort(([, a], [, b]) => computeOf(a.parts) - computeOf(b.parts))[0];
   return least ?? null;
 }
 
