@@ -237,12 +237,13 @@ def _judge_by_kernels(
 
 def _coverage(capture: Capture, nesting: Nesting, links: Links, drafts: Drafts, owners: Owners) -> Coverage:
     duration = capture.work.end_ns - capture.work.start_ns
-    uncalled = np.flatnonzero(links.work_call < 0)
+    associated = np.array([key.associated for key in drafts.keys], np.bool_)
+    unassociated = ~associated[drafts.key[owners.of_work]] if len(duration) else np.zeros(0, np.bool_)
+    # Work may tell its op itself, as that of compiled programs does.
+    uncalled = np.flatnonzero((links.work_call < 0) & unassociated)
     migrate = np.isin(capture.work.copy_kind[uncalled], UNIFIED_COPIES)
     migrate &= capture.work.kind[uncalled] == WorkKind.MEMCPY
     migrations, unlaunched = uncalled[migrate], uncalled[~migrate]
-    associated = np.array([key.associated for key in drafts.keys], np.bool_)
-    unassociated = ~associated[drafts.key[owners.of_work]] if len(duration) else np.zeros(0, np.bool_)
     return Coverage(
         unlaunched_work=len(unlaunched),
         unlaunched_work_ns=int(duration[unlaunched].sum()),

@@ -286,7 +286,7 @@ class Coverage(msgspec.Struct):
     """Counts of what is missing from the profile or was repaired; shown to users next to the results."""
 
     unlaunched_work: int = 0
-    """Pieces of device work without a recorded host call, though one must have launched them."""
+    """Pieces of device work outside ops without a recorded host call, though one must have launched them."""
     unlaunched_work_ns: int = 0
     unassociated_work: int = 0
     """Pieces of device work outside ops, including those without a call."""

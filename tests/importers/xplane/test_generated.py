@@ -243,6 +243,17 @@ def test_ops_of_modules_without_a_number_are_kept_apart(tmp_path: Path) -> None:
     }
 
 
+def test_work_that_tells_its_op_is_in_it_without_a_recorded_call(tmp_path: Path) -> None:
+    """Only what tells neither is said to be unassociated for want of a call."""
+    device = gpu()
+    stream = device.line(7, "Stream #7(Kernel)")
+    device.event(stream, "fusion_1", 0, 10, hlo_op="fusion.1", hlo_module="jit_f", name="jit(f)/mlp/dot")
+    device.event(stream, "other", 100, 7)
+    coverage = build_profile(capture_of(tmp_path, device)).coverage
+    assert (coverage.unlaunched_work, coverage.unlaunched_work_ns) == (1, 7)
+    assert (coverage.unassociated_work, coverage.unassociated_work_ns) == (1, 7)
+
+
 def test_layouts_of_parameters_are_of_no_phase_but_where_nothing_is_differentiated(tmp_path: Path) -> None:
     """As any other work without ``jvp``: of the optimizer or of both phases where the module has gradients."""
     for path, direction in (("jit(f)/jvp(head)/dot", ""), ("jit(f)/head/dot", "fprop")):
