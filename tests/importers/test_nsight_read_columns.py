@@ -34,7 +34,7 @@ def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = ""
 
 def joined(found: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
     """All rows."""
-    return [row for batch in found for row in zip(*(x.tolist() for x in batch.numbers), batch.texts, strict=True)]
+    return [row for batch in found for row in zip(*(x.tolist() for x in batch.integers), batch.texts, strict=True)]
 
 
 def test_rows_of_several_portions(tmp_path: Path) -> None:

@@ -15,9 +15,8 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource
-from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.importers.importer import Progress
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Source, batches
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch, Source, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
@@ -62,16 +61,6 @@ class Column(msgspec.Struct, frozen=True):
 
     name: str
     default: int = -1
-
-
-class Batch(msgspec.Struct, frozen=True):
-    """Some rows of a table."""
-
-    rows: int
-    integers: list[Int64s]
-    """One array per column that was asked for."""
-    texts: list[bytes]
-    """The text column as UTF-8, which may be invalid; empty if none was requested."""
 
 
 class Export:
@@ -173,7 +162,7 @@ class Export:
         )
         for batch in batches(self.con, source):
             self._advance(doing, batch.rows)
-            arrays = dict(zip(present, batch.numbers, strict=True))
+            arrays = dict(zip(present, batch.integers, strict=True))
             yield Batch(
                 batch.rows,
                 [arrays[c] if c in arrays else np.full(batch.rows, c.default, np.int64) for c in wanted],

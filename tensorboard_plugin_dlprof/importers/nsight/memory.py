@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among
-from tensorboard_plugin_dlprof.events.tables import Calls, MemoryEvents
-from tensorboard_plugin_dlprof.importers.nsight.columns import Batches
+from tensorboard_plugin_dlprof.events.tables import Calls, Int32s, Int64s, MemoryEvents
+from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, possible
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK
@@ -21,7 +21,6 @@ _ON_DEVICE = (2, 3, 5)
 
 _DEVICE = 2
 _MOST_BYTES = 1 << 50
-_LATEST_NS = 1 << 62
 
 
 def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) -> MemoryEvents:
@@ -35,7 +34,7 @@ def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) ->
         for batch in export.batches(table, wanted, doing="reading memory events"):
             start, global_pid, device, address, num_bytes, kind, operation, correlation = batch.integers
             on_device = are_among(kind, _ON_DEVICE)
-            usable = (np.abs(start) < _LATEST_NS) & (num_bytes >= 0) & (num_bytes < _MOST_BYTES) & (device >= 0)
+            usable = possible(start, start) & (num_bytes >= 0) & (num_bytes < _MOST_BYTES) & (device >= 0)
             usable &= (operation == _ALLOCATION) | (operation == _DEALLOCATION)
             tally.add("memory events with impossible values", np.count_nonzero(on_device & ~usable))
             rows = on_device & usable
@@ -59,9 +58,7 @@ def read_memory(export: Export, devices: Devices, calls: Calls, tally: Tally) ->
     )
 
 
-def _thread_of(
-    correlation: np.ndarray[tuple[int], np.dtype[np.int64]], calls: Calls
-) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+def _thread_of(correlation: Int64s, calls: Calls) -> Int32s:
     """The thread of the call that allocated or freed; the first one if that was not recorded."""
     order = np.argsort(calls.correlation, kind="stable")
     known = calls.correlation[order]

@@ -11,9 +11,10 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
 from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, possible
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight.markers import cut, read_cut_name, read_cut_sizes, read_marker
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch
 
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""

@@ -46,12 +46,13 @@ class Source(msgspec.Struct, frozen=True):
 
 
 class Batch(msgspec.Struct, frozen=True):
-    """Some rows."""
+    """Some rows of a table."""
 
     rows: int
-    numbers: list[Int64s]
+    integers: list[Int64s]
+    """One array per column that was asked for."""
     texts: list[bytes]
-    """Empty if none were requested."""
+    """The text column as UTF-8, which may be invalid; empty if none was requested."""
 
 
 def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
@@ -81,7 +82,7 @@ def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
         yield batch
         if batch.rows < limit or reader.last == _LAST_ROWID:
             return
-        same = {c: int(values[0]) for c, values in enumerate(batch.numbers) if (values == values[0]).all()}
+        same = {c: int(values[0]) for c, values in enumerate(batch.integers) if (values == values[0]).all()}
         for column, value in steady.items():
             changes[column] += same.get(column) != value
         steady = {column: value for column, value in same.items() if changes[column] < _MOST_CHANGES}

@@ -9,8 +9,9 @@ from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, 
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, narrow, possible
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Batch, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, process_of
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch
 
 _TABLES = (
     (WorkKind.KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL", "kernels"),
