@@ -53,6 +53,13 @@ class Source:
         """Refuse the file."""
         raise BrokenSource(f"{self._name} is damaged at byte {at:,}; record or copy the profile again.")
 
+    def cut_short(self) -> NoReturn:
+        """Refuse the file because it ends before the end of what it announced."""
+        raise BrokenSource(
+            f"{self._name} is cut short: it ends at byte {self.size:,}, within a part that goes on; copy the profile "
+            "again, or record it again."
+        )
+
     def data(self, begin: int, end: int) -> bytes:
         """The bytes from ``begin`` up to ``end``."""
         low = begin - self._begin
@@ -94,6 +101,8 @@ class Source:
                 stop = base + used + size
             else:
                 self.damaged(at)
+            if stop > self.size:
+                self.cut_short()
             if stop > end or not number:
                 self.damaged(at)
             yield number, wire, value, stop

@@ -483,6 +483,18 @@ def test_damaged_copies_are_read_or_refused(tmp_path: Path) -> None:
     assert 50 < refused < 150
 
 
+def test_a_cut_file_says_where_it_ends(tmp_path: Path) -> None:
+    """Not that its first part is damaged, which is as long as the file was."""
+    device = gpu()
+    device.event(device.line(7, "Stream #7(Kernel)"), "k", 0, 10)
+    content = space([device, Plane("/host:CPU")])
+    path = tmp_path / "cut.xplane.pb"
+    for size in range(40, len(content), 7):
+        path.write_bytes(content[:size])
+        with pytest.raises(BrokenSource, match=f"cut short: it ends at byte {size},"):
+            XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None)
+
+
 def test_thousands_of_nothing_are_refused_early(tmp_path: Path) -> None:
     """An empty plane or line takes two bytes in the file, and fifty times as many here."""
     path, many = tmp_path / "many.xplane.pb", 70_000
