@@ -171,7 +171,9 @@ function LeftOut({ job }: { job: RankJob }) {
   return (
     <Panel title="What was left out" about="Enters no number of this page.">
       {texts.length === 0 && missing.count === 0 ? (
-        <p class="muted">Nothing: every collective of every rank was matched.</p>
+        <p class="muted">
+          {job.collectives.length > 0 ? "Nothing: every collective of every rank was matched." : "Nothing."}
+        </p>
       ) : (
         <ul class="rank-left-out">
           {missing.count > 0 && <li>{formatCounted(missing.count, "rank")} without a profile</li>}
