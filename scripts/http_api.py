@@ -109,6 +109,7 @@ RESPONSES: Final[dict[str, Any]] = {
     "MemoryModule": memory.HeldByModule,
     "MemoryCurveResponse": memory_answers.MemoryCurve,
     "MemorySegments": memory_answers.MemorySegments,
+    "SegmentBlocks": memory_answers.SegmentBlocks,
     "TimelineOverview": timeline_answers.TimelineOverview,
     "TimelineWindow": timeline_answers.TimelineWindow,
     "TimelineItem": timeline_answers.TimelineItem,

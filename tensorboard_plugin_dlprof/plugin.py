@@ -33,6 +33,7 @@ ROUTES = (
     "/memory",
     "/memory_curve",
     "/memory_segments",
+    "/memory_block",
     "/memory_at",
     "/throughput",
     "/timeline",

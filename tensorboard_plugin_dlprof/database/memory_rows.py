@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, KINDS, ST
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import answer
 from tensorboard_plugin_dlprof.memory.peak import peak_of
-from tensorboard_plugin_dlprof.memory.stored import GROUP
+from tensorboard_plugin_dlprof.memory.stored import GROUP, RETURNED, TAKEN
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _LARGEST = 500
@@ -71,13 +71,18 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     columns_of = ("device_id", "number", "address", "total_bytes", "pool", "stream", "blocks")
     insert_rows(con, "memory_segments", columns_of, segments)
     marks: list[tuple[int, int, str, int | None, int | None]] = [
-        (device, event, "segment", None, None) for event in history.segment_events.tolist()
+        (device, event, kind, None, None)
+        for kind, events in ((TAKEN, history.segment_events), (RETURNED, history.return_events))
+        for event in events.tolist()
     ]
     marks += [
         (device, event, "out_of_memory", asked, free if free >= 0 else None)
         for event, asked, free in history.out_of_memory
     ]
-    insert_rows(con, "memory_marks", ("device_id", "event", "kind", "num_bytes", "free_bytes"), marks)
+    timed = len(history.time_ns) > 0
+    columns_of_marks = ("device_id", "event", "kind", "num_bytes", "free_bytes", "place")
+    placed = [(*mark, int(history.time_ns[mark[1]]) if timed else mark[1]) for mark in marks]
+    insert_rows(con, "memory_marks", columns_of_marks, placed)
     _write_phases(con, history)
 
 
@@ -103,6 +108,7 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
             begin, end = int(blocks.allocated[block]), int(blocks.freed[block])
             is_freed = end != STAYS
             begin_ns = int(history.time_ns[begin]) if len(history.time_ns) and begin >= 0 else None
+            end_ns = int(history.time_ns[end]) if len(history.time_ns) and is_freed else None
             rows.append(
                 (
                     history.device,
@@ -114,11 +120,12 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
                     begin if begin >= 0 else None,
                     end if is_freed else None,
                     begin_ns,
-                    int(history.time_ns[end]) - begin_ns if begin_ns is not None and is_freed else None,
+                    end_ns,
+                    end_ns - begin_ns if begin_ns is not None and end_ns is not None else None,
                 )
             )
     columns = ("device_id", "size_bytes", "at_peak", "category", "owner", "stack", "allocated_event")
-    insert_rows(con, "memory_largest", (*columns, "freed_event", "allocated_ns", "lasts_ns"), rows)
+    insert_rows(con, "memory_largest", (*columns, "freed_event", "allocated_ns", "freed_ns", "lasts_ns"), rows)
 
 
 def _write_states(con: sqlite3.Connection, history: History, columns: list[Int64s]) -> None:

@@ -67,6 +67,10 @@ class Blocks(msgspec.Struct):
     """Index into ``History.stacks``."""
 
 
+FREE = "inactive"
+"""State of a block of a segment that is cached, not in use."""
+
+
 class Segment(msgspec.Struct, frozen=True):
     """A piece of memory that the allocator took from the driver, at the end of the recording."""
 
@@ -74,8 +78,9 @@ class Segment(msgspec.Struct, frozen=True):
     total_bytes: int
     pool: str
     stream: int
-    blocks: tuple[tuple[int, str], ...]
-    """Size in bytes and state of each block."""
+    blocks: tuple[tuple[int, str, int], ...]
+    """Size in bytes and state of each block, and its row in ``History.blocks``; -1 where it was allocated before the
+    recording, or is free."""
 
 
 class History(msgspec.Struct):
@@ -107,6 +112,8 @@ class History(msgspec.Struct):
     """Failed allocations: number of the event, bytes asked for, bytes free on the device (-1 if unknown)."""
     segment_events: _Int64s = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
     """Numbers of the events in which the allocator took memory from the driver."""
+    return_events: _Int64s = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
+    """Numbers of the events in which it gave some back."""
     phase: _Int8s = msgspec.field(default_factory=lambda: np.zeros(0, np.int8))
     """``Phase`` of each event; empty if the source does not tell several."""
     lost_frees: int = 0

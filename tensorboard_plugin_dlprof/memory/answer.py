@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.memory_tables import History
+from tensorboard_plugin_dlprof.events.memory_tables import FREE, History
 from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of
 from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.peak import (
@@ -186,7 +186,7 @@ def _iterations(history: History, candidate: IterationCandidate) -> list[dict[st
 def _fragmentation(history: History) -> dict[str, Any]:
     """What is reserved and not in use at the end, and the largest piece of it (snapshots)."""
     reserved = int(history.reserved_bytes[-1])
-    free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
+    free = [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
     cached = reserved - int(history.in_use_bytes[-1]) if reserved >= 0 else None
     if history.segments and cached is not None:
         cached = sum(free)  # what requests were rounded up to is not cached

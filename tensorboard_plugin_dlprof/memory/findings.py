@@ -10,7 +10,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, STAYS, Blocks, History
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, EXPANDABLE, FREE, STAYS, Blocks, History
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.leak import Leak
 from tensorboard_plugin_dlprof.memory.peak import Held, by_category, by_owner, open_blocks, owners_in, peak_of, repeated
@@ -247,7 +247,7 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
 
 
 def _fragmentation(history: History) -> list[dict[str, Any]]:
-    free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
+    free = [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
     reserved = int(history.reserved_bytes[-1])
     largest_request = int(history.blocks.num_bytes.max(initial=0))
     if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:

@@ -67,6 +67,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
         capacity_bytes=capacity,
         segment_events=np.flatnonzero(np.diff(held) > 0),
+        return_events=np.flatnonzero(np.diff(held) < 0),
         phase=bridged(phase) if not driver and are_several(phase) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )

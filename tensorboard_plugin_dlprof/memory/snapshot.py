@@ -275,6 +275,8 @@ def _history(
     end_reserved = sum(_whole(segment.get("total_size")) for segment in segments)
     if max(abs(end_requested), abs(end_reserved)) >= _MOST_BYTES:
         raise OverflowError
+    held = np.flatnonzero(stays)
+    still = dict(zip(address[pairs.allocated[held]].tolist(), held.tolist(), strict=True))
     after = np.append(0, np.cumsum(change)), np.append(0, np.cumsum(reserved))
     history = History(
         device=device,
@@ -291,28 +293,34 @@ def _history(
         ),
         owners=told.owners,
         stacks=told.stacks,
-        segments=[_segment(segment) for segment in segments],
+        segments=[_segment(segment, still) for segment in segments],
         out_of_memory=[
             (number, _whole(event.get("size")), _whole(event.get("device_free", -1)))
             for number, event in enumerate(events)
             if event.get("action") == "oom"
         ],
         segment_events=np.flatnonzero(takes),
+        return_events=np.flatnonzero(returns),
         phase=bridged(phases) if are_several(phases) else np.zeros(0, np.int8),
         lost_frees=pairs.lost_frees,
     )
     return possible(history)
 
 
-def _segment(segment: dict[Any, Any]) -> Segment:
-    every = _dicts(segment.get("blocks"))
-    blocks = tuple((_whole(block.get("size")), _text(block.get("state"))[:40]) for block in every)
-    if sum(size for size, _ in blocks) > _whole(segment.get("total_size")):
-        blocks = ()  # in a piece of memory is no more than fits
+def _segment(segment: dict[Any, Any], still: dict[int, int]) -> Segment:
+    """A segment; ``still`` has the rows of the blocks that are allocated at the end, by their address."""
+    begin = address = _whole(segment.get("address"))
+    blocks = []
+    for block in _dicts(segment.get("blocks")):
+        size, state = _whole(block.get("size")), _text(block.get("state"))[:40]
+        row = still.get(address, -1) if state in _IN_USE else -1
+        blocks.append((size, state, row))
+        address += size
+    total = _whole(segment.get("total_size"))
     pool = _text(segment.get("segment_type"))[:40]
-    return Segment(
-        _whole(segment.get("address")), _whole(segment.get("total_size")), pool, _whole(segment.get("stream")), blocks
-    )
+    stream = _whole(segment.get("stream"))
+    # In a piece of memory is no more than fits.
+    return Segment(begin, total, pool, stream, tuple(blocks) if address - begin <= total else ())
 
 
 class _Told(msgspec.Struct):

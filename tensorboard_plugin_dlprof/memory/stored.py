@@ -16,6 +16,9 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 _MOST_DEVICES = 1_024
 """A limit for hostile files."""
 
+TAKEN, RETURNED = "segment", "segment_returned"
+"""Kinds of ``memory_marks``."""
+
 GROUP = 32
 """Rows of one level of the curve that are one row of the next."""
 
@@ -170,6 +173,15 @@ def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) 
     return Blocks(*(getattr(blocks, name)[rows_of] for name in Blocks.__struct_fields__))
 
 
+def all_blocks_of(con: Any, facts: Facts) -> Blocks:
+    """All blocks, in the rows by which segments name them.
+
+    Raises:
+        ValueError: the packed columns are damaged.
+    """
+    return _blocks(_read_parts(con, "memory_blocks", facts.device, _BLOCK_COLUMNS, None))
+
+
 def owners_of(con: Any, device: int) -> list[str]:
     """Who allocates (``Blocks.owner``)."""
     rows = con.execute("SELECT path FROM memory_owners WHERE device_id = ? ORDER BY number", (device,))
@@ -195,7 +207,7 @@ def segments_of(con: Any, device: int) -> list[Segment]:
     return [
         Segment(
             *(int(address), int(total), str(pool), int(stream)),
-            tuple((int(size), str(state)) for size, state in json.loads(blocks)),
+            tuple((int(size), str(state), int(row)) for size, state, row in json.loads(blocks)),
         )
         for address, total, pool, stream, blocks in rows
     ]
@@ -212,7 +224,7 @@ def _history(con: Any, facts: Facts) -> History:
     time, in_use, held = _read_parts(con, "memory_states", facts.device, 3, None, "AND level = 0")
     if not len(in_use):
         raise ValueError("memory without states")
-    blocks = _blocks(_read_parts(con, "memory_blocks", facts.device, _BLOCK_COLUMNS, None))
+    blocks = all_blocks_of(con, facts)
     owners, stacks = owners_of(con, facts.device), stacks_of(con, facts.device)
     check_texts(blocks, owners, stacks)
     marks = con.execute(
@@ -237,7 +249,8 @@ def _history(con: Any, facts: Facts) -> History:
             for event, kind, asked, free in marks
             if kind == "out_of_memory"
         ],
-        segment_events=np.array([event for event, kind, _, _ in marks if kind == "segment"], np.int64),
+        segment_events=np.array([event for event, kind, _, _ in marks if kind == TAKEN], np.int64),
+        return_events=np.array([event for event, kind, _, _ in marks if kind == RETURNED], np.int64),
         lost_frees=facts.lost_frees,
     )
 

@@ -11,8 +11,17 @@ from typing import Any
 import numpy as np
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
-from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, KINDS, STAYS, Blocks, History, Phase
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.memory_tables import (
+    CATEGORIES,
+    FREE,
+    HELD_BEFORE,
+    KINDS,
+    STAYS,
+    Blocks,
+    History,
+    Phase,
+)
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
 from tensorboard_plugin_dlprof.memory.peak import (
     categories_of,
@@ -24,8 +33,11 @@ from tensorboard_plugin_dlprof.memory.peak import (
     with_rest,
 )
 from tensorboard_plugin_dlprof.memory.stored import (
+    RETURNED,
+    TAKEN,
     Facts,
     Steps,
+    all_blocks_of,
     check_texts,
     devices_of,
     open_blocks_of,
@@ -45,6 +57,8 @@ from tensorboard_plugin_dlprof.queries.memory_answers import (
     MemoryPhase,
     MemorySegment,
     MemorySegments,
+    SegmentBlock,
+    SegmentBlocks,
 )
 from tensorboard_plugin_dlprof.queries.memory_table import NO_COSTS, op_costs
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -57,6 +71,10 @@ _LARGEST = 15
 _MOST_PHASES = 500
 _MOST_SEGMENTS = 2_000
 _MOST_BLOCKS = 50_000
+_NEIGHBOURS = 2
+"""Blocks on each side of one that is looked at."""
+
+_MOST_MARKS = 100_000
 
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -139,7 +157,38 @@ def memory_curve(
         "categories": _stack(connection, facts, steps, np.array(highest)),
         "capacity_bytes": facts.capacity_bytes or None,
         "phases": _phases(connection, device, first, last),
+        "peak_at": _peak_at(connection, facts, steps, first, last),
+        "segments_taken": _marks(connection, device, TAKEN, first, last, bins),
+        "segments_returned": _marks(connection, device, RETURNED, first, last, bins),
     }
+
+
+def _peak_at(connection: sqlite3.Connection, facts: Facts, steps: Steps, first: int, last: int) -> int:
+    """The first moment of a window when most is in use."""
+    place = int(np.argmax(np.where(steps.axis <= last, steps.high_bytes, -1)))
+    if steps.first_state is None:
+        # A row stands for several states: those of it are read.
+        stop = int(steps.axis[place + 1]) if place + 1 < len(steps.axis) else last
+        most = int(steps.high_bytes[place])
+        with _damage(connection):
+            steps = read_states(connection, facts, int(steps.axis[place]), min(stop, last))
+        place = int(np.argmax(steps.high_bytes == most))
+    return min(max(int(steps.axis[place]), first), last)
+
+
+def _marks(connection: sqlite3.Connection, device: int, kind: str, first: int, last: int, bins: int) -> list[int]:
+    """How many events of a kind are in each bin of a window; none where they are too many to count at once."""
+    rows = connection.execute(
+        "SELECT place FROM memory_marks WHERE device_id = ? AND kind = ? AND place BETWEEN ? AND ? LIMIT ?",
+        (device, kind, first, last, _MOST_MARKS + 1),
+    ).fetchall()
+    if not 0 < len(rows) <= _MOST_MARKS:
+        return []
+    with _damage(connection):
+        place = np.array([int(place) for (place,) in rows], np.float64)
+    number = ((place - first) / max(last - first, 1) * bins).astype(np.int64)
+    counts: list[int] = np.bincount(np.minimum(number, bins - 1), minlength=bins).tolist()
+    return counts
 
 
 def _phases(connection: sqlite3.Connection, device: int, first: int, last: int) -> list[MemoryPhase]:
@@ -301,22 +350,80 @@ def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> lis
 
 def memory_segments(connection: sqlite3.Connection, device: int) -> MemorySegments:
     """What the allocator holds at the end of a snapshot."""
-    _facts(connection, device)
+    facts = _facts(connection, device)
     with _damage(connection):
         result = segments_of(connection, device)
-    largest = sorted(result, key=lambda each: -each.total_bytes)[:_MOST_SEGMENTS]
-    left = _MOST_BLOCKS
-    segments: list[MemorySegment] = []
-    shown = 0
-    for each in largest:
-        blocks = each.blocks[:left]
-        left -= len(blocks)
-        shown += len(blocks)
-        segments.append(
-            {"total_bytes": each.total_bytes, "pool": each.pool, "stream": each.stream, "blocks": list(blocks)}
-        )
+        category = all_blocks_of(connection, facts).category
+        largest = sorted(enumerate(result), key=lambda each: -each[1].total_bytes)[:_MOST_SEGMENTS]
+        left = _MOST_BLOCKS
+        segments: list[MemorySegment] = []
+        shown = 0
+        for number, each in largest:
+            blocks = [(size, state, _category(state, row, category)) for size, state, row in each.blocks[:left]]
+            left -= len(blocks)
+            shown += len(blocks)
+            segments.append(
+                {
+                    "number": number,
+                    "total_bytes": each.total_bytes,
+                    "pool": each.pool,
+                    "stream": each.stream,
+                    "blocks": blocks,
+                }
+            )
     return {
+        "categories": list(CATEGORIES),
         "segments": segments,
         "segments_left_out": len(result) - len(largest),
         "blocks_left_out": sum(len(each.blocks) for each in result) - shown,
+    }
+
+
+def _category(state: str, row: int, category: Int8s) -> int:
+    """The category of a block of a segment; -1 of what is free."""
+    if state == FREE:
+        return -1
+    return int(category[row]) if row >= 0 else HELD_BEFORE
+
+
+def segment_block(connection: sqlite3.Connection, device: int, segment: int, block: int) -> SegmentBlocks:
+    """A block of a segment at the end of a snapshot, and its neighbours by address.
+
+    Raises:
+        NotFound: There is no such block.
+    """
+    facts = _facts(connection, device)
+    with _damage(connection):
+        segments = segments_of(connection, device)
+        if segment >= len(segments) or block >= len(segments[segment].blocks):
+            raise NotFound(f"GPU {device} has no block {block} in a segment {segment}.")
+        of, first = segments[segment], max(block - _NEIGHBOURS, 0)
+        some = of.blocks[first : block + _NEIGHBOURS + 1]
+        blocks = all_blocks_of(connection, facts)
+        owners, stacks = owners_of(connection, device), stacks_of(connection, device)
+        check_texts(blocks, owners, stacks)
+        offset = sum(size for size, _, _ in of.blocks[:first])
+        rows: list[SegmentBlock] = []
+        for size, state, row in some:
+            event = int(blocks.allocated[row]) if row >= 0 else -1
+            category = _category(state, row, blocks.category)
+            rows.append(
+                {
+                    "size_bytes": size,
+                    "offset_bytes": offset,
+                    "state": state,
+                    "category": CATEGORIES[category] if category >= 0 else None,
+                    "owner": (owners[blocks.owner[row]] or None) if row >= 0 else None,
+                    "stack": (stacks[blocks.stack[row]] or None) if row >= 0 else None,
+                    "allocated_event": event if event >= 0 else None,
+                    "allocated_ns": times_of(connection, facts, np.array([event]))[0],
+                }
+            )
+            offset += size
+    return {
+        "total_bytes": of.total_bytes,
+        "pool": of.pool,
+        "stream": of.stream,
+        "place": block - first,
+        "blocks": rows,
     }

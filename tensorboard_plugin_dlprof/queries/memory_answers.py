@@ -44,24 +44,58 @@ MemoryCurve = TypedDict(
         "categories": "list[CategoryCurve]",
         "capacity_bytes": "int | None",
         "phases": "list[MemoryPhase]",
+        "peak_at": int,
+        "segments_taken": "list[int]",
+        "segments_returned": "list[int]",
     },
 )
 """Memory over time in bins; ``unit`` is ``ns`` or ``events``. ``categories`` say what ``in_use_max_bytes`` consists of,
-from below. ``phases`` last from their first to their last event; there are none where they are unknown, or too many."""
+from below. ``phases`` last from their first to their last event; there are none where they are unknown, or too many.
+``peak_at`` is the first moment in the window when most is in use; ``segments_*`` count how often in a bin the allocator
+took memory from the driver, and gave some back."""
 
 
 class MemorySegment(TypedDict):
-    """A segment of the allocator, with the size and the state of each block."""
+    """A segment of the allocator, with the size, the state and the category of each block: its number in
+    ``MemorySegments.categories``, -1 of what is free."""
 
+    number: int
     total_bytes: int
     pool: str
     stream: int
-    blocks: list[tuple[int, str]]
+    blocks: list[tuple[int, str, int]]
 
 
 class MemorySegments(TypedDict):
     """What the allocator holds at the end of a snapshot, the largest first."""
 
+    categories: list[str]
     segments: list[MemorySegment]
     segments_left_out: int
     blocks_left_out: int
+
+
+class SegmentBlock(TypedDict):
+    """A block of a segment at the end of a snapshot."""
+
+    size_bytes: int
+    offset_bytes: int
+    """From the begin of the segment."""
+    state: str
+    category: str | None
+    """None: it is free."""
+    owner: str | None
+    stack: str | None
+    allocated_event: int | None
+    allocated_ns: int | None
+
+
+class SegmentBlocks(TypedDict):
+    """A block of a segment with its neighbours, by address."""
+
+    total_bytes: int
+    pool: str
+    stream: int
+    place: int
+    """Of the block in ``blocks``."""
+    blocks: list[SegmentBlock]

@@ -46,8 +46,12 @@ MEMORY_BLOCKS = Table(
     key="id",
     base="memory_largest AS block",
     row_id="block.id",
-    where="block.device_id = CAST(:device AS INTEGER)",
+    # Its window of the curve: those in use at any moment of it.
+    where="block.device_id = CAST(:device AS INTEGER) AND (:to = '' OR block.allocated_event IS NULL "
+    "OR coalesce(block.allocated_ns, block.allocated_event) <= CAST(:to AS INTEGER)) AND (:from = '' "
+    "OR block.freed_event IS NULL OR coalesce(block.freed_ns, block.freed_event) >= CAST(:from AS INTEGER))",
     links=("device",),
+    narrowed=("from", "to"),
     default_sort="-at_peak",
     default_then="size_bytes",
     columns=(

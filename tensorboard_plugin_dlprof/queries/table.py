@@ -77,6 +77,8 @@ class Table(msgspec.Struct, frozen=True):
     need. None may add or drop rows."""
     links: tuple[str, ...] = ()
     """Parameters that a request must give."""
+    narrowed: tuple[str, ...] = ()
+    """Parameters that a request may give; in ``where`` they are an empty text where it does not."""
     rows_where: str = ""
     """Condition for reading rows by id, if ids are unique only within the scope."""
     total: str = ""
@@ -106,7 +108,11 @@ class Table(msgspec.Struct, frozen=True):
         for link in self.links:
             if link not in given:
                 raise BadRequest(f"The table {self.name} needs the parameter {link}.")
-        return {link: given[link] for link in self.links}
+        return {link: given[link] for link in (*self.links, *self.narrowed) if link in given}
+
+    def all_links_of(self, request: PageRequest) -> dict[str, str | int]:
+        """As ``links_of``, with an empty text for what a request may give and does not."""
+        return {**dict.fromkeys(self.narrowed, ""), **self.links_of(request)}
 
     def source(self, expressions: Iterable[str]) -> str:
         """FROM clause with the joins that some expressions need."""

@@ -65,7 +65,7 @@ class TableQuery:
         self.table = table
         self.values: dict[str, Value] = {"aggregation": scope.aggregation, "domain": scope.domain}
         """Parameters of the statements."""
-        self.values.update(table.links_of(request))
+        self.values.update(table.all_links_of(request))
         self.scope_values = dict(self.values)
         """The parameters that do not depend on search, filters and page."""
         self.sort = request.sort or table.default_sort

@@ -114,6 +114,15 @@ class MemoryCurveRequest(MemoryRequest, frozen=True, kw_only=True):
     """Bins of equal length."""
 
 
+class MemoryBlockRequest(MemoryRequest, frozen=True, kw_only=True):
+    """A block of the allocator."""
+
+    segment: Id = 0
+    """Number of its segment, as ``./memory_segments`` has it."""
+    block: Id = 0
+    """Its place in the segment."""
+
+
 class MemoryAtRequest(MemoryRequest, frozen=True, kw_only=True):
     """Memory at a moment."""
 
@@ -262,6 +271,7 @@ READS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "/memory": ScopeRequest,
         "/memory_curve": MemoryCurveRequest,
         "/memory_segments": MemoryRequest,
+        "/memory_block": MemoryBlockRequest,
         "/memory_at": MemoryAtRequest,
         "/throughput": ThroughputRequest,
         "/timeline": TimelineRequest,

@@ -46,6 +46,7 @@ VIEWS: Mapping[str, Callable[[Connection, Scope, Any], Any]] = MappingProxyType(
             con, asked.device, asked.start, asked.stop, asked.bins
         ),
         "/memory_segments": lambda con, _, asked: memory.memory_segments(con, asked.device),
+        "/memory_block": lambda con, _, asked: memory.segment_block(con, asked.device, asked.segment, asked.block),
         "/memory_at": lambda con, scope, asked: memory.memory_at(con, scope, asked.device, asked.time),
     }
 )

@@ -73,8 +73,8 @@ def snapshot(free: int, largest: int, settings: str = "", failed: int = 0) -> Pr
     """10 GB reserved, of which some are free in pieces of ``largest``; an allocation of ``failed`` bytes fails."""
     profile = held()
     history = profile.memory_histories[0]
-    pieces = tuple((largest, "inactive") for _ in range(free // largest))
-    history.segments = [Segment(0, 10 * GB, "large", 0, ((10 * GB - free, "active_allocated"), *pieces))]
+    pieces = tuple((largest, "inactive", -1) for _ in range(free // largest))
+    history.segments = [Segment(0, 10 * GB, "large", 0, ((10 * GB - free, "active_allocated", -1), *pieces))]
     history.in_use_bytes[:] = 10 * GB - free
     history.reserved_bytes[:] = 10 * GB
     history.blocks = Blocks(*(np.array(column) for column in ([0], [STAYS], [2 * GB], [7], [0], [0])))

@@ -26,9 +26,9 @@ def snapshot() -> dict[str, Any]:
     events = [
         {"action": "segment_alloc", "addr": 0, "size": 20 * MB, "time_us": 1_000_000, "frames": frames},
         {"action": "alloc", "addr": 1, "size": 8 * MB, "time_us": 1_000_010, "frames": frames},
-        {"action": "alloc", "addr": 2, "size": 4 * MB, "time_us": 1_000_020, "frames": backward},
+        {"action": "alloc", "addr": 0, "size": 4 * MB, "time_us": 1_000_020, "frames": backward},
         {"action": "free_completed", "addr": 1, "size": 8 * MB, "time_us": 1_000_030, "frames": backward},
-        {"action": "alloc", "addr": 3, "size": 2 * MB, "time_us": 1_000_040, "frames": []},
+        {"action": "alloc", "addr": 4 * MB, "size": 2 * MB, "time_us": 1_000_040, "frames": []},
     ]
     sizes = [(4 * MB, "active_allocated"), (2 * MB, "active_allocated"), (14 * MB, "inactive")]
     blocks = [{"size": size, "requested_size": size, "state": state} for size, state in sizes]
@@ -94,9 +94,23 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     rows = [(row["size_bytes"], row["at_peak"], row["owner"]) for row in table["rows"]]
     place = "me/net/model.py(7): forward"
     assert rows == [(8 * MB, True, place), (4 * MB, True, place), (2 * MB, False, None)]
+    assert (curve["peak_at"], curve["segments_taken"], curve["segments_returned"]) == (20_000, [1, 0, 0, 0], [])
+    window = asked(server, database, "/memory_curve?device=0&from=25000&to=35000&bins=2&")
+    assert (window["peak_at"], window["segments_taken"]) == (25_000, [])
+    table = asked(server, database, "/table?table=memory_blocks&device=0&from=31000&to=39000&")
+    assert [row["size_bytes"] for row in table["rows"]] == [4 * MB]
     held = asked(server, database, "/memory_segments?device=0&")
-    assert held["segments"][0]["blocks"][2] == [14 * MB, "inactive"]
+    kinds = [
+        (size, category if category < 0 else held["categories"][category])
+        for size, _, category in held["segments"][0]["blocks"]
+    ]
+    assert kinds == [(4 * MB, "gradient"), (2 * MB, "unknown"), (14 * MB, -1)]
     assert held["blocks_left_out"] == 0
+    looked = asked(server, database, "/memory_block?device=0&segment=0&block=1&")
+    assert (looked["place"], [row["offset_bytes"] for row in looked["blocks"]]) == (1, [0, 4 * MB, 6 * MB])
+    gradient, unknown, free = looked["blocks"]
+    assert (gradient["category"], gradient["owner"], gradient["allocated_ns"]) == ("gradient", place, 20_000)
+    assert (unknown["category"], free["state"], free["category"]) == ("unknown", "inactive", None)
     shown = asked(server, database, "/dashboard?")["memory"]
     assert (shown["peak_bytes"], shown["shares"][0]) == (12 * MB, ["activation", 66.7])
 
@@ -114,6 +128,8 @@ DAMAGE = (
     "UPDATE memory_owners SET path = x'ff'",
     "UPDATE memory_phases SET phase = 77",
     "UPDATE memory_phases SET stop = 'x'",
+    'UPDATE memory_segments SET blocks = \'[[1, "active_allocated", 99], [1, "active_allocated", 99]]\'',
+    "UPDATE memory_marks SET place = 'x'",
     "DELETE FROM memory_states",
     "DELETE FROM memory_owners",
     "DELETE FROM memory_stacks",
@@ -136,6 +152,7 @@ def test_a_damaged_database_is_refused_in_one_sentence(server: Server, database:
     server.rescan()
     ids = {profile["name"]: profile["id"] for profile in server.profiles()}
     questions = ("/memory?", "/memory_curve?device=0&", "/memory_at?device=0&time=5&", "/memory_segments?device=0&")
+    questions += ("/memory_block?device=0&segment=0&block=1&",)
     for number, damage in enumerate(DAMAGE):
         name = f"d{number}.dlprof_dldb.sqlite"
         for route in (*questions, "/throughput?", "/table?table=memory_blocks&device=0&", "/dashboard?"):

@@ -57,7 +57,7 @@ def test_peaks_are_those_of_an_independent_replay() -> None:
         assert peak_of(history).in_use_bytes == facts["peak requested"], path
         assert int(history.reserved_bytes.max()) == facts["peak reserved"], path
         assert int(history.in_use_bytes[0]) == facts["requested before the first event"], path
-        free = [size for segment in history.segments for size, state in segment.blocks if state == "inactive"]
+        free = [size for segment in history.segments for size, state, _ in segment.blocks if state == "inactive"]
         assert max(free) == facts["largest free block"], path
 
 

@@ -1007,6 +1007,8 @@ export interface MemoryAt {
 /**
  * Memory over time in bins; `unit` is `ns` or `events`. `categories` say what `in_use_max_bytes` consists of, from
  * below. `phases` last from their first to their last event; there are none where they are unknown, or too many.
+ * `peak_at` is the first moment in the window when most is in use; `segments_*` count how often in a bin the allocator
+ * took memory from the driver, and gave some back.
  */
 export interface MemoryCurveResponse {
   device: number;
@@ -1019,6 +1021,9 @@ export interface MemoryCurveResponse {
   categories: CategoryCurve[];
   capacity_bytes: number | null;
   phases: MemoryPhase[];
+  peak_at: number;
+  segments_taken: number[];
+  segments_returned: number[];
 }
 
 /**
@@ -1191,16 +1196,21 @@ export interface MemoryResponse {
   headline: string;
 }
 
-/** A segment of the allocator, with the size and the state of each block. */
+/**
+ * A segment of the allocator, with the size, the state and the category of each block: its number in
+ * `MemorySegments.categories`, -1 of what is free.
+ */
 export interface MemorySegment {
+  number: number;
   total_bytes: number;
   pool: string;
   stream: number;
-  blocks: ([number, string])[];
+  blocks: ([number, string, number])[];
 }
 
 /** What the allocator holds at the end of a snapshot, the largest first. */
 export interface MemorySegments {
+  categories: string[];
   segments: MemorySegment[];
   segments_left_out: number;
   blocks_left_out: number;
@@ -1418,6 +1428,30 @@ export interface Scan {
   jobs: NamedFile[];
   /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
   remote: string[];
+}
+
+/** A block of a segment at the end of a snapshot. */
+export interface SegmentBlock {
+  size_bytes: number;
+  /** From the begin of the segment. */
+  offset_bytes: number;
+  state: string;
+  /** `null`: it is free. */
+  category: string | null;
+  owner: string | null;
+  stack: string | null;
+  allocated_event: number | null;
+  allocated_ns: number | null;
+}
+
+/** A block of a segment with its neighbours, by address. */
+export interface SegmentBlocks {
+  total_bytes: number;
+  pool: string;
+  stream: number;
+  /** Of the block in `blocks`. */
+  place: number;
+  blocks: SegmentBlock[];
 }
 
 /** Runs of one program in the order of time. */

@@ -63,7 +63,8 @@ CREATE TABLE memory_largest (
     allocated_event  INTEGER,               -- number of the event; NULL: before the first
     freed_event      INTEGER,               -- number of the event; NULL: not freed
     allocated_ns     INTEGER,               -- ns since the start of the capture; NULL: unknown
-    lasts_ns         INTEGER                -- ns until it is freed; NULL: unknown, or not freed
+    freed_ns         INTEGER,               -- ns likewise; NULL: unknown, or not freed
+    lasts_ns         INTEGER                -- ns from one to the other; NULL: unknown, or not freed
 );
 
 -- Who allocates: the path of an op, or a place in the program.
@@ -90,19 +91,23 @@ CREATE TABLE memory_segments (
     total_bytes  INTEGER NOT NULL,  -- bytes
     pool         TEXT NOT NULL,     -- large or small
     stream       INTEGER NOT NULL,  -- number of the stream
-    blocks       TEXT NOT NULL,     -- JSON: [[bytes, state], ...]
+    blocks       TEXT NOT NULL,     -- JSON: [[bytes, state, row of the block in memory_blocks or -1], ...]
     PRIMARY KEY (device_id, number)
 ) WITHOUT ROWID;
 
--- Events that stand out: the allocator took memory from the driver (segment), or an allocation failed (out_of_memory).
+-- Events that stand out: the allocator took memory from the driver (segment) or gave it back (segment_returned), or an
+-- allocation failed (out_of_memory).
 CREATE TABLE memory_marks (
     device_id   INTEGER NOT NULL,   -- memory_devices.device_id
     event       INTEGER NOT NULL,   -- number of the event
-    kind        TEXT NOT NULL,      -- segment, out_of_memory
+    kind        TEXT NOT NULL,      -- segment, segment_returned, out_of_memory
     num_bytes   INTEGER,            -- bytes asked for
     free_bytes  INTEGER,            -- bytes free on the GPU
-    PRIMARY KEY (device_id, event, kind)
+    place       INTEGER NOT NULL,   -- time_ns of the event; its number where no times were recorded
+    PRIMARY KEY (device_id, kind, event)
 ) WITHOUT ROWID;
+
+CREATE INDEX memory_marks_place ON memory_marks (device_id, kind, place);
 
 -- Parts of training steps, by the events that follow one another in them.
 CREATE TABLE memory_phases (
