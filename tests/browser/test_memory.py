@@ -47,3 +47,18 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
     expect(curve).not_to_contain_text("event 9")
     page.get_by_role("button", name="Show the peak").click()
     expect(page.get_by_role("heading", name="At the peak: 80.0 MiB")).to_be_visible()
+
+
+def test_a_block_of_the_allocator_has_neighbours(page: Page, snapshot: TensorBoard) -> None:
+    """A click on the map of segments opens the block with those beside it; Escape closes the pane."""
+    page.goto(snapshot.page(view="memory"))
+    strips = page.locator("canvas.memory-strips")
+    strips.scroll_into_view_if_needed()
+    box = strips.bounding_box()
+    assert box is not None
+    strips.click(position={"x": box["width"] * 0.55, "y": 1})
+    pane = page.get_by_role("complementary", name="Block of a segment")
+    expect(pane.get_by_role("listitem")).to_have_count(5)
+    expect(pane).to_contain_text("by event 5")
+    page.keyboard.press("Escape")
+    expect(pane).to_have_count(0)

@@ -19,6 +19,7 @@ import type {
   MemoryCurveResponse,
   MemoryResponse,
   MemorySegments,
+  SegmentBlocks,
   ProfileEntry,
   ProfilesResponse,
   RankJob,
@@ -265,6 +266,21 @@ export async function fetchMemorySegments(
   const query = scopeQuery(scope);
   query.set("device", String(device));
   return (await get(`./memory_segments?${query.toString()}`, signal)) as MemorySegments;
+}
+
+/** A block of a segment of the allocator, and its neighbours. */
+export async function fetchMemoryBlock(
+  scope: ProfileScope,
+  device: number,
+  segment: number,
+  block: number,
+  signal: AbortSignal,
+): Promise<SegmentBlocks> {
+  const query = scopeQuery(scope);
+  query.set("device", String(device));
+  query.set("segment", String(segment));
+  query.set("block", String(block));
+  return (await get(`./memory_block?${query.toString()}`, signal)) as SegmentBlocks;
 }
 
 export async function fetchMemoryAt(

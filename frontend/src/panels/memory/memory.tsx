@@ -103,6 +103,8 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const moment = useQuery<MemoryAt>(time === null ? null : scopeKey(scope, "memory_at", id, time), (signal) =>
     fetchMemoryAt(scope, Number(id), time ?? 0, signal),
   );
+  const [low, high] = [wholeNumber(url["memory.from"]), wholeNumber(url["memory.to"])];
+  const range = low !== null && high !== null && low < high ? ([low, high] as const) : null;
   const at = time === null ? null : moment.data;
   const rows = at?.at_peak ?? device.at_peak;
   // Only snapshots have stacks.
@@ -161,9 +163,9 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
       <DataTable
         table="memory_blocks"
         name="blocks"
-        title="Largest Allocations"
+        title={range === null ? "Largest Allocations" : "Largest Allocations, in Use in the Window"}
         noun="blocks"
-        links={{ device: id }}
+        links={range === null ? { device: id } : { device: id, from: String(range[0]), to: String(range[1]) }}
         pageSize={10}
         empty="No allocations were recorded, only what was held."
       />
@@ -194,7 +196,8 @@ interface RowProps {
 }
 
 function Row({ name, bytes, blocks, whole, colour }: RowProps) {
-  const share = shareOf(bytes, whole);
+  // Values that count from the start of the recording, or contradict each other, are no parts of a whole.
+  const share = bytes < 0 || bytes > whole ? null : shareOf(bytes, whole);
   const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${formatCounted(blocks, "block")}`}`;
   return (
     <li data-tip={exact}>

@@ -166,6 +166,26 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
               </text>
             </g>
           ))}
+        {(
+          [
+            ["memory-segment-mark", curve.segments_taken],
+            ["memory-segment-back", curve.segments_returned],
+          ] as const
+        ).map(([kind, counts]) =>
+          counts.map(
+            (count, bin) =>
+              count > 0 && (
+                <line
+                  key={`${kind} ${bin}`}
+                  class={kind}
+                  x1={LEFT + ((bin + 0.5) / counts.length) * inner}
+                  x2={LEFT + ((bin + 0.5) / counts.length) * inner}
+                  y1={HEIGHT - BOTTOM}
+                  y2={HEIGHT - BOTTOM + 5}
+                />
+              ),
+          ),
+        )}
         {time !== null && time >= from && time <= to && (
           <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
         )}
@@ -198,6 +218,8 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
           </span>
         )}
         {reserved !== null && <span class="memory-key">dashed: reserved by the allocator</span>}
+        {curve.segments_taken.length > 0 && <span class="memory-key">below: segments taken from the GPU</span>}
+        {curve.segments_returned.length > 0 && <span class="memory-key">dashed below: given back</span>}
         {unit === "events" && "The recording has no times: the axis counts events."}
       </p>
     </div>

@@ -1,5 +1,5 @@
 /** The allocator at the end of a snapshot: one strip a segment, what is in use filled, and what is free between left white. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { fetchMemorySegments } from "../../api/client";
 import type { MemorySegment, MemorySegments } from "../../api/types";
@@ -10,6 +10,8 @@ import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
+import { categoryColour } from "../../model/memory_categories";
+import { BlockPane } from "./block_pane";
 
 const MOST_HEIGHT = 420;
 const GAP = 8;
@@ -26,10 +28,10 @@ export function Segments({ id }: { id: string }) {
   return (
     <Panel
       title="Allocator's segments at the end"
-      about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Filled: in use; paler: freed, but a stream still uses it; empty: cached, not in use."
+      about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Coloured by what a block holds; paler: freed, but a stream still uses it; empty: cached, not in use. Click a block to see it and its neighbours."
       picture
     >
-      <Strips segments={segments} />
+      <Strips id={id} segments={segments} categories={query.data?.categories ?? []} />
       <Sums segments={segments} />
       <LeftOut segments={query.data?.segments_left_out ?? 0} blocks={query.data?.blocks_left_out ?? 0} />
     </Panel>
@@ -46,7 +48,14 @@ function LeftOut({ segments, blocks }: { segments: number; blocks: number }) {
   );
 }
 
-function Strips({ segments }: { segments: readonly MemorySegment[] }) {
+interface StripsProps {
+  id: string;
+  segments: readonly MemorySegment[];
+  categories: readonly string[];
+}
+
+function Strips({ id, segments, categories }: StripsProps) {
+  const [chosen, setChosen] = useState<readonly [number, number] | null>(null);
   const [measure, width] = useWidth(1000);
   const canvas = useRef<HTMLCanvasElement>(null);
   // Hundreds of segments stand in columns.
@@ -60,7 +69,7 @@ function Strips({ segments }: { segments: readonly MemorySegment[] }) {
     const context = element?.getContext("2d") ?? null;
     if (element === null || context === null) return;
     const style = getComputedStyle(element);
-    const used = style.getPropertyValue("--c-memory");
+    const colours = categories.map((name) => resolved(element, categoryColour(name)));
     const edge = style.getPropertyValue("--line");
     const scale = window.devicePixelRatio;
     element.width = Math.round(width * scale);
@@ -76,22 +85,59 @@ function Strips({ segments }: { segments: readonly MemorySegment[] }) {
       context.globalAlpha = 1;
       context.fillStyle = edge;
       context.fillRect(left, top, Math.max((total / most) * across, 1), thick);
-      context.fillStyle = used;
-      for (const [size, state] of blocks) {
+      for (const [size, state, category] of blocks) {
         if (state !== FREE) {
+          context.fillStyle = colours[category] ?? edge;
           context.globalAlpha = state === USED ? 1 : 0.5;
           context.fillRect(left + (at / most) * across, top, Math.max((size / most) * across, 0.5), thick);
         }
         at += size;
       }
     });
-  }, [segments, width, height, pitch, perColumn, columns, most]);
+  }, [segments, width, height, pitch, perColumn, columns, most, categories]);
+  const shown = categories.filter((_, number) =>
+    segments.some(({ blocks }) => blocks.some((each) => each[2] === number)),
+  );
+  const across = width / columns - (columns > 1 ? GAP : 0);
+  /** The block under the pointer: its segment's number, and its place in it. */
+  const blockAt = (event: MouseEvent): readonly [number, number] | null => {
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const column = Math.floor((event.clientX - box.left) / (across + GAP));
+    const segment = segments[column * perColumn + Math.floor((event.clientY - box.top) / pitch)];
+    if (segment === undefined) return null;
+    let left = ((event.clientX - box.left - column * (across + GAP)) / across) * most;
+    const place = segment.blocks.findIndex(([size]) => (left -= size) < 0);
+    return place < 0 ? null : [segment.number, place];
+  };
   const label = `${exactNumber(segments.length)} segments, the largest of ${formatBytes(most)}`;
   return (
     <div ref={measure}>
-      <canvas ref={canvas} class="memory-strips" style={{ width, height }} role="img" aria-label={label} />
+      <canvas
+        ref={canvas}
+        class="memory-strips"
+        style={{ width, height }}
+        role="img"
+        aria-label={label}
+        onClick={(event) => setChosen(blockAt(event))}
+      />
+      <p class="muted note-below">
+        {shown.map((category) => (
+          <span key={category} class="memory-key">
+            <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+          </span>
+        ))}
+      </p>
+      {chosen !== null && <BlockPane id={id} of={chosen} onClose={() => setChosen(null)} />}
     </div>
   );
+}
+
+/** A colour as a canvas takes it, which knows no variables. */
+function resolved(element: HTMLElement, colour: string): string {
+  element.style.color = colour;
+  const value = getComputedStyle(element).color;
+  element.style.color = "";
+  return value;
 }
 
 /** What the segments add up to, by pool and stream. */
@@ -110,7 +156,7 @@ function Sums({ segments }: { segments: readonly MemorySegment[] }) {
       {[...sums].map(([key, { count, total, used }]) => (
         <li key={key}>
           {key}: {exactNumber(count)} {count === 1 ? "segment" : "segments"} of {formatBytes(total)},{" "}
-          {formatShare(shareOf(used, total))} in use
+          {formatShare(used > total ? null : shareOf(used, total))} in use
         </li>
       ))}
     </ul>
