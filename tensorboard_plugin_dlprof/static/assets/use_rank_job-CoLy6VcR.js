@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{G as e,K as t,n}from"./use_query-1QmMcPMD.js";import{r}from"./scope-BZrfji2c.js";function i(){let{profile:t,round:i}=r();return n(`${t} ${i} job`,n=>e(t,n))}function a(){let{profile:e,round:i}=r();return n(`${e} ${i} rank`,n=>t(e,n)).data}export{a as n,i as t};
