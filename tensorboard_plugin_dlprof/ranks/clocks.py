@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.units import short_duration
 
 _MOST_POINTS = 101
 """Samples of which the drift is computed, pair by pair."""
@@ -198,7 +199,7 @@ def _check_hosts(job: Job, clocks: Clocks) -> None:
                 clocks.offset_ns[place] = usual
                 clocks.warnings.append(
                     f"The clock or the match of rank {job.members[place].rank} is wrong: it differs by "
-                    f"{abs(apart) / 1e6:.2f} ms from the others of {host}, which have the same clock."
+                    f"{short_duration(abs(apart))} from the others of {host}, which have the same clock."
                 )
 
 
@@ -215,7 +216,7 @@ def believe(sequences: Sequence[Operations], clocks: Clocks) -> None:
         limit = max(thresholds.BELIEVED_NS, thresholds.BELIEVED_FRACTION * _upper_median(shortest[telling]))
         each.believed = each.spread_ns <= limit
         if not each.believed:
-            each.reason = f"ends differ by {each.spread_ns / 1e6:.3g} ms"
+            each.reason = f"ends differ by {short_duration(each.spread_ns)}"
         agree = apart <= np.maximum(thresholds.SAME_END_NS, thresholds.SAME_END_FRACTION * shortest)
         each.used = (each.synchronises | agree) & each.believed
 

@@ -5,6 +5,7 @@ import {
   barRows,
   decodeCells,
   facetOf,
+  hasUnmatched,
   labelsOf,
   largestOf,
   linesOf,
@@ -94,4 +95,10 @@ test("an operation as CSV has a line for each rank", () => {
     { rank: 3, start_ns: 25, wait_ns: 0 },
   ];
   expect(membersCsv({ members, transfer_ns: 7 })).toBe("rank,start_ns,wait_ns,transfer_ns\r\n0,5,20,7\r\n3,25,0,7\r\n");
+});
+
+test("communication that is neither waiting nor transfer is said to be there", () => {
+  expect(hasUnmatched(job)).toBe(true);
+  const matched = { ...job, ranks: { ...job.ranks, exposed_communication_ns: [25, 40, null] } };
+  expect(hasUnmatched(matched)).toBe(false);
 });

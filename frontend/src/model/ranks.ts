@@ -169,6 +169,10 @@ export function partsOf(job: RankJob, row: number): number[] | null {
   ];
 }
 
+/** Whether of some communication it is unknown what of it is waiting. */
+export const hasUnmatched = (job: RankJob): boolean =>
+  job.ranks.rank.some((_, row) => (partsOf(job, row)?.[3] ?? 0) > 0);
+
 /** Rows to show as bars: all of a small job, else those that differ most by own delay, by rank. */
 export function barRows(job: RankJob, most = 64, few = 10): number[] {
   const rows = job.ranks.rank.map((_, row) => row);

@@ -24,10 +24,10 @@ const HEADS = [
   ["Ranks", true],
   ["Count", true],
   ["Transfer", true],
-  ["p95", true],
+  ["Transfer p95", true],
   ["Bus bandwidth", true],
   ["Of peak", true],
-  ["Waiting", true],
+  ["Waiting (sum)", true],
   ["Skew p95", true],
   ["Most often last", false],
 ] as const;
@@ -86,7 +86,7 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
       <td class="number">{row.bytes === null ? UNKNOWN : formatBytes(row.bytes)}</td>
       <td class="number">{row.ranks}</td>
       <td class="number">{formatCount(row.operations)}</td>
-      <td class="number" data-tip={`Sum: ${readableAndExact(row.transfer_ns)}`}>
+      <td class="number" data-tip={`Median; of all operations ${readableAndExact(row.transfer_ns)}`}>
         {formatDuration(row.transfer_median_ns)}
       </td>
       <td class="number">{formatDuration(row.transfer_p95_ns)}</td>
@@ -96,7 +96,9 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
       <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
         {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
       </td>
-      <td class="number">{formatDuration(row.wait_ns)}</td>
+      <td class="number" data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}`}>
+        {formatDuration(row.wait_ns)}
+      </td>
       <td class="number">{formatDuration(row.skew_p95_ns)}</td>
       <td>
         {row.last_rank === null ? (

@@ -64,6 +64,11 @@ interface BarsProps {
 function Bars({ job, rows, way, longest }: BarsProps) {
   return (
     <ul class="rank-bars">
+      <li class="rank-head muted" aria-hidden="true">
+        <span />
+        <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
+        <span>own delay</span>
+      </li>
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;
         const parts = partsOf(job, row);
@@ -103,11 +108,6 @@ function Bars({ job, rows, way, longest }: BarsProps) {
           </li>
         );
       })}
-      <li class="rank-foot muted" aria-hidden="true">
-        <span />
-        <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay</span>
-      </li>
     </ul>
   );
 }
@@ -116,6 +116,11 @@ function Bars({ job, rows, way, longest }: BarsProps) {
 function Spread({ job }: { job: RankJob }) {
   return (
     <ul class="rank-spread">
+      <li class="rank-head muted" aria-hidden="true">
+        <span />
+        <span>100 %</span>
+        <span>median</span>
+      </li>
       {spreadOfParts(job).map(([least = 0, lower = 0, median = 0, upper = 0, largest = 0], part) => {
         const { key, label } = PARTS[part] ?? { key: "idle", label: "" };
         const at = (share: number): string => `${share * 100}%`;

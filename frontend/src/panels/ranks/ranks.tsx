@@ -5,7 +5,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import { rankLabel } from "../../model/ranks";
+import { hasUnmatched, rankLabel } from "../../model/ranks";
 import { Collectives } from "./collectives";
 import { HeatMap } from "./heat_map";
 import { Matrix } from "./matrix";
@@ -104,7 +104,7 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: wait === null ? formatShare(null) : `${formatShare(wait)} + ${formatShare(transfer)}`,
-      about: "waiting + transferring",
+      about: hasUnmatched(job) ? "waiting + transferring or unmatched" : "waiting + transferring",
       tip: "Exposed communication, divided into waiting for other ranks and all else.",
     },
     {
