@@ -64,7 +64,7 @@ class Expression:
         """``re.fullmatch``."""
         return self.compiled().fullmatch(text) if self._may_be_in(text) else None
 
-    def found_in(self, texts: Collection[str]) -> set[str]:
+    def containing(self, texts: Collection[str]) -> set[str]:
         """The texts in which ``search`` finds a match."""
         return {text for text in self.possible(texts) if self.search(text)}
 

@@ -93,11 +93,11 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
         Raises:
             FlagsError: The file cannot be read or is invalid.
         """
-        from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+        from tensorboard_plugin_dlprof.classify.load_rules import load_rules
         from tensorboard_plugin_dlprof.errors import ProfileError
 
         try:
-            chosen_rules(getattr(flags, "dlprof_kernel_rules", "") or "")
+            load_rules(getattr(flags, "dlprof_kernel_rules", "") or "")
         except ProfileError as error:
             raise base_plugin.FlagsError(str(error)) from None
 

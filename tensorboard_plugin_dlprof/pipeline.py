@@ -218,7 +218,7 @@ def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] 
     if (
         diagnosis is None
         or diagnosis.candidate is not candidate_of(profile)
-        or diagnosis.chosen != diagnosis.typical.chosen
+        or diagnosis.selected != diagnosis.typical.selected
     ):
         return None
     return _as_data(diagnosis, source, advice.verdict, of_page=True)
@@ -246,7 +246,7 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
 @limited
 def diagnose_source(
     source: Path,
-    chosen: str | tuple[int, int],
+    wanted: str | tuple[int, int],
     options: ImportOptions,
     progress: Progress,
     *,
@@ -257,7 +257,7 @@ def diagnose_source(
 
     Args:
         source: A trace or export of any format that an importer recognises, or a database, ours or NVIDIA's.
-        chosen: The iterations that means and findings are of: ``typical``, ``all``, or their first and last position.
+        wanted: The iterations that means and findings are of: ``typical``, ``all``, or their first and last position.
         by_number: Whether these are the numbers that tables and sentences show, not positions from 0.
         of_page: Whether iterations may be left out, as in ``as_data``.
         options: How to read a source.
@@ -270,32 +270,32 @@ def diagnose_source(
     profile = _of_any_database(source, progress) if is_dlprof_database(source) else _read(source, options, progress)
     diagnosis = diagnose(profile)
     count = len(diagnosis.start_ns)
-    if not isinstance(chosen, str):
-        first, last = chosen
+    if not isinstance(wanted, str):
+        first, last = wanted
         numbers = diagnosis.candidate.values.tolist() if by_number else range(count)
         if first not in numbers or last not in numbers:
             held = f"{numbers[0]} to {numbers[-1]}" if count else "none"
             raise BadRequest(f"There are no iterations {first} to {last}; this profile has {held}.")
-        diagnosis.chosen = [position for position, number in enumerate(numbers) if first <= number <= last]
-    elif chosen == "all":
-        diagnosis.chosen = list(range(count))
+        diagnosis.selected = [position for position, number in enumerate(numbers) if first <= number <= last]
+    elif wanted == "all":
+        diagnosis.selected = list(range(count))
     progress("Applying the rules", 0.9)
     candidate = candidate_of(profile)
     values = candidate.values
     bounds: tuple[int | None, int | None] = (None, None)
-    if diagnosis.marked and diagnosis.chosen:
-        bounds = int(values[diagnosis.chosen[0]]), int(values[diagnosis.chosen[-1]])
+    if diagnosis.marked and diagnosis.selected:
+        bounds = int(values[diagnosis.selected[0]]), int(values[diagnosis.selected[-1]])
     label = None if candidate is profile.iterations[0] else candidate.label
     selection = Selection(None, bounds[0], bounds[1], label)
     verdict = _advice(profile, aggregate(profile, selection))[1].verdict
     return _as_data(diagnosis, source.name, verdict, of_page=of_page)
 
 
-def diagnosis_or_none(database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
+def diagnosis_or_none(database: Path, positions: tuple[int, int] | None) -> dict[str, Any] | None:
     """The diagnosis of a database, by default of its typical iterations, as pages get it; None after an error."""
     try:
         return diagnose_source(
-            database, chosen or "typical", ImportOptions(), lambda _stage, _fraction: None, of_page=True
+            database, positions or "typical", ImportOptions(), lambda _stage, _fraction: None, of_page=True
         )
     except ProfileError:
         return None

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, content_of, digest_of
+from tensorboard_plugin_dlprof.classify.load_rules import content_of, digest_of, load_rules
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
@@ -72,7 +72,7 @@ def make_services(
     Raises:
         ProfileError: ``kernel_rules`` is None, and the file in the environment variable is invalid.
     """
-    rules = chosen_rules("") if kernel_rules is None else kernel_rules
+    rules = load_rules("") if kernel_rules is None else kernel_rules
     cache = Cache(cache_folder, cache_bytes, digest_of(rules))
 
     def cached_database(source: File) -> Path | None:
@@ -139,7 +139,7 @@ def _rules(named: str) -> tuple[Rule, ...]:
     The command ``tensorboard`` has checked them before, but a program that embeds TensorBoard has not.
     """
     try:
-        return chosen_rules(named)
+        return load_rules(named)
     except ProfileError as error:
         _LOG.warning("%s Kernels are classified by the plugin's own rules only.", error)
         return ()

@@ -15,14 +15,14 @@ DYNAMIC_IMPORT = re.compile(r"""import\(\s*["'`](\.{1,2}/[^"'`]+)["'`]\s*\)""")
 
 def loaded_at_once(entry: Path) -> set[Path]:
     """A module and what it imports when it is loaded, which is what a browser waits for."""
-    found: set[Path] = set()
+    result: set[Path] = set()
     waiting = [entry]
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found.add(module)
+        if module not in result:
+            result.add(module)
             waiting += [(module.parent / name).resolve() for name in STATIC_IMPORT.findall(module.read_text())]
-    return found
+    return result
 
 
 def test_the_entry_is_small() -> None:

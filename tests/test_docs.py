@@ -46,9 +46,9 @@ PROSE = (
 
 def section(title: str) -> str:
     """What the page about the command line says about one command."""
-    found = re.search(rf"^## {title}$(.*?)^## ", COMMAND_LINE, re.MULTILINE | re.DOTALL)
-    assert found, f"cli/README.md has no section about {title}"
-    return found[1]
+    match = re.search(rf"^## {title}$(.*?)^## ", COMMAND_LINE, re.MULTILINE | re.DOTALL)
+    assert match, f"cli/README.md has no section about {title}"
+    return match[1]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

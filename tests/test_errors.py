@@ -42,9 +42,9 @@ def test_a_failure_without_a_reason_is_no_success(tmp_path: Path) -> None:
 
 def test_one_function_tells_reasons() -> None:
     """Elsewhere neither a missing number becomes 0, nor a missing text ``None``."""
-    told = {
+    described = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
         if re.search(r"error\.strerror|errno or 0", path.read_text())
     }
-    assert told == {"errors.py"}
+    assert described == {"errors.py"}

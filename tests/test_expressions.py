@@ -52,7 +52,7 @@ def test_many_texts_are_answered_as_each_is(pattern: str, words: tuple[str, ...]
     """With words and without, where the others hold one, and where none does."""
     for texts in ([*TEXTS, "two\ncijk_"], [TEXTS[1]], []):
         ours, compiled = Expression(pattern, flags, words), re.compile(pattern, flags)
-        assert ours.found_in(texts) == set(filter(compiled.search, texts))
+        assert ours.containing(texts) == set(filter(compiled.search, texts))
         assert ours.matching(texts) == set(filter(compiled.match, texts))
 
 
@@ -65,7 +65,7 @@ def test_without_words_it_is_looked_for_in_every_text() -> None:
 def test_a_search_in_a_text_whose_lower_case_is_known(text: str) -> None:
     """It finds what ``re`` finds, whether the text is ASCII or not."""
     for flags in (0, re.IGNORECASE):
-        found = Expression(PATTERN, flags, WORDS).search_lowered(text, text.lower() if text.isascii() else "")
+        result = Expression(PATTERN, flags, WORDS).search_lowered(text, text.lower() if text.isascii() else "")
         expected = re.search(PATTERN, text, flags)
-        assert (found and found.span()) == (expected and expected.span())
+        assert (result and result.span()) == (expected and expected.span())
     assert Expression(r"[ab]\d").search_lowered("xa1", "xa1") is not None

@@ -59,8 +59,8 @@ def in_sdist(distributions: Path) -> set[str]:
 
 def tracked(*patterns: str) -> set[str]:
     """Files of the repository that match, as paths from its root."""
-    found = {path for pattern in patterns for path in REPOSITORY.glob(pattern) if path.is_file()}
-    return {path.relative_to(REPOSITORY).as_posix() for path in found if "__pycache__" not in path.parts}
+    result = {path for pattern in patterns for path in REPOSITORY.glob(pattern) if path.is_file()}
+    return {path.relative_to(REPOSITORY).as_posix() for path in result if "__pycache__" not in path.parts}
 
 
 def test_the_wheel_holds_everything_that_runs(in_wheel: set[str]) -> None:

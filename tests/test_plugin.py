@@ -221,10 +221,10 @@ def tensorboard(*arguments: str) -> Iterator[str]:
         seen = ""
         for line in process.stderr:
             seen += line
-            found = re.search(r"at (http://\S+)", line)
-            if found:
+            match = re.search(r"at (http://\S+)", line)
+            if match:
                 threading.Thread(target=process.stderr.read, daemon=True).start()
-                yield found.group(1)
+                yield match.group(1)
                 return
         raise AssertionError(f"TensorBoard did not start: {seen}")
     finally:
@@ -250,18 +250,18 @@ def test_in_a_real_tensorboard(logs: Path, tmp_path: Path, load_fast: str) -> No
     ) as url:
         assert url.endswith("/x/y/")
         base = f"{url}data/plugin/dlprof/"
-        listing = wait_for(lambda: (found := fetch(f"{url}data/plugins_listing")["dlprof"])["enabled"] and found)
+        listing = wait_for(lambda: (result := fetch(f"{url}data/plugins_listing")["dlprof"])["enabled"] and result)
         assert listing["tab_name"] == "GPU Summary"
         assert listing["loading_mechanism"]["module_path"] == "/x/y/data/plugin/dlprof/static/index.js"
 
         def profiles() -> dict[str, Any]:
             return {profile["name"]: profile for profile in fetch(f"{base}profiles")["profiles"]}
 
-        found = wait_for(lambda: len(found := profiles()) == 3 and found)
-        assert found["a.dlprof_dldb.sqlite"]["run"] == "made/a & b"
-        assert found["far.pt.trace.json"]["state"] == "metadata_only"
-        assert found["far.pt.trace.json"]["headline"]["gpu_utilization_fraction"] == 0.5
-        source = found["rank1.pt.trace.json"]
+        result = wait_for(lambda: len(result := profiles()) == 3 and result)
+        assert result["a.dlprof_dldb.sqlite"]["run"] == "made/a & b"
+        assert result["far.pt.trace.json"]["state"] == "metadata_only"
+        assert result["far.pt.trace.json"]["headline"]["gpu_utilization_fraction"] == 0.5
+        source = result["rank1.pt.trace.json"]
         assert source["state"] == "not_imported"
         fetch(
             f"{base}import",

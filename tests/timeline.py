@@ -64,11 +64,11 @@ class _Drawing:
 
     def add(self, line: str) -> None:
         head, *extras = line.split(" ; ")
-        found = _LINE.fullmatch(head.strip())
-        assert found is not None, f"cannot draw {line!r}"
+        result = _LINE.fullmatch(head.strip())
+        assert result is not None, f"cannot draw {line!r}"
         options = dict(extra.strip().split("=", 1) for extra in extras)
-        what, where = found["what"], found["where"]
-        event = {"start": int(found["start"]), "end": int(found["end"]), "name": found["name"].strip(), **options}
+        what, where = result["what"], result["where"]
+        event = {"start": int(result["start"]), "end": int(result["end"]), "name": result["name"].strip(), **options}
         if what in RANGES:
             table, event["kind"], event["thread"] = "ranges", RANGES[what], self.thread(where)
         elif what in WORK:

@@ -14,8 +14,8 @@ def wait_for(condition: Callable[[], Any], seconds: float = PATIENCE_S) -> Any:
     """What the condition gives, once it is true."""
     end = time.monotonic() + seconds
     while True:
-        found = condition()
-        if found:
-            return found
+        result = condition()
+        if result:
+            return result
         assert time.monotonic() < end, "this was waited for and did not happen"
         time.sleep(0.02)

@@ -67,8 +67,10 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s,
         parts[rows, :, Part.TENSOR_CORE] = added[..., 0]
         parts[rows, :, Part.OTHER_KERNEL] = added[..., 1] + added[..., 2]
         parts[rows, :, Part.MEMORY] = added[..., 3]
-        beside = [covered(busy, theirs.start, theirs.stop, group.clock_within(union)).reshape(shape) for union in host]
-        parts[rows, :, Part.DATA_LOADER : Part.OTHER] -= _added(beside)
+        host_times = [
+            covered(busy, theirs.start, theirs.stop, group.clock_within(union)).reshape(shape) for union in host
+        ]
+        parts[rows, :, Part.DATA_LOADER : Part.OTHER] -= _added(host_times)
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
     return parts, unknown
 

@@ -90,7 +90,7 @@ def framework_of(profile: Profile, libraries: frozenset[str]) -> Framework:
 def uses_xla(profile: Profile, libraries: frozenset[str]) -> bool:
     """Whether XLA compiled any part of the program."""
     texts = {text for op in profile.ops for text in (op.name, op.op_type)}
-    return "xla" in libraries or bool(_XLA.found_in(texts))
+    return "xla" in libraries or bool(_XLA.containing(texts))
 
 
 def uses_torch_compile(profile: Profile) -> bool:

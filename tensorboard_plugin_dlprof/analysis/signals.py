@@ -122,7 +122,7 @@ class Signals:
             return diagnosis
         first, last = (int(np.searchsorted(candidate.values, values[end])) for end in (0, -1))
         if (first, last) != (diagnosis.typical.start, diagnosis.typical.stop):
-            diagnosis.chosen = list(range(first, last + 1))
+            diagnosis.selected = list(range(first, last + 1))
         return diagnosis
 
     @cached_property
@@ -223,7 +223,7 @@ class Signals:
     @cached_property
     def serves(self) -> bool:
         """Whether the program is a server of language models, by the names of its ops and functions."""
-        return bool(_SERVER.found_in(self.profile.strings.texts())) or any(
+        return bool(_SERVER.containing(self.profile.strings.texts())) or any(
             _SERVER.search(op.stack_trace) for op in self.profile.ops
         )
 
@@ -337,7 +337,7 @@ class Signals:
         """Ops whose path (``of="op_type"``: type) matches, by row."""
         texts = [getattr(op, of) for op in self.profile.ops]
         # Calls of one path are many ops.
-        result = test.found_in(set(texts))
+        result = test.containing(set(texts))
         return np.array([text in result for text in texts], np.bool_)
 
     @cached_property
@@ -395,7 +395,7 @@ class Signals:
     @cached_property
     def pools(self) -> dict[Pool, float]:
         """Wall time (ns) in all iterations, by the pool that a gain can be taken from."""
-        beside, count = 1 - self.overlapping_collectives_fraction, self.iterations
+        exposed_fraction, count = 1 - self.overlapping_collectives_fraction, self.iterations
         other = ~(self.products | self.transposing | self.of_family("collective"))
         blocked = self._idle_ns(lambda cause: cause.part == Part.BLOCKED and cause.detail in ("sync", "copy"))
         return {
@@ -408,9 +408,9 @@ class Signals:
             Pool.UNRECORDED: self._part_ns(Part.UNRECORDED) * count,
             Pool.COPIES: self._part_ns(Part.COPY) * count,
             Pool.COMMUNICATION: self._part_ns(Part.COMMUNICATION) * count,
-            Pool.PRODUCTS: self.on_gpu(self.time(self.products)) * beside,
-            Pool.LAYOUT: self.on_gpu(self.time(self.transposing)) * beside,
-            Pool.OTHER_KERNELS: self.on_gpu(self.time(other)) * beside,
+            Pool.PRODUCTS: self.on_gpu(self.time(self.products)) * exposed_fraction,
+            Pool.LAYOUT: self.on_gpu(self.time(self.transposing)) * exposed_fraction,
+            Pool.OTHER_KERNELS: self.on_gpu(self.time(other)) * exposed_fraction,
         }
 
     def _part_ns(self, *parts: Part) -> int:

@@ -82,14 +82,14 @@ def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] 
         cleanup: Deletes the temporary folder.
         identity: By which the cache knows the source: path, size and time of change; by default those of the file.
     """
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, digest_of
+    from tensorboard_plugin_dlprof.classify.load_rules import digest_of, load_rules
     from tensorboard_plugin_dlprof.importers import find_importer
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     if not is_foreign(source):
         find_importer(source)  # Fails before any folder is created if the file is not a source.
-    rules = chosen_rules("")
+    rules = load_rules("")
     options = ImportOptions(kernel_rules=rules)
     cache, status = Cache(rules_digest=digest_of(rules)), source.stat()
     target = cache.path(*(identity or (source.resolve(), status.st_size, status.st_mtime_ns)))
@@ -111,7 +111,7 @@ def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] 
 
 def _at(address: str, cleanup: ExitStack) -> Path:
     """The database of what is at an address, which is fetched unless the cache of TensorBoard has it."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, digest_of
+    from tensorboard_plugin_dlprof.classify.load_rules import digest_of, load_rules
     from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.storage.store import Store
 
@@ -120,7 +120,7 @@ def _at(address: str, cleanup: ExitStack) -> Path:
     if wanted is None:
         raise NotFound(f"{store.shown} does not exist; name a profile.")
     identity = (Path(address), wanted.size_bytes, wanted.number)
-    known = Cache(rules_digest=digest_of(chosen_rules(""))).find(*identity)
+    known = Cache(rules_digest=digest_of(load_rules(""))).find(*identity)
     if known is not None:
         return known
     target = cleanup.enter_context(temporary_folder()) / address.rpartition("/")[2]

@@ -108,7 +108,7 @@ def summary(connection: sqlite3.Connection, scope: Scope) -> Summary:
         op_gpu_time_ns=model["gpu_time_ns"],
         samples_per_s=rates["samples_per_s"],
         tokens_per_s=rates["tokens_per_s"],
-        throughput_from=rates["told"],
+        throughput_from=rates["basis"],
         memory_peak_bytes=peak["peak_bytes"] if peak else None,
     )
 

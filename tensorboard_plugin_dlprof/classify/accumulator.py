@@ -47,7 +47,7 @@ _PATTERNS: Final[tuple[tuple[Expression, dict[str, str]], ...]] = (
 def accumulator_of(name: KernelName) -> str:
     """The type in which a kernel accumulates its products; empty if the name does not contain it."""
     for pattern, types in _PATTERNS:
-        found = pattern.search_lowered(name.text, name.lowered)
-        if found:
-            return types[found[1].lower()]
+        match = pattern.search_lowered(name.text, name.lowered)
+        if match:
+            return types[match[1].lower()]
     return ""

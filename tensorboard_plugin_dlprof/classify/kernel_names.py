@@ -91,8 +91,8 @@ def _mangled_head(text: str) -> str:
         position = start + size
         if not nested or text[position : position + 1] in ("I", "E", "C", "D"):
             break
-    kept = [word for word in words if not word.startswith("_GLOBAL__N")]
-    return "::".join(kept) or text
+    named = [word for word in words if not word.startswith("_GLOBAL__N")]
+    return "::".join(named) or text
 
 
 _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {

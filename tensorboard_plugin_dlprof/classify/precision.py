@@ -39,8 +39,8 @@ _ONE_WORD = Expression("|".join(sorted(_WORD_PRECISIONS, key=len, reverse=True))
 
 
 def _narrowest(precisions: Iterable[str]) -> str:
-    found = set(precisions)
-    return next((precision for precision in NARROWEST_FIRST if precision in found), "")
+    distinct = set(precisions)
+    return next((precision for precision in NARROWEST_FIRST if precision in distinct), "")
 
 
 def of_words(name: KernelName) -> str:
@@ -72,19 +72,19 @@ def of_instruction(name: KernelName) -> str:
     if operands:
         # ``ue4m3xe2m1``: scale and operand types. FP6, and FP4 with FP8, multiply at FP8's rate (``f8f6f4``).
         return "fp4" if operands == {"fp4"} else "fp8"
-    found = _INSTRUCTION.search(name.text)
-    if found and found.group(3):
+    match = _INSTRUCTION.search(name.text)
+    if match and match.group(3):
         # ``s1688bf16gemm``: operands are rounded to that type before the multiplication.
-        return _WORD_PRECISIONS[found.group(3).lower()]
+        return _WORD_PRECISIONS[match.group(3).lower()]
     rounded = _ROUNDED.search(name.text)
     if rounded:
         return _WORD_PRECISIONS[rounded.group(1).lower()]
     words = of_words(name)
     if words and words not in ("fp32", "fp64"):
         return words
-    if not found:
+    if not match:
         return words
-    letter, shape = found.group(1).lower(), found.group(2)
+    letter, shape = match.group(1).lower(), match.group(2)
     if letter == "s" and shape == "1688" and _TURING.search(name.text):
         return "fp16"  # On Turing, the shape 16x8x8 is FP16 only; TF32 was added with Ampere.
     return _BY_INSTRUCTION.get(letter + shape) or _BY_INSTRUCTION.get(letter) or words
@@ -124,10 +124,10 @@ def of_types(name: KernelName) -> str:
     atom = _ATOM.search_lowered(name.text, name.lowered)
     if atom:
         return _narrowest(_WORD_PRECISIONS[word.lower()] for word in _ONE_WORD.findall(atom.group(1)))
-    found = {precision for precision, pattern in _TYPE_PATTERNS if pattern.search_lowered(name.text, name.lowered)}
-    if {"bf16", "fp16"} <= found:
+    types = {precision for precision, pattern in _TYPE_PATTERNS if pattern.search_lowered(name.text, name.lowered)}
+    if {"bf16", "fp16"} <= types:
         return "mixed"
-    return _narrowest(found)
+    return _narrowest(types)
 
 
 def of_words_or_types(name: KernelName) -> str:
@@ -151,8 +151,8 @@ def of_composable_kernel(name: KernelName) -> str:
     """From the C++ types, among them those that Composable Kernel has no name of its own for: ``bhalf_t`` is an
     ``unsigned short``, ``int8_t`` a ``signed char``, its older ``f8_t`` a ``_BitInt(8)``."""
     own = {precision for precision, pattern in _CK_TYPES if pattern.search_lowered(name.text, name.lowered)}
-    found = own | {of_types(name)}
-    return "mixed" if {"bf16", "fp16"} <= found else _narrowest(found)
+    types = own | {of_types(name)}
+    return "mixed" if {"bf16", "fp16"} <= types else _narrowest(types)
 
 
 _NVJET = Expression(r"nvjet(?:_sm\d+)?_([a-z]+)_", re.IGNORECASE)
@@ -179,10 +179,10 @@ _TENSILE_TYPES: Final[tuple[tuple[str, str], ...]] = (
 
 def of_tensile(name: KernelName) -> str:
     """From Tensile's type letters: ``BBS`` has bf16 input and output and single-precision sums; ``S_MX`` is XF32."""
-    found = _TENSILE.search(name.text)
-    if not found:
+    match = _TENSILE.search(name.text)
+    if not match:
         return ""
-    letters, math = found.groups()
+    letters, math = match.groups()
     if math == "X":
         return "tf32"
     return next((precision for start, precision in _TENSILE_TYPES if letters.startswith(start)), "")
@@ -196,10 +196,10 @@ def of_blas_letter(name: KernelName) -> str:
 
     ``volta_fp16_sgemm_fp16_...`` reads and writes fp16: its letter is the accumulator's.
     """
-    found = _SGEMM.search(name.text)
-    if not found:
+    match = _SGEMM.search(name.text)
+    if not match:
         return of_words_or_types(name)
-    letter = re.sub(r"(?:gemm|cudnn|gemv|fprop|dgrad|wgrad)(?:ex)?\Z", "", found.group(0).lower())
+    letter = re.sub(r"(?:gemm|cudnn|gemv|fprop|dgrad|wgrad)(?:ex)?\Z", "", match.group(0).lower())
     operands = of_words(name)
     if letter == "s" and operands in ("fp16", "bf16"):
         return operands
@@ -217,10 +217,10 @@ _MMA_LETTERS: Final[dict[str, str]] = {"h": "fp16", "i": "int8", "d": "fp64", "q
 
 def of_mma_word(name: KernelName) -> str:
     """From the instruction in a template's trait: ``Ampere_hmma_fp32_traits`` is fp16, accumulated in fp32."""
-    found = _MMA_WORD.search(name.text)
-    if not found:
+    match = _MMA_WORD.search(name.text)
+    if not match:
         return of_types(name)
-    return found[2] or _MMA_LETTERS[found[1]]
+    return match[2] or _MMA_LETTERS[match[1]]
 
 
 _AITER_OPERAND = Expression(
@@ -235,10 +235,10 @@ def of_aiter(name: KernelName) -> str:
 
     With ``_a16_``, the left operand has 16 bits, so narrower right operands make the pair ``mixed``.
     """
-    found = _AITER_OPERAND.search(name.head)
-    if not found:
+    match = _AITER_OPERAND.search(name.head)
+    if not match:
         return of_words_or_types(name)
-    operand = (found[1] or found[2]).lower()
+    operand = (match[1] or match[2]).lower()
     precision = _AITER_TYPES.get(operand, operand)
     return "mixed" if _AITER_WIDE.search(name.head) and precision not in ("bf16", "fp16") else precision
 
@@ -248,8 +248,8 @@ _SPCONV = Expression(r"(?:Volta|Turing|Ampere|Hopper|Simt(?:DP4A)?)_(bf16|tf32|f
 
 def of_spconv(name: KernelName) -> str:
     """From the first operand's type: ``Turing_f16f16f16f32f32tnt_m64n32k16...`` is fp16."""
-    found = _SPCONV.search(name.head)
-    return _WORD_PRECISIONS[found[1]] if found else ""
+    match = _SPCONV.search(name.head)
+    return _WORD_PRECISIONS[match[1]] if match else ""
 
 
 _NATTEN = Expression(r"_sm(\d+)_(float16|bfloat16|float32)")
@@ -257,10 +257,10 @@ _NATTEN = Expression(r"_sm(\d+)_(float16|bfloat16|float32)")
 
 def of_natten(name: KernelName) -> str:
     """From the type of NATTEN's generated names; FP32 is computed as TF32 from Ampere on."""
-    found = _NATTEN.search(name.text)
-    if not found:
+    match = _NATTEN.search(name.text)
+    if not match:
         return ""
-    return {"float16": "fp16", "bfloat16": "bf16"}.get(found[2]) or ("tf32" if int(found[1]) >= 80 else "fp32")
+    return {"float16": "fp16", "bfloat16": "bf16"}.get(match[2]) or ("tf32" if int(match[1]) >= 80 else "fp32")
 
 
 _MEM_EFF = Expression(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
@@ -268,8 +268,8 @@ _MEM_EFF = Expression(r"fmha_cutlass[FB]_(f16|bf16|f32)_")
 
 def of_memory_efficient(name: KernelName) -> str:
     """``fmha_cutlassF_f32_..._sm80`` computes in TF32 (CUTLASS's ``OpMultiplyAddFastF32``)."""
-    found = _MEM_EFF.search(name.text)
-    precision = _WORD_PRECISIONS[found.group(1)] if found else of_types(name)
+    match = _MEM_EFF.search(name.text)
+    precision = _WORD_PRECISIONS[match.group(1)] if match else of_types(name)
     return "tf32" if precision == "fp32" else precision
 
 
@@ -281,10 +281,10 @@ def of_matmul_ogs(name: KernelName) -> str:
 
     ``tl.dot`` multiplies in the wider operand's type when only the weights are narrow, so the answer is ``mixed``.
     """
-    found = _OGS.search(name.text)
-    if not found:
+    match = _OGS.search(name.text)
+    if not match:
         return ""
-    left, right = (_WORD_PRECISIONS.get(operand, "") for operand in found.groups()[1:])
+    left, right = (_WORD_PRECISIONS.get(operand, "") for operand in match.groups()[1:])
     return left if left == right else "mixed"
 
 
@@ -301,10 +301,10 @@ def of_trtllm(name: KernelName) -> str:
     product = _TRTLLM_PRODUCT.search(name.text)
     attention = _TRTLLM_ATTENTION.search(name.text)
     operands = product[1] if product else "".join(filter(None, attention.groups())) if attention else ""
-    found = {_WORD_PRECISIONS[word.lower()] for word in _TRTLLM_TYPE.findall(operands)}
-    if len(found) < 2:
-        return next(iter(found), "") or of_words_or_types(name)
-    return "fp8" if found == {"fp4", "fp8"} else "mixed"
+    precisions = {_WORD_PRECISIONS[word.lower()] for word in _TRTLLM_TYPE.findall(operands)}
+    if len(precisions) < 2:
+        return next(iter(precisions), "") or of_words_or_types(name)
+    return "fp8" if precisions == {"fp4", "fp8"} else "mixed"
 
 
 DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {

@@ -78,8 +78,8 @@ _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""
 
 _SOFT: Final = tuple(
-    (frozenset(risky.split()), _AROUND.union(beside.split()))
-    for risky, beside in (
+    (frozenset(risky.split()), _AROUND.union(excusing.split()))
+    for risky, excusing in (
         (
             "atk decode gdn hc indexer inverse kda kv kvcache logits mamba multiply paged prefill pv qk rotate score "
             "scores ssm",
@@ -141,9 +141,9 @@ def is_unsuspicious(head: str) -> bool:
 @lru_cache(maxsize=65_536)
 def is_risky(head: str) -> bool:
     """Whether a word of the function's name is one of kernels that may multiply, though it is no product's."""
-    found = frozenset(words(head.rsplit("::", 1)[-1]))
-    return not found.isdisjoint(_RISKY) or any(
-        not found.isdisjoint(risky) and found.isdisjoint(beside) for risky, beside in _SOFT
+    present = frozenset(words(head.rsplit("::", 1)[-1]))
+    return not present.isdisjoint(_RISKY) or any(
+        not present.isdisjoint(risky) and present.isdisjoint(excusing) for risky, excusing in _SOFT
     )
 
 

@@ -12,7 +12,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 
-from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+from tensorboard_plugin_dlprof.classify.load_rules import load_rules
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.opening.regular_file import printable
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the answers on stdout."""
     from tensorboard_plugin_dlprof.classify.kernels import Classifier
 
-    classifier = Classifier(chosen_rules(arguments.kernel_rules))
+    classifier = Classifier(load_rules(arguments.kernel_rules))
     answers = []
     for name in _names(arguments.names):
         result = classifier.classify(name)

@@ -65,7 +65,7 @@ def _options(line: Sequence[str]) -> list[str]:
 
 def run(namespace: argparse.Namespace) -> int:
     """Record the program unless an export is named, import, write the reports and print the findings."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DIAGNOSTIC, Console
     from tensorboard_plugin_dlprof.reports.catalog import selected_reports
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, selected_formats
@@ -80,7 +80,7 @@ def run(namespace: argparse.Namespace) -> int:
             checked_prefix(line.text("profile_name") or DEFAULT_PREFIX)
         selected_formats(words(line.text("formats")))
         _check_range(line)
-    chosen_rules("")
+    load_rules("")
     for sentence in line.ignored():
         say(f"warning: {sentence}")
     folder = Path(line.text("output_path") or ".")
@@ -124,7 +124,7 @@ def _sources(line: CommandLine, folder: Path, console: Console) -> tuple[int, li
     for error in recorded.errors:
         say(f"error: {error}")
     console.step(f"The program has ended with code {recorded.code}")
-    if recorded.told_to_end:
+    if recorded.terminated:
         say(f"ended by a signal: nothing is imported; what was recorded is in {folder}")
         return recorded.code or exit_codes.FAILURE, []
     return recorded.code or (exit_codes.SOME_FAILED if recorded.errors else exit_codes.SUCCESS), recorded.sources
@@ -200,7 +200,7 @@ def _import(line: CommandLine, source: Path, folder: Path, console: Console, num
 
 def _imported(line: CommandLine, source: Path, database: Path, console: Console) -> str:
     """Import the source; returns the key op that was used, empty if none."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.cli.compatible_console import DETAILED, NORMAL
     from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
@@ -213,7 +213,7 @@ def _imported(line: CommandLine, source: Path, database: Path, console: Console)
         profile_name=line.text("profile_name"),
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
         lenient=True,
-        kernel_rules=chosen_rules(""),
+        kernel_rules=load_rules(""),
         simple=mode == SIMPLE,
     )
     console.step(f"Initializing the database of the recording, {source}")

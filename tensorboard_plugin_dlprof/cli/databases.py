@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 @contextmanager
 def database_of(profile: Path) -> Iterator[Path]:
     """The profile itself if it is a database of ours, else a current database beside it, else a temporary import."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.database.connection import is_foreign
     from tensorboard_plugin_dlprof.database.up_to_date import database_at_hand
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source, in_our_schema
@@ -32,7 +32,7 @@ def database_of(profile: Path) -> Iterator[Path]:
             yield ours
     else:
         with temporary_folder() as folder:
-            options = ImportOptions(kernel_rules=chosen_rules(""))
+            options = ImportOptions(kernel_rules=load_rules(""))
             try:
                 with ProgressBar(profile.name) as progress:
                     result = import_source(profile, Path(folder, database_name(profile.name)), options, progress)

@@ -31,13 +31,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the diagnosis on stdout."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.diagnosis.as_text import text_of
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
     selected = parsed(arguments.iterations)
     with ProgressBar(arguments.profile.name) as progress:
-        options = ImportOptions(kernel_rules=chosen_rules(""))
+        options = ImportOptions(kernel_rules=load_rules(""))
         result = diagnose_source(arguments.profile, selected, options, progress, by_number=True)
     if arguments.format == "json":
         tell_json(result)

@@ -129,7 +129,7 @@ def _shard(text: str) -> tuple[int, int]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import one source after the other, with a line for each on stdout and errors on stderr."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
     from tensorboard_plugin_dlprof.opening.masking import mask_arguments
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
@@ -142,7 +142,7 @@ def run(arguments: argparse.Namespace) -> int:
         typical=typical,
         profile_name=arguments.profile_name,
         original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
-        kernel_rules=chosen_rules(arguments.kernel_rules),
+        kernel_rules=load_rules(arguments.kernel_rules),
         counters=arguments.counters,
         samples_per_iteration=arguments.samples_per_iteration,
         tokens_per_iteration=arguments.tokens_per_iteration,
@@ -193,8 +193,8 @@ class Job:
 
 def place_of_database(source: Path, output: Path | None) -> Path:
     """Where the database of a source goes: into the folder of its run."""
-    beside = database_of(source)
-    return beside if output is None else output / beside.name
+    neighbour = database_of(source)
+    return neighbour if output is None else output / neighbour.name
 
 
 def import_all(jobs: Sequence[Job], options: ImportOptions, scalars: bool, warns: bool = True) -> int:

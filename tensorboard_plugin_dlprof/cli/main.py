@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.cli.messages import say, say_bug, terminal_column
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.opening.one_job import end_when_told, open_closed_streams
+from tensorboard_plugin_dlprof.opening.one_job import exit_on_sigterm, open_closed_streams
 
 
 class Command(Protocol):
@@ -121,7 +121,7 @@ def _limit_process() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line ``argv``, by default that of the process; returns the exit code."""
     open_closed_streams()
-    end_when_told()
+    exit_on_sigterm()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # NumPy would start threads for what it is not asked to do
     words = sys.argv[1:] if argv is None else list(argv)
     try:

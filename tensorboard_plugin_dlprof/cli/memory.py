@@ -81,8 +81,8 @@ def _text(answer: dict[str, Any], by: str, top: int) -> str:
         key, rows = _LISTS[by]
         if not each[rows]:
             lines.append("  No stacks were recorded; memory snapshots have them.")
-        told = shares([row["bytes"] for row in each[rows]], whole)
-        for row, part in [*zip(each[rows], told, strict=True)][:top]:
+        percentages = shares([row["bytes"] for row in each[rows]], whole)
+        for row, part in [*zip(each[rows], percentages, strict=True)][:top]:
             count = row["blocks"]
             blocks = "" if count is None else f" in {count:,} block{'' if count == 1 else 's'}"
             share = "" if part is None else narrow_percentage(part)

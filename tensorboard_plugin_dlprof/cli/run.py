@@ -103,7 +103,7 @@ def _seconds(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the program and import the recording. Returns the program's exit code, or ours if only the import failed."""
-    from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules
+    from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.reports.catalog import selected_reports
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, checked_prefix, selected_formats
     from tensorboard_plugin_dlprof.running.record import Destination, record
@@ -118,12 +118,12 @@ def run(arguments: argparse.Namespace) -> int:
         if reports:
             checked_prefix(arguments.profile_name or DEFAULT_PREFIX)
         recorder = _recorder(arguments)
-    rules = chosen_rules(arguments.kernel_rules)
+    rules = load_rules(arguments.kernel_rules)
     folder = arguments.output_dir or Path(RUNS, time.strftime("%Y%m%d-%H%M%S"))
     recorded = record(command, recorder, Destination(folder, replace=arguments.force))
     for error in recorded.errors:
         say(f"error: {error}")
-    if recorded.told_to_end:
+    if recorded.terminated:
         say(f"ended by a signal: nothing is imported; what was recorded is in {folder}")
         return recorded.code or exit_codes.FAILURE
     code = _import(recorded, arguments, rules, reports, formats, folder)

@@ -215,12 +215,12 @@ def _insert_whole(con: sqlite3.Connection, table: str, columns: tuple[str, ...],
     """Insert rows that fill whole statements. A column that is the same object in all rows is passed once for each
     statement."""
     values = list(zip(*rows, strict=True))
-    steady = [name for name, column in zip(columns, values, strict=True) if all(map(is_, column, repeat(column[0])))]
-    free = [name for name in columns if name not in steady]
-    first = [column[0] for name, column in zip(columns, values, strict=True) if name in steady]
+    constant = [name for name, column in zip(columns, values, strict=True) if all(map(is_, column, repeat(column[0])))]
+    free = [name for name in columns if name not in constant]
+    first = [column[0] for name, column in zip(columns, values, strict=True) if name in constant]
     flat = list(chain.from_iterable(zip(*(values[columns.index(name)] for name in free), strict=True)))
     alone = tuple(((name, _BITS),) for name in free)
-    statement = _following_statement(table, tuple((name, 0) for name in steady), alone, ())
+    statement = _following_statement(table, tuple((name, 0) for name in constant), alone, ())
     width = ROWS_A_STATEMENT * len(free)
     con.executemany(
         statement, ([*first, *flat[row * width : (row + 1) * width]] for row in range(len(rows) // ROWS_A_STATEMENT))

@@ -15,9 +15,9 @@ def write_activity(con: sqlite3.Connection, activity: Activity) -> None:
     insert_rows(
         con,
         "activity_causes",
-        ("part", *texts, "is_long", "beside"),
+        ("part", *texts, "is_long", "overlaps"),
         (
-            (cause.part, *(storable(getattr(cause, name)) for name in texts), int(cause.long), cause.beside)
+            (cause.part, *(storable(getattr(cause, name)) for name in texts), int(cause.long), cause.overlaps)
             for cause in activity.causes
         ),
     )

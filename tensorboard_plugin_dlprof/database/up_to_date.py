@@ -51,8 +51,8 @@ def database_at_hand(profile: Path) -> Path | None:
     """The database for a path from the user: the file itself if it is one, else a current one next to it, else None."""
     if is_database_name(profile.name) or is_dlprof_database(profile):
         return profile
-    beside = database_of(profile)
-    return beside if beside.exists() and is_current(beside, profile) else None
+    neighbour = database_of(profile)
+    return neighbour if neighbour.exists() and is_current(neighbour, profile) else None
 
 
 def _facts(connection: UntrustedConnection) -> dict[str, str]:

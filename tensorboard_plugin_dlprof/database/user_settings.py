@@ -55,11 +55,11 @@ def read_user_settings(database: Path) -> UserSettings:
 
 
 def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> list[Selection]:
-    found_by: dict[int, str] = {}
+    labels: dict[int, str] = {}
     if "ext_aggregations" in tables:
         rows = connection.execute("SELECT aggr_id, candidate_label, candidate_source FROM main.ext_aggregations")
         # The label comes first because several candidates may have the same source.
-        found_by = {number: str(label or source or "") for number, label, source in rows.fetchmany(_MOST_AGGREGATIONS)}
+        labels = {number: str(label or source or "") for number, label, source in rows.fetchmany(_MOST_AGGREGATIONS)}
     rows = connection.execute(
         "SELECT summary.aggr_id, summary.iter_start, summary.iter_stop, "
         "summary.iter_aggregated = summary.iter_total, key_op.string "
@@ -71,7 +71,7 @@ def _aggregations(connection: UntrustedConnection, tables: frozenset[str]) -> li
             key_op or None,
             None if is_all else start,
             None if is_all else stop,
-            None if key_op else found_by.get(number) or None,
+            None if key_op else labels.get(number) or None,
         )
         for number, start, stop, is_all, key_op in rows.fetchmany(_MOST_AGGREGATIONS)
     ]

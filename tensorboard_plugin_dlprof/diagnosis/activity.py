@@ -13,8 +13,8 @@ from tensorboard_plugin_dlprof.columns.store import spill_columns
 from tensorboard_plugin_dlprof.diagnosis.calls import is_communication
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
-    BESIDE_COMMUNICATION,
-    BESIDE_COPY,
+    OVERLAPS_COMMUNICATION,
+    OVERLAPS_COPY,
     Activity,
     Cause,
     Int64s,
@@ -50,18 +50,18 @@ def with_busy_time(profile: Profile) -> Activity:
     causes = {cause: row for row, cause in enumerate(idle.causes)}
     kinds = _kinds_of_kernels(profile)
     devices = []
-    for found in idle.devices:
-        start, stop, mask = _busy(_work_of(profile, found.device, kinds))
+    for device in idle.devices:
+        start, stop, mask = _busy(_work_of(profile, device.device, kinds))
         rows = np.zeros(64, np.int32)
         for number in distinct_values(mask).tolist():
             rows[number] = causes.setdefault(_cause(number), len(causes))
-        both = np.concatenate((start, found.start_ns))
+        both = np.concatenate((start, device.start_ns))
         order = np.argsort(both, kind="stable")
         segments = Segments(
-            found.device,
+            device.device,
             both[order],
-            np.concatenate((stop, found.stop_ns))[order],
-            np.concatenate((rows[mask], found.cause))[order],
+            np.concatenate((stop, device.stop_ns))[order],
+            np.concatenate((rows[mask], device.cause))[order],
         )
         spill_columns(segments)
         devices.append(segments)
@@ -76,10 +76,10 @@ def communication_names(profile: Profile) -> list[int]:
     names = [text for text in distinct_values(shown).tolist() if is_communication(strings[text])]
     if not of_nsight or not names:
         return names
-    chosen = np.zeros(len(strings), np.bool_)
-    chosen[names] = True
-    found: list[int] = distinct_values(kernels.long_name[chosen[kernels.name]]).tolist()
-    return found
+    is_collective = np.zeros(len(strings), np.bool_)
+    is_collective[names] = True
+    long_names: list[int] = distinct_values(kernels.long_name[is_collective[kernels.name]]).tolist()
+    return long_names
 
 
 def _kinds_of_kernels(profile: Profile) -> Int64s:
@@ -131,9 +131,9 @@ def _busy(work: Iterator[tuple[int, Spans]]) -> tuple[Int64s, Int64s, Int64s]:
 
 
 def _cause(running: int) -> Cause:
-    beside = BESIDE_COMMUNICATION if running & _COMMUNICATION else 0
+    overlapped = OVERLAPS_COMMUNICATION if running & _COMMUNICATION else 0
     if running & _COPY:
-        beside |= BESIDE_COPY
+        overlapped |= OVERLAPS_COPY
     for kind, part, detail in (
         (_TENSOR, Part.COMPUTE_TENSOR, ""),
         (_OTHER, Part.COMPUTE_OTHER, ""),
@@ -141,7 +141,7 @@ def _cause(running: int) -> Cause:
         (_GRAPH, Part.COMPUTE_UNKNOWN, "graph"),
     ):
         if running & kind:
-            return Cause(part, detail, beside=beside)
+            return Cause(part, detail, overlaps=overlapped)
     if running & _COMMUNICATION:
-        return Cause(Part.COMMUNICATION, beside=beside & BESIDE_COPY)
+        return Cause(Part.COMMUNICATION, overlaps=overlapped & OVERLAPS_COPY)
     return Cause(Part.COPY)

@@ -70,7 +70,7 @@ class Diagnosis(msgspec.Struct):
     start_ns: Int64s
     stop_ns: Int64s
     typical: Typical
-    chosen: list[int]
+    selected: list[int]
     """Positions of the windows that means are made of."""
     devices: list[DeviceDiagnosis]
     causes: list[Cause]
@@ -87,12 +87,12 @@ class Diagnosis(msgspec.Struct):
     @property
     def mean_wall_ns(self) -> int:
         """Mean length of the chosen windows."""
-        return int(self.wall_ns[self.chosen].sum()) // max(len(self.chosen), 1)
+        return int(self.wall_ns[self.selected].sum()) // max(len(self.selected), 1)
 
     def mean(self, values: Int64s) -> Int64s:
         """Integer means of the chosen rows."""
-        found: Int64s = values[self.chosen].sum(axis=0) // max(len(self.chosen), 1)
-        return found
+        mean: Int64s = values[self.selected].sum(axis=0) // max(len(self.selected), 1)
+        return mean
 
     @property
     def lower_bound(self) -> list[str]:
@@ -111,8 +111,8 @@ def rows_of(
         windows: positions of windows; by default, those that means are made of.
         busy: whether busy time is included.
     """
-    chosen = diagnosis.chosen if windows is None else windows
-    return _rows(device.clipped, diagnosis.causes, diagnosis.merged, chosen, Part(0) if busy else Part.QUEUED)
+    positions = diagnosis.selected if windows is None else windows
+    return _rows(device.clipped, diagnosis.causes, diagnosis.merged, positions, Part(0) if busy else Part.QUEUED)
 
 
 def candidate_of(profile: Profile) -> IterationCandidate:
@@ -125,14 +125,14 @@ def candidate_of(profile: Profile) -> IterationCandidate:
 
 
 def diagnose(
-    profile: Profile, candidate: IterationCandidate | None = None, chosen: Sequence[int] | None = None
+    profile: Profile, candidate: IterationCandidate | None = None, selected: Sequence[int] | None = None
 ) -> Diagnosis:
     """Clip the activity of a profile to its iterations, or to the time with GPU work if none are marked.
 
     Args:
         profile: with the complete activity (``activity.complete``).
         candidate: the iterations; by default ``candidate_of(profile)``.
-        chosen: positions of the iterations that means are made of; by default the typical ones.
+        selected: positions of the iterations that means are made of; by default the typical ones.
     """
     candidate, activity = candidate or candidate_of(profile), profile.activity
     marked = candidate.source != "whole_capture"
@@ -151,11 +151,11 @@ def diagnose(
     typical = Typical(0, len(start) - 1, (), ())
     if len(start):
         work, ahead = np.zeros(len(start), np.bool_), np.zeros(len(start), np.bool_)
-        for found in devices:
-            work |= found.parts_ns[:, : Part.QUEUED].sum(axis=1) > 0
-            ahead |= ran_ahead(found.launches, start, stop)
+        for by_device in devices:
+            work |= by_device.parts_ns[:, : Part.QUEUED].sum(axis=1) > 0
+            ahead |= ran_ahead(by_device.launches, start, stop)
         typical = find_typical((stop - start).tolist(), work.tolist(), ahead.tolist())
-    positions = typical.chosen if chosen is None or not marked else list(chosen)
+    positions = typical.selected if selected is None or not marked else list(selected)
     return Diagnosis(
         profile, candidate, marked, labels, start, stop, typical, positions, devices, *_merged(activity.causes)
     )
@@ -211,7 +211,7 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
     last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)
     longest = rows[order[last]]
     means = len(windows)
-    found = [
+    result = [
         Row(
             causes[int(cause[row])],
             max(1, round(int(count[row]) / means)),
@@ -221,7 +221,7 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
         )
         for row in range(len(cause))
     ]
-    return sorted(found, key=lambda row: -row.time_ns)
+    return sorted(result, key=lambda row: -row.time_ns)
 
 
 _INDEX = re.compile(r"\[\d+\]")
@@ -237,31 +237,31 @@ def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
 
     An op keeps its id if it is the only one.
     """
-    found: dict[Cause, int] = {}
+    sums: dict[Cause, int] = {}
     ops: dict[int, str] = {}
     rows = np.zeros(len(causes), np.int64)
     for row, cause in enumerate(causes):
         path = without_layers(cause.path) if cause.kind == "op" else cause.path
-        key = msgspec.structs.replace(cause, path=path, op_id="", beside=0)
-        rows[row] = found.setdefault(key, len(found))
+        key = msgspec.structs.replace(cause, path=path, op_id="", overlaps=0)
+        rows[row] = sums.setdefault(key, len(sums))
         ops[int(rows[row])] = cause.op_id if ops.get(int(rows[row]), cause.op_id) == cause.op_id else ""
-    return [msgspec.structs.replace(cause, op_id=ops[row]) for cause, row in found.items()], rows
+    return [msgspec.structs.replace(cause, op_id=ops[row]) for cause, row in sums.items()], rows
 
 
 def _lower_bound(diagnosis: Diagnosis) -> list[str]:
     activity, kernels = diagnosis.profile.activity, diagnosis.profile.kernels
     wall = diagnosis.mean_wall_ns
-    found = []
+    bounds = []
     missing = [int(diagnosis.mean(device.queued_ns)[2:].sum()) for device in diagnosis.devices]
     if any(time and time >= MISSING_FRACTION * wall for time in missing):
-        found.append("missing_work")
+        bounds.append("missing_work")
     if activity.launch_calls_without_work > UNMATCHED_FRACTION * max(activity.launch_calls, 1):
-        found.append("launches_without_work")
+        bounds.append("launches_without_work")
     if np.count_nonzero(kernels.launched == 0) > UNMATCHED_FRACTION * max(len(kernels.op), 1):
-        found.append("work_without_launch")
+        bounds.append("work_without_launch")
     if any(device.graph_ns.any() for device in diagnosis.devices):
-        found.append("graphs_whole")
-    return found
+        bounds.append("graphs_whole")
+    return bounds
 
 
 def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -272,7 +272,7 @@ def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
     begun = [profile.instances.cpu_start, profile.calls.api_start, profile.syncs.api_start]
     begun += [table.api_start for table in (profile.kernels, profile.memcpys, profile.memsets)]
     first_call = min((int(column.min()) for column in begun if len(column)), default=0)
-    found = {}
+    result = {}
     for device, segments in zip(diagnosis.devices, profile.activity.devices, strict=False):
         first = int(_busy_bounds(profile.activity, segments)[0])
         begin = min(first_call, first)
@@ -282,8 +282,8 @@ def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
         if begin < first:
             clipped = Clipped(profile.activity, segments, np.array([begin]), np.array([max(first - queued, begin)]))
             parts = {part.label: int(clipped.parts_ns()[0, part]) for part in Part if part > Part.QUEUED}
-        found[str(device.device)] = {"wall_ns": first - begin, "queued_ns": queued, "parts": parts}
-    return found
+        result[str(device.device)] = {"wall_ns": first - begin, "queued_ns": queued, "parts": parts}
+    return result
 
 
 # ---- what it means ---------------------------------------------------------------------------------------------------
@@ -298,17 +298,19 @@ def working(diagnosis: Diagnosis) -> list[DeviceDiagnosis]:
 
 def far_ahead(diagnosis: Diagnosis) -> bool:
     """Whether the host is far ahead of every GPU, so that nothing it does sooner would help."""
-    chosen = diagnosis.chosen
-    if not diagnosis.devices or not chosen:
+    selected = diagnosis.selected
+    if not diagnosis.devices or not selected:
         return False
-    wall = int(diagnosis.wall_ns[chosen].sum())
-    found = []
+    wall = int(diagnosis.wall_ns[selected].sum())
+    result = []
     for device in working(diagnosis):
-        medians = device.queue.median[chosen]
+        medians = device.queue.median[selected]
         median = middle(medians[medians >= 0])
-        is_never_empty = bool(device.queue.launches[chosen].any()) and device.queue.empty_ns[chosen].sum() < 0.01 * wall
-        found.append((median or 0) > 100 or is_never_empty)
-    return bool(found) and all(found)
+        is_never_empty = (
+            bool(device.queue.launches[selected].any()) and device.queue.empty_ns[selected].sum() < 0.01 * wall
+        )
+        result.append((median or 0) > 100 or is_never_empty)
+    return bool(result) and all(result)
 
 
 def host_bound(diagnosis: Diagnosis) -> bool:
@@ -333,7 +335,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         {part: int(parts[part]) for part in Part},
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
-        capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.chosen), 1),
+        capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.selected), 1),
         one_of=len(diagnosis.devices),
     )
 

@@ -51,7 +51,7 @@ def as_data(
     shift = info.base_time_ns if is_nsight else 0
     base = 0 if is_nsight else info.base_time_ns - info.base_offset_ns
     typical, wall = diagnosis.typical, diagnosis.wall_ns.tolist()
-    is_typical = set(typical.chosen)
+    is_typical = set(typical.selected)
     is_drawn = not of_page or len(wall) <= MOST_DRAWN
     numbers = [str(number) for number in diagnosis.candidate.values.tolist()]
     used = {device.device for device in diagnosis.devices}
@@ -95,8 +95,8 @@ def as_data(
             for position in range(len(wall) if is_drawn else 0)
         ],
         "mean": {
-            "iterations": len(diagnosis.chosen),
-            "chosen": diagnosis.chosen if is_drawn else [],
+            "iterations": len(diagnosis.selected),
+            "selected": diagnosis.selected if is_drawn else [],
             "wall_ns": diagnosis.mean_wall_ns,
             "devices": {str(device.device): _mean_data(diagnosis, device) for device in diagnosis.devices},
         },
@@ -110,11 +110,11 @@ def as_data(
 def _process(diagnosis: Diagnosis, device: int) -> str | None:
     """The id of the process that gave a GPU its work; None if several did, or none that was recorded."""
     profile = diagnosis.profile
-    found: set[int] = set()
+    processes: set[int] = set()
     for table in (profile.kernels, profile.memcpys, profile.memsets):
         launched = (table.device == device) & (table.launched != 0)
-        found.update(distinct_values(table.process_id[launched]).tolist())
-    return str(found.pop()) if len(found) == 1 else None
+        processes.update(distinct_values(table.process_id[launched]).tolist())
+    return str(processes.pop()) if len(processes) == 1 else None
 
 
 def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -> dict[str, Any]:
@@ -142,9 +142,9 @@ def _device_data(diagnosis: Diagnosis, device: DeviceDiagnosis, position: int) -
 
 
 def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
-    queue, chosen = device.queue, diagnosis.chosen
-    wall = int(diagnosis.wall_ns[chosen].sum())
-    medians, delays = queue.median[chosen], queue.delay_ns[chosen]
+    queue, selected = device.queue, diagnosis.selected
+    wall = int(diagnosis.wall_ns[selected].sum())
+    medians, delays = queue.median[selected], queue.delay_ns[selected]
     return {
         "parts": _parts(diagnosis.mean(device.parts_ns)),
         "queued": _queued(diagnosis.mean(device.queued_ns)),
@@ -156,7 +156,7 @@ def _mean_data(diagnosis: Diagnosis, device: DeviceDiagnosis) -> dict[str, Any]:
         "rows": _row_data(rows_of(diagnosis, device)),
         "queue": {
             "median": middle(medians[medians >= 0]),
-            "empty_share": int(queue.empty_ns[chosen].sum()) / wall if wall else None,
+            "empty_share": int(queue.empty_ns[selected].sum()) / wall if wall else None,
             "start_delay_median_ns": middle(delays[delays >= 0]),
             "launches": int(diagnosis.mean(queue.launches)),
             "lag_ns": int(diagnosis.mean(queue.lag_ns)),
@@ -183,7 +183,7 @@ def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
     for row in rest:
         left[row.cause.part][0] += row.count
         left[row.cause.part][1] += row.time_ns
-    found: list[dict[str, Any]] = [
+    result: list[dict[str, Any]] = [
         {
             "part": Part(row.cause.part).label,
             "class": row.cause.detail or None,
@@ -197,9 +197,9 @@ def _row_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
         }
         for row in shown
     ]
-    found += [
+    result += [
         {"part": Part(part).label, "class": None, "call": None, "path": "(rest)", "kind": None, "op": None,
          "thread": None, "count": count, "time_ns": time}
         for part, (count, time) in left.items()
     ]  # fmt: skip
-    return found
+    return result

@@ -20,20 +20,20 @@ _INCOMPLETE = {
 _ROWS = 3
 
 
-def text_of(found: Mapping[str, Any]) -> str:
+def text_of(diagnosis: Mapping[str, Any]) -> str:
     """The object of ``as_data.as_data`` as text that ends in a newline."""
-    return "".join(f"{line}\n" for line in _lines(found))
+    return "".join(f"{line}\n" for line in _lines(diagnosis))
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
-    yield found["headline"]
-    if found["typical"]["said"]:
-        yield found["typical"]["said"]
-    wall = found["mean"]["wall_ns"]
-    unit = matrix_unit_of(device["name"] or "" for device in found["devices"])
-    for device, mean in found["mean"]["devices"].items():
+def _lines(diagnosis: Mapping[str, Any]) -> Iterator[str]:
+    yield diagnosis["headline"]
+    if diagnosis["typical"]["said"]:
+        yield diagnosis["typical"]["said"]
+    wall = diagnosis["mean"]["wall_ns"]
+    unit = matrix_unit_of(device["name"] or "" for device in diagnosis["devices"])
+    for device, mean in diagnosis["mean"]["devices"].items():
         yield ""
-        yield f"GPU {device}, {_span(found)} {short_duration(wall)}"
+        yield f"GPU {device}, {_span(diagnosis)} {short_duration(wall)}"
         for part, time in sorted(mean["parts"].items(), key=lambda item: -item[1]):
             if not time:
                 continue
@@ -45,19 +45,19 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
                     places[" in ".join(filter(None, (row["call"], row["path"])))] += row["time_ns"]
             for place, spent in sorted(places.items(), key=lambda item: (item[0] == "(rest)", -item[1]))[:_ROWS]:
                 yield f"  {'':>18}  {short_duration(spent):>9}  {place}"
-    if found["lower_bound"]:
+    if diagnosis["lower_bound"]:
         yield ""
-        yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in found['lower_bound'])}."
-    for number, finding in enumerate(found["findings"], start=1):
+        yield f"The recording is incomplete: {'; '.join(_INCOMPLETE[reason] for reason in diagnosis['lower_bound'])}."
+    for number, finding in enumerate(diagnosis["findings"], start=1):
         yield ""
         yield f"{number}. {finding['title']}"
         if finding["action"]:
             yield f"   {finding['action']}"
 
 
-def _span(found: Mapping[str, Any]) -> str:
-    count = found["mean"]["iterations"]
-    if not found["marked"]:
+def _span(diagnosis: Mapping[str, Any]) -> str:
+    count = diagnosis["mean"]["iterations"]
+    if not diagnosis["marked"]:
         return "from the first to the last GPU work:"
     return "the iteration:" if count == 1 else f"mean of {count:,} iterations:"
 

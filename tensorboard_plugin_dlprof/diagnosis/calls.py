@@ -57,7 +57,7 @@ def without_version(name: str) -> str:
 def blocking_class(name: str) -> str:
     """The class of calls that block the host however short they are: ``sync``, ``copy``, ``allocation``, ``module``;
     empty for all others."""
-    return next((found for found, pattern in _CLASSES if pattern.match(name)), "")
+    return next((call_class for call_class, pattern in _CLASSES if pattern.match(name)), "")
 
 
 def class_if_long(name: str) -> str:

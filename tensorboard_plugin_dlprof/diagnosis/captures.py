@@ -22,12 +22,12 @@ def captured(diagnosis: Diagnosis) -> tuple[int, int]:
     """How many CUDA graphs are captured, and for how many nanoseconds; 0 and 0 if it is the lesser part of the
     iterations that means are of."""
     calls, strings = diagnosis.profile.calls, diagnosis.profile.strings
-    if not len(calls.name) or not diagnosis.chosen:
+    if not len(calls.name) or not diagnosis.selected:
         return 0, 0
     capturing = {
-        text: found[1] == "Begin"
+        text: match[1] == "Begin"
         for text in distinct_values(calls.name).tolist()
-        if (found := _CAPTURE.match(strings[text]))
+        if (match := _CAPTURE.match(strings[text]))
     }
     rows = np.flatnonzero(are_among(calls.name, capturing))
     begun: dict[tuple[int, int], int] = {}
@@ -38,7 +38,7 @@ def captured(diagnosis: Diagnosis) -> tuple[int, int]:
             begun[thread] = int(calls.api_start[row])
         elif thread in begun:
             spans.append((begun.pop(thread), int(calls.api_stop[row])))
-    first, last = diagnosis.chosen[0], diagnosis.chosen[-1]
+    first, last = diagnosis.selected[0], diagnosis.selected[-1]
     start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
     inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]
     time_ns = sum(end - begin for begin, end in inside)

@@ -9,8 +9,8 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
-    BESIDE_COMMUNICATION,
-    BESIDE_COPY,
+    OVERLAPS_COMMUNICATION,
+    OVERLAPS_COPY,
     Activity,
     Int32s,
     Int64s,
@@ -53,9 +53,9 @@ class Clipped:
         """The parts of each window: shape (n, 14), by ``Part``; they add up to its length."""
         return self._sums(self.window * len(Part) + self.part, self.length_ns, len(Part))
 
-    def sums_ns(self, chosen: list[bool]) -> Int64s:
+    def sums_ns(self, wanted: list[bool]) -> Int64s:
         """Time in each window of the chosen causes, of which there is a flag for each."""
-        rows = np.array(chosen or [False], np.bool_)[self.cause]
+        rows = np.array(wanted or [False], np.bool_)[self.cause]
         return self._sums(self.window[rows], self.length_ns[rows], 1)[:, 0]
 
     def queued_ns(self, detail: str) -> Int64s:
@@ -69,12 +69,12 @@ class Clipped:
     def communication_ns(self) -> Int64s:
         """Time with any communication in each window, hidden or exposed."""
         return self.sums_ns(
-            [c.part == Part.COMMUNICATION or bool(c.beside & BESIDE_COMMUNICATION) for c in self._causes]
+            [c.part == Part.COMMUNICATION or bool(c.overlaps & OVERLAPS_COMMUNICATION) for c in self._causes]
         )
 
     def copy_ns(self) -> Int64s:
         """Time with any copy in each window, hidden or exposed."""
-        return self.sums_ns([c.part == Part.COPY or bool(c.beside & BESIDE_COPY) for c in self._causes])
+        return self.sums_ns([c.part == Part.COPY or bool(c.overlaps & OVERLAPS_COPY) for c in self._causes])
 
     def _sums(self, key: Int32s, weights: Int64s, width: int) -> Int64s:
         sums = np.bincount(key, weights=weights, minlength=self.windows * width)

@@ -93,12 +93,12 @@ def _recording(profile: Profile, calls: _Calls) -> Recording:
     )
     of_loader = loads[instances.op[rows]] if len(rows) else np.zeros(0, np.bool_)
     loader = HostItems(ops.spans.some(of_loader), ops.thread[of_loader])
-    kept = np.flatnonzero(real)
+    real_rows = np.flatnonzero(real)
     number = np.full(len(real), -1)
-    number[kept] = np.arange(len(kept))
+    number[real_rows] = np.arange(len(real_rows))
     work.call = np.where(work.call >= 0, number[work.call], -1)
     for name in ("start_ns", "stop_ns", "process", "thread", "name_number", "op"):
-        setattr(calls, name, getattr(calls, name)[kept])
+        setattr(calls, name, getattr(calls, name)[real_rows])
     nothing = HostItems(Spans(*(np.zeros(0, np.int64) for _ in range(3))), np.zeros(0, np.int32))
     io = HostItems(
         Spans(profile.io.start_ns, profile.io.stop_ns, np.zeros(len(profile.io.start_ns), np.int64)),
@@ -110,7 +110,7 @@ def _recording(profile: Profile, calls: _Calls) -> Recording:
     cuts = (candidate.start_ns[0], candidate.stop_ns[-1]) if marked else (work.start_ns.min(), work.stop_ns.max())
     return Recording(
         work=work,
-        calls=HostCalls(calls.start_ns, calls.stop_ns, of_calls[kept], calls.name_number),
+        calls=HostCalls(calls.start_ns, calls.stop_ns, of_calls[real_rows], calls.name_number),
         call_names=calls.name,
         loader=loader,
         io=io,
@@ -138,7 +138,7 @@ def _named(
 ) -> Segments:
     always, if_long = call_classes(recording)
     keys: dict[tuple[int, int, int, bool, bool], int] = {}
-    found = np.empty(len(pieces.part), np.int32)
+    function = np.empty(len(pieces.part), np.int32)
     of_call = are_among(pieces.part, (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)) | pieces.of_call
     of_call &= pieces.item >= 0
     columns = zip(pieces.part.tolist(), pieces.item.tolist(), of_call.tolist(), pieces.detail.tolist(), strict=True)
@@ -167,5 +167,5 @@ def _named(
                 long=part == Part.BLOCKED and key[4],
             )
             keys[key] = causes.setdefault(cause, len(causes))
-        found[row] = keys[key]
-    return Segments(pieces.device, pieces.start_ns, pieces.stop_ns, found)
+        function[row] = keys[key]
+    return Segments(pieces.device, pieces.start_ns, pieces.stop_ns, function)

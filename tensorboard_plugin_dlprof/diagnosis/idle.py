@@ -75,7 +75,9 @@ def find_idle(recording: Recording) -> Iterator[IdlePieces]:
 def call_classes(recording: Recording) -> tuple[list[str], list[str]]:
     """The class of each name of a call: however short the call is, and if it takes ``BLOCK_NS`` or longer."""
     always = [blocking_class(name) for name in recording.call_names]
-    return always, [found or class_if_long(name) for found, name in zip(always, recording.call_names, strict=True)]
+    return always, [
+        call_class or class_if_long(name) for call_class, name in zip(always, recording.call_names, strict=True)
+    ]
 
 
 class _Threads:
@@ -84,7 +86,7 @@ class _Threads:
     def __init__(self, recording: Recording) -> None:
         calls = recording.calls
         always, _ = call_classes(recording)
-        blocks = np.array([bool(found) for found in always], np.bool_)
+        blocks = np.array([bool(call_class) for call_class in always], np.bool_)
         of_class = blocks[calls.name] if len(calls.name) else np.zeros(0, np.bool_)
         blocking = of_class | (calls.stop_ns - calls.start_ns >= BLOCK_NS)
         every = HostItems(Spans(calls.start_ns, calls.stop_ns, np.arange(len(calls.start_ns))), calls.thread)
@@ -99,8 +101,8 @@ class _Threads:
         self._rows = {
             name: dict(rows_by_value(items.thread)) for name, items in self._items.items() if len(items.thread)
         }
-        for name, chosen in (("blocking", blocking), ("calls", ~blocking)):
-            self._rows[name] = {thread: rows[chosen[rows]] for thread, rows in self._rows.get(name, {}).items()}
+        for name, is_wanted in (("blocking", blocking), ("calls", ~blocking)):
+            self._rows[name] = {thread: rows[is_wanted[rows]] for thread, rows in self._rows.get(name, {}).items()}
         self._made: dict[tuple[str, int], Spans] = {}
         self._shields: dict[int, Spans] = {}
 
@@ -124,7 +126,7 @@ class _Threads:
         return self._shields[thread]
 
 
-class _Found(msgspec.Struct):
+class _Explained(msgspec.Struct):
     """Pieces of gaps; ``spans.row`` is the number of the gap."""
 
     spans: Spans
@@ -147,8 +149,8 @@ class _Finder:
         launches = np.array([is_launch(name) for name in names], np.bool_)
         rows = np.flatnonzero(launches[calls.name]) if len(calls.name) else np.zeros(0, np.int64)
         thread = calls.thread[rows]
-        found = [(-len(own), int(calls.start_ns[rows[own]].min()), number) for number, own in rows_by_value(thread)]
-        return [number for _, _, number in sorted(found)]
+        threads = [(-len(own), int(calls.start_ns[rows[own]].min()), number) for number, own in rows_by_value(thread)]
+        return [number for _, _, number in sorted(threads)]
 
     @cached_property
     def _is_graph_launch(self) -> npt.NDArray[np.bool_]:
@@ -160,15 +162,15 @@ class _Finder:
         for begin in range(0, max(gaps.count, 1), size):
             block = np.arange(begin, min(begin + size, gaps.count))
             unknown, asked = gaps.host(block)
-            found = [
+            pieces = [
                 gaps.queued(block),
-                _Found(unknown, Part.LAUNCH_UNKNOWN, np.full(len(unknown.start), -1), -1),
+                _Explained(unknown, Part.LAUNCH_UNKNOWN, np.full(len(unknown.start), -1), -1),
                 *self._asked(gaps, asked),
                 gaps.delivery(block),
             ]
-            yield _pieces(device, found, gaps)
+            yield _pieces(device, pieces, gaps)
 
-    def _asked(self, gaps: _Gaps, asked: Spans) -> Iterator[_Found]:
+    def _asked(self, gaps: _Gaps, asked: Spans) -> Iterator[_Explained]:
         """The host's part of some gaps."""
         thread = gaps.thread[asked.row]
         thread = np.where(thread < 0, self._recording.main, thread)
@@ -183,7 +185,7 @@ class _Finder:
             place = np.searchsorted(mine.row, rest.row)
             is_long = np.bincount(place, weights=rest.stop - rest.start, minlength=len(rows)) >= LONG_NS
             short = rest.some(~is_long[place])
-            yield _Found(short, Part.LAUNCHING, gaps.awaited[short.row], number)
+            yield _Explained(short, Part.LAUNCHING, gaps.awaited[short.row], number)
             if is_long.any():
                 yield from self._long(mine.some(is_long), order, gaps)
 
@@ -198,13 +200,13 @@ class _Finder:
             same.insert(0, main)
         return list(dict.fromkeys(order + same))
 
-    def _answers(self, left: Spans, order: list[int]) -> Iterator[_Found]:
+    def _answers(self, left: Spans, order: list[int]) -> Iterator[_Explained]:
         """Pieces in which a thread loads data, is blocked, or reads and writes."""
         for place, thread in enumerate(order):
             for state, part in zip(("loader", "blocking", "io"), _STATES, strict=True):
                 inside, item, left = split(left, self._threads.own(state, thread))
                 if len(item):
-                    yield _Found(inside, part, item, thread)
+                    yield _Explained(inside, part, item, thread)
             later = [
                 self._threads.own(state, other)
                 for other in order[place + 1 :]
@@ -219,7 +221,7 @@ class _Finder:
                 return
             _, _, left = split(left, self._threads.shield(thread))
 
-    def _long(self, left: Spans, order: list[int], gaps: _Gaps) -> Iterator[_Found]:
+    def _long(self, left: Spans, order: list[int], gaps: _Gaps) -> Iterator[_Explained]:
         """What the host did in gaps with much host time, besides the answers already given."""
         window = left
         for thread in order:
@@ -230,8 +232,8 @@ class _Finder:
                 near = raw.some(meeting(raw, window))
                 inside, item, left = split(left, outermost(near) if state == "ops" else innermost(near))
                 if len(item):
-                    yield _Found(inside, part, item, thread, state == "calls")
-        yield _Found(left, Part.UNRECORDED, gaps.awaited[left.row], order[0] if order else -1)
+                    yield _Explained(inside, part, item, thread, state == "calls")
+        yield _Explained(left, Part.UNRECORDED, gaps.awaited[left.row], order[0] if order else -1)
 
 
 class _Gaps:
@@ -277,10 +279,10 @@ class _Gaps:
         before = np.minimum(np.searchsorted(stops[by_stop], self.start, side="left"), len(stops) - 1)
         is_end = stops[by_stop[before]] == self.start
         differs = stream[by_stop[before]] != stream[np.minimum(first, len(stream) - 1)]
-        found: npt.NDArray[np.bool_] = self.ends & is_end & differs
-        return found
+        changes: npt.NDArray[np.bool_] = self.ends & is_end & differs
+        return changes
 
-    def queued(self, block: Int64s) -> _Found:
+    def queued(self, block: Int64s) -> _Explained:
         """The time in which work was waiting, by reason."""
         waits = block[self.queue_from[block] < self.stop[block]]
         spans = Spans(self.queue_from[waits], self.stop[waits], waits)
@@ -295,8 +297,8 @@ class _Gaps:
             [DEPENDENCY, TURNAROUND, DEPENDENCY, GRAPH],
             UNEXPLAINED,
         )
-        is_told = (detail == GRAPH) | (detail == UNEXPLAINED)
-        return _Found(spans, Part.QUEUED, np.where(is_told, self.awaited[waits], -1), -1, detail=detail)
+        is_explained = (detail == GRAPH) | (detail == UNEXPLAINED)
+        return _Explained(spans, Part.QUEUED, np.where(is_explained, self.awaited[waits], -1), -1, detail=detail)
 
     def host(self, block: Int64s) -> tuple[Spans, Spans]:
         """The time before: of gaps that end with work of unknown calls, and that for which the host is asked."""
@@ -309,11 +311,11 @@ class _Gaps:
         asked = Spans(self.start[rows], end, rows)
         return nobody, asked.some(asked.stop > asked.start)
 
-    def delivery(self, block: Int64s) -> _Found:
+    def delivery(self, block: Int64s) -> _Explained:
         """The time from the return of the call to when work usually starts."""
         rows = block[self.late[block] & (self.returned[block] < self.queue_from[block])]
         spans = Spans(self.returned[rows], self.queue_from[rows], rows)
-        return _Found(spans, Part.LAUNCHING, self.awaited[rows], -2)
+        return _Explained(spans, Part.LAUNCHING, self.awaited[rows], -2)
 
 
 def _any_of(flags: npt.NDArray[np.bool_], first: Int32s, after: Int32s) -> npt.NDArray[np.bool_]:
@@ -354,16 +356,16 @@ def _between(starts: Int64s, stops: Int64s, recording: Recording) -> tuple[Int64
 def _ends_near(stops: Int64s, time: Int64s) -> npt.NDArray[np.bool_]:
     """Whether other work ended shortly before each time."""
     stops = np.sort(stops)
-    found: npt.NDArray[np.bool_] = np.searchsorted(stops, time, side="right") > np.searchsorted(
+    is_near: npt.NDArray[np.bool_] = np.searchsorted(stops, time, side="right") > np.searchsorted(
         stops, time - NEAR_NS, side="left"
     )
-    return found
+    return is_near
 
 
-def _pieces(device: int, found: list[_Found], gaps: _Gaps) -> IdlePieces:
-    spans = joined([each.spans for each in found])
-    sizes = [len(each.spans.start) for each in found]
-    thread = np.repeat(np.array([each.thread for each in found], np.int32), sizes)
+def _pieces(device: int, pieces: list[_Explained], gaps: _Gaps) -> IdlePieces:
+    spans = joined([each.spans for each in pieces])
+    sizes = [len(each.spans.start) for each in pieces]
+    thread = np.repeat(np.array([each.thread for each in pieces], np.int32), sizes)
     if (delivered := thread == -2).any():
         thread[delivered] = gaps.thread[spans.row[delivered]]
     order = np.argsort(spans.start, kind="stable")
@@ -371,11 +373,11 @@ def _pieces(device: int, found: list[_Found], gaps: _Gaps) -> IdlePieces:
         device=device,
         start_ns=spans.start[order],
         stop_ns=spans.stop[order],
-        part=np.repeat(np.array([each.part for each in found], np.int32), sizes)[order],
-        item=np.concatenate([each.item for each in found])[order].astype(np.int64),
+        part=np.repeat(np.array([each.part for each in pieces], np.int32), sizes)[order],
+        item=np.concatenate([each.item for each in pieces])[order].astype(np.int64),
         detail=np.concatenate(
-            [np.zeros(size) if each.detail is None else each.detail for each, size in zip(found, sizes, strict=True)]
+            [np.zeros(size) if each.detail is None else each.detail for each, size in zip(pieces, sizes, strict=True)]
         )[order].astype(np.int32),
         thread=thread[order],
-        of_call=np.repeat(np.array([each.of_call for each in found], np.bool_), sizes)[order],
+        of_call=np.repeat(np.array([each.of_call for each in pieces], np.bool_), sizes)[order],
     )

@@ -70,14 +70,14 @@ def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
     of_call = calls.op.astype(np.int64) << 32 | calls.instance
     order = np.argsort(of_call, kind="stable")
     place = np.minimum(np.searchsorted(of_call[order], of_graph), len(order) - 1)
-    found = of_call[order[place]] == of_graph
-    call = order[place[found]]
+    is_launched = of_call[order[place]] == of_graph
+    call = order[place[is_launched]]
     return (
         calls.api_start[call],
         calls.api_stop[call],
         calls.process_id[call],
         calls.thread_id[call],
-        graphs.gpu_start[rows[found]],
+        graphs.gpu_start[rows[is_launched]],
     )
 
 
@@ -90,17 +90,17 @@ def ran_ahead(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> npt.NDAr
 
     new = at(begun, stop_ns) - at(begun, start_ns)
     grown = new - (at(started, stop_ns) - at(started, start_ns))
-    found: npt.NDArray[np.bool_] = (new > 0) & (4 * grown > new)
-    return found
+    is_ahead: npt.NDArray[np.bool_] = (new > 0) & (4 * grown > new)
+    return is_ahead
 
 
 def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueTimes:
     """The queue in each of n disjoint ascending windows."""
     count = len(start_ns)
     nothing = np.full(count, -1, np.int64)
-    found = QueueTimes(nothing.copy(), stop_ns - start_ns, nothing.copy(), np.zeros(count, np.int64), nothing * 0)
+    result = QueueTimes(nothing.copy(), stop_ns - start_ns, nothing.copy(), np.zeros(count, np.int64), nothing * 0)
     if not len(launches.begun_ns):
-        return found
+        return result
     waits = launches.started_ns > launches.begun_ns
     times = np.concatenate((launches.begun_ns[waits], launches.started_ns[waits], start_ns, stop_ns))
     change = np.zeros(len(times), np.int64)
@@ -123,12 +123,12 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
         spent = np.bincount(number, weights=length[here], minlength=len(levels))
         whole = spent.sum()
         if whole:
-            found.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]
-            found.empty_ns[window] = int(spent[levels == 0].sum())
+            result.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]
+            result.empty_ns[window] = int(spent[levels == 0].sum())
         mine = np.sort(delay[own[0, window] : own[1, window]])
-        found.launches[window] = len(mine)
+        result.launches[window] = len(mine)
         if len(mine):
-            found.delay_ns[window] = mine[len(mine) // 2]
+            result.delay_ns[window] = mine[len(mine) // 2]
         if before[window]:
-            found.lag_ns[window] = max(int(latest[before[window] - 1] - stop_ns[window]), 0)
-    return found
+            result.lag_ns[window] = max(int(latest[before[window] - 1] - stop_ns[window]), 0)
+    return result

@@ -12,7 +12,7 @@ Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 
 
-BESIDE_COMMUNICATION, BESIDE_COPY = 1, 2
+OVERLAPS_COMMUNICATION, OVERLAPS_COPY = 1, 2
 
 
 class Cause(msgspec.Struct, frozen=True):
@@ -35,8 +35,8 @@ class Cause(msgspec.Struct, frozen=True):
     """Name of the host thread; ``main`` for the one that drives the program."""
     long: bool = False
     """Whether the call took ``LONG_NS`` or longer."""
-    beside: int = 0
-    """What runs at the same time and does not count: ``BESIDE_COMMUNICATION``, ``BESIDE_COPY``, their sum, or 0."""
+    overlaps: int = 0
+    """What runs at the same time and does not count: ``OVERLAPS_COMMUNICATION``, ``OVERLAPS_COPY``, their sum, or 0."""
 
 
 class Segments(msgspec.Struct):
@@ -51,9 +51,9 @@ class Segments(msgspec.Struct):
 
 def of_devices(blocks: Iterable[Segments]) -> list[Segments]:
     """The segments of each GPU, of which there may be several blocks, by time."""
-    found: dict[int, list[Segments]] = {}
+    by_device: dict[int, list[Segments]] = {}
     for block in blocks:
-        found.setdefault(block.device, []).append(block)
+        by_device.setdefault(block.device, []).append(block)
     return [
         Segments(
             device,
@@ -61,7 +61,7 @@ def of_devices(blocks: Iterable[Segments]) -> list[Segments]:
             np.concatenate([block.stop_ns for block in own]),
             np.concatenate([block.cause for block in own]),
         )
-        for device, own in found.items()
+        for device, own in by_device.items()
     ]
 
 

@@ -19,9 +19,9 @@ class Spans(NamedTuple):
     stop: Int64s
     row: Int64s
 
-    def some(self, chosen: npt.NDArray[np.bool_] | Int64s) -> Spans:
+    def some(self, rows: npt.NDArray[np.bool_] | Int64s) -> Spans:
         """The chosen intervals."""
-        return Spans(self.start[chosen], self.stop[chosen], self.row[chosen])
+        return Spans(self.start[rows], self.stop[rows], self.row[rows])
 
 
 def no_spans() -> Spans:
@@ -45,8 +45,8 @@ def outermost(spans: Spans) -> Spans:
     reach = np.maximum.accumulate(stop) if len(stop) else stop
     begin = start.copy()
     np.maximum(start[1:], reach[:-1], out=begin[1:])
-    kept = stop > begin
-    return Spans(begin[kept], stop[kept], row[kept])
+    is_real = stop > begin
+    return Spans(begin[is_real], stop[is_real], row[is_real])
 
 
 def innermost(spans: Spans) -> Spans:
@@ -60,9 +60,9 @@ def innermost(spans: Spans) -> Spans:
     for number, (first, last) in enumerate(bounds):
         inside[first:last] = number  # later ones are painted over earlier ones
     heads = np.flatnonzero(np.append(True, inside[1:] != inside[:-1]))
-    found, first_edge, last_edge = inside[heads], edges[heads], np.append(edges[heads[1:]], edges[-1])
-    known = found >= 0
-    return Spans(first_edge[known], last_edge[known], row[found[known]])
+    item, first_edge, last_edge = inside[heads], edges[heads], np.append(edges[heads[1:]], edges[-1])
+    known = item >= 0
+    return Spans(first_edge[known], last_edge[known], row[item[known]])
 
 
 def covered(spans: Spans) -> Spans:
@@ -77,8 +77,8 @@ def covered(spans: Spans) -> Spans:
 def meeting(spans: Spans, items: Spans) -> npt.NDArray[np.bool_]:
     """Which intervals overlap any of the disjoint ascending ``items``."""
     first = np.searchsorted(items.stop, spans.start, side="right")
-    found: npt.NDArray[np.bool_] = first < np.searchsorted(items.start, spans.stop, side="left")
-    return found
+    meets: npt.NDArray[np.bool_] = first < np.searchsorted(items.start, spans.stop, side="left")
+    return meets
 
 
 def within(spans: Spans, items: Spans) -> tuple[Spans, Int64s]:

@@ -45,21 +45,21 @@ def read_activity(
         sqlite3.Error: they cannot be read.
     """
     rows = con.execute(
-        "SELECT part, detail, call, path, kind, op_id, thread, is_long, beside FROM activity_causes ORDER BY id"
+        "SELECT part, detail, call, path, kind, op_id, thread, is_long, overlaps FROM activity_causes ORDER BY id"
     ).fetchmany(_MOST_CAUSES)
     causes = [_cause(row) for row in rows]
     if any(not 0 <= cause.part < len(Part) for cause in causes):
         raise ValueError("an unknown part of the time")
     devices: dict[int, list[tuple[int, list[Int64s]]]] = {}
-    found = 0
+    count = 0
     for device, start, data in con.execute(
         "SELECT device_id, start_ns, data FROM activity_segments "
         "WHERE (?1 IS NULL OR stop_ns > ?1) AND (?2 IS NULL OR start_ns < ?2) ORDER BY id",
         (begin_ns, end_ns),
     ):
         columns = unpack_from(con, data, 2)
-        found += len(columns[0])
-        if found > most + SEGMENTS_A_ROW:
+        count += len(columns[0])
+        if count > most + SEGMENTS_A_ROW:
             raise ValueError("too many segments of time")
         devices.setdefault(int(device), []).append((int(start), columns))
     totals = con.execute("SELECT launch_calls, launch_calls_without_work FROM activity_totals").fetchone()
@@ -70,9 +70,9 @@ def read_activity(
 
 
 def _cause(row: tuple[Any, ...]) -> Cause:
-    part, *words, is_long, beside = row
+    part, *words, is_long, overlaps = row
     detail, call, path, kind, op_id, thread = map(str, words)
-    return Cause(int(part), detail, call, path, kind, op_id, thread, bool(is_long), int(beside))
+    return Cause(int(part), detail, call, path, kind, op_id, thread, bool(is_long), int(overlaps))
 
 
 def _segments(device: int, parts: list[tuple[int, list[Int64s]]], causes: int) -> Segments:
@@ -82,10 +82,10 @@ def _segments(device: int, parts: list[tuple[int, list[Int64s]]], causes: int) -
         starts.append(stop - length)
         stops.append(stop)
         numbers.append((cause - 1).astype(np.int32))
-    found = Segments(device, np.concatenate(starts), np.concatenate(stops), np.concatenate(numbers))
-    if (found.stop_ns < found.start_ns).any() or (found.start_ns[1:] < found.stop_ns[:-1]).any():
+    segments = Segments(device, np.concatenate(starts), np.concatenate(stops), np.concatenate(numbers))
+    if (segments.stop_ns < segments.start_ns).any() or (segments.start_ns[1:] < segments.stop_ns[:-1]).any():
         raise ValueError("segments of time that overlap")
-    known = distinct_values(found.cause)
+    known = distinct_values(segments.cause)
     if len(known) and not 0 <= int(known[0]) <= int(known[-1]) < causes:
         raise ValueError("an unknown cause")
-    return found
+    return segments

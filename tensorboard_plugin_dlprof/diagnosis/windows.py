@@ -28,7 +28,7 @@ class Typical(msgspec.Struct, frozen=True):
     ``cut_end``, ``two_kinds``, ``slow_single``, ``drift``."""
 
     @property
-    def chosen(self) -> list[int]:
+    def selected(self) -> list[int]:
         """The positions that means are made of."""
         return _without(self.start, self.stop, self.left_out)
 
@@ -48,8 +48,8 @@ def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Se
     """
     first, last, why = 0, len(wall_ns) - 1, set[str]()
     if any(has_work):
-        first = next(position for position, found in enumerate(has_work) if found)
-        last = max(position for position, found in enumerate(has_work) if found)
+        first = next(position for position, works in enumerate(has_work) if works)
+        last = max(position for position, works in enumerate(has_work) if works)
         if (first, last) != (0, len(wall_ns) - 1):
             why.add("no_gpu_work")
     first = _without_beginning(wall_ns, ran_ahead, first, last, why)
@@ -167,11 +167,11 @@ def typical_range(
     wall_ns = [int(length) for length in durations_ns]
     if not any(wall_ns):
         return None
-    found = find_typical(wall_ns, has_work or [True] * len(wall_ns), [False] * len(wall_ns))
-    if (found.start, found.stop) == (0, len(wall_ns) - 1):
+    typical = find_typical(wall_ns, has_work or [True] * len(wall_ns), [False] * len(wall_ns))
+    if (typical.start, typical.stop) == (0, len(wall_ns) - 1):
         return None
     numbers = [str(int(value)) for value in values]
-    return TypicalRange(int(values[found.start]), int(values[found.stop]), said(found, wall_ns, numbers))
+    return TypicalRange(int(values[typical.start]), int(values[typical.stop]), said(typical, wall_ns, numbers))
 
 
 _WORDS = {
@@ -196,8 +196,8 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
     count = len(wall_ns)
     if count < 2:
         return ""
-    chosen = typical.chosen
-    median = max(_median(sorted(wall_ns[position] for position in chosen)), 1)
+    positions = typical.selected
+    median = max(_median(sorted(wall_ns[position] for position in positions)), 1)
 
     def some(first: int, last: int) -> str:
         return f"Iteration {names[first]}" if first == last else f"Iterations {names[first]} to {names[last]}"
@@ -213,7 +213,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
             times = "" if first == last else "up to " if furthest > median else "as little as "
             why = ", ".join(_WORDS[reason] for reason in reasons if reason in typical.why)
             sentences.append(
-                f"{some(first, last)} took {times}{short_duration(furthest)}, {_beside(furthest, median)} the "
+                f"{some(first, last)} took {times}{short_duration(furthest)}, {_relation(furthest, median)} the "
                 f"median: {why or 'unlike the others'}."
             )
     if typical.left_out:
@@ -222,7 +222,7 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         listed = ", ".join(names[position] for position in typical.left_out[:5])
         more = ", ..." if len(typical.left_out) > 5 else ""
         sentences.append(
-            f"Left out of means {words} {listed}{more}, which took up to {_beside(slowest, median)} the median."
+            f"Left out of means {words} {listed}{more}, which took up to {_relation(slowest, median)} the median."
         )
     if "two_kinds" in typical.why:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
@@ -231,6 +231,6 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
     return " ".join(sentences)
 
 
-def _beside(wall_ns: int, median_ns: int) -> str:
+def _relation(wall_ns: int, median_ns: int) -> str:
     """``2.6 times``, or what a shorter one is of the median: ``0.9 % of``."""
     return f"{wall_ns / median_ns:.1f} times" if wall_ns >= median_ns else f"{percentage(wall_ns / median_ns)} of"

@@ -95,7 +95,7 @@ def attention(call: Call) -> Work | None:
     else:
         size, elements = moved((query, key, value, output))
     pairs = s_q * s_k
-    skipped = flops // pairs * (pairs - _kept(call, layout, s_q, s_k)) if pairs else 0
+    skipped = flops // pairs * (pairs - _unmasked(call, layout, s_q, s_k)) if pairs else 0
     return Work(
         "attention", flops, skipped, size, elements, query.data_type,
         (Dimension("head size", d), Dimension("head size of values", d_v)),
@@ -110,7 +110,7 @@ def _packed(query: Tensor, value: Tensor) -> Work:
     return undecided("attention", dimensions, query.data_type, f"{heads}packed sequences, head size {d}")
 
 
-def _kept(call: Call, layout: Layout, s_q: int, s_k: int) -> int:
+def _unmasked(call: Call, layout: Layout, s_q: int, s_k: int) -> int:
     """Number of pairs of query and key that a causal mask and a window keep.
 
     The diagonal ends at the last query and key. In the efficient kernels it starts at the first ones, unless their kind

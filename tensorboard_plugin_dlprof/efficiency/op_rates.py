@@ -103,14 +103,14 @@ class _Ops:
         device, launched = self._first_devices()
         ops = [profile.ops[op] for op in nodes.op.tolist()]
         works = [self._work.works[row] if row >= 0 else None for row in shape.tolist()]
-        named = _chosen(facts.precisions, precision, launched)
+        named = _known_texts(facts.precisions, precision, launched)
         spelt = [name or PRECISION_OF_TYPE.get(op.data_type, "") for name, op in zip(named, ops, strict=True)]
         families = [
             work.family if work and family not in PRODUCT_FAMILIES else family
-            for work, family in zip(works, _chosen(facts.families, family, launched), strict=True)
+            for work, family in zip(works, _known_texts(facts.families, family, launched), strict=True)
         ]
         matrix = np.where(launched, unit, MatrixUnit.NO)
-        rates = self._rates(device, spelt, _chosen(facts.arithmetics, arithmetic, launched), matrix, families)
+        rates = self._rates(device, spelt, _known_texts(facts.arithmetics, arithmetic, launched), matrix, families)
         moved = _bytes(columns[3], columns[4], spelt)
         over = roofs(columns[0], moved, measured, nodes.kernel_calls, *rates)
         mean_ns = kernel_ns / np.maximum(nodes.kernel_calls, 1)
@@ -194,7 +194,7 @@ class _Ops:
         return weighted_mean(self._of_op, values, self._kernel, self._duration)
 
 
-def _chosen(texts: list[str], row: Int64s, known: Bools) -> list[str]:
+def _known_texts(texts: list[str], row: Int64s, known: Bools) -> list[str]:
     """The texts at these indexes; empty where ``known`` is false."""
     return [texts[each] if is_known else "" for each, is_known in zip(row.tolist(), known.tolist(), strict=True)]
 

@@ -71,7 +71,7 @@ def sparse_linear(call: Call) -> Work | None:
     data, weight = call.tensor(0), call.tensor(1)
     if data is None or weight is None or len(weight.shape) != 2:
         return None
-    return _rows_by(call, data, weight.shape[0], 2 * weight.shape[1], _KEPT)
+    return _rows_by(call, data, weight.shape[0], 2 * weight.shape[1], _SPARSITY)
 
 
 def cusparselt(call: Call) -> Work | None:
@@ -88,10 +88,10 @@ def cusparselt(call: Call) -> Work | None:
 
 def _by_sparse(call: Call, m: int, n: int, k: int, dense: Tensor) -> Work:
     size, elements = moved((*call.tensors(), Tensor((m, n), dense.data_type)))
-    return Work("gemm", 2 * m * n * k // _KEPT, 0, size, elements, dense.data_type, *shown(1, m, n, k))
+    return Work("gemm", 2 * m * n * k // _SPARSITY, 0, size, elements, dense.data_type, *shown(1, m, n, k))
 
 
-_KEPT: Final = 2
+_SPARSITY: Final = 2
 """2:4 sparse matrices store one value in two."""
 
 FORMULAS: dict[str, Formula] = {

@@ -34,8 +34,8 @@ def join_calls(key: Rows, process: Int64s, iteration: Int64s, start: Int64s, sha
     """
     if not len(key):
         return np.zeros(0, np.int64)
-    occurrence, calls, steady = _occurrences(key, process, iteration, start)
-    by_occurrence = steady[key]
+    occurrence, calls, same_every_time = _occurrences(key, process, iteration, start)
+    by_occurrence = same_every_time[key]
     part = np.where(by_occurrence, occurrence % np.maximum(calls[key], 1), shapes)
     ops = _dense(key, part)
     return ops if int(ops.max()) < MAX_OPS else _dense(key, shapes)

@@ -44,7 +44,7 @@ MAX_JOBS = 32
 MAX_SECOND_ATTEMPTS = 8
 """Most jobs that run or wait for a second attempt; further ones fail, so that they take no places of first attempts."""
 
-KEPT = 64
+MAX_VERDICTS = 64
 """Most verdicts that are kept, of some ten kilobytes each."""
 
 _MOST_IDENTITIES = 1_000
@@ -98,12 +98,12 @@ class Advisor:
         self._failures = Failures(clock)
         self._foreign: dict[tuple[str, int, int], bool] = {}
 
-    def diagnosis(self, database: Path, chosen: tuple[int, int] | None) -> dict[str, Any] | None:
+    def diagnosis(self, database: Path, positions: tuple[int, int] | None) -> dict[str, Any] | None:
         """Where the time goes, as ``pipeline.diagnose_source`` returns it; None after a failure.
 
         Args:
             database: The database.
-            chosen: First and last position of the iterations that means are of; None for the typical ones.
+            positions: First and last position of the iterations that means are of; None for the typical ones.
 
         Raises:
             QueueFull: It is being worked out, or too much else is.
@@ -112,10 +112,10 @@ class Advisor:
             status = database.stat()
         except OSError:
             return None
-        key = (os.fspath(database), status.st_mtime_ns, status.st_size, f"diagnosis {chosen}")
+        key = (os.fspath(database), status.st_mtime_ns, status.st_size, f"diagnosis {positions}")
         if (known := self._remembered(key)) is not None:
             return known
-        self._wait_for(_Job(key, database, {"kind": "diagnose", "chosen": chosen}))
+        self._wait_for(_Job(key, database, {"kind": "diagnose", "positions": positions}))
         return self._remembered(key)
 
     def in_our_schema(self, database: Path) -> Path:
@@ -178,7 +178,7 @@ class Advisor:
                 self._failures.clear(job.what)
                 if not isinstance(job.what, Path):
                     self._known[job.what] = outcome.result
-                    while len(self._known) > KEPT:
+                    while len(self._known) > MAX_VERDICTS:
                         self._known.popitem(last=False)
             else:
                 reason = outcome.error or outcome.crash

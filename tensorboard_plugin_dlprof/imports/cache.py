@@ -64,7 +64,7 @@ class Cache:
     Args:
         folder: The folder; by default ``default_folder()``.
         max_bytes: Size limit.
-        rules_digest: ``chosen_rules.digest_of`` the user's kernel rules, which change the contents of databases.
+        rules_digest: ``load_rules.digest_of`` the user's kernel rules, which change the contents of databases.
     """
 
     def __init__(self, folder: Path | None = None, max_bytes: int = DEFAULT_MAX_BYTES, rules_digest: str = "") -> None:

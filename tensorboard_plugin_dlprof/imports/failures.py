@@ -13,7 +13,7 @@ FIRST_PAUSE_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 1_800.0
 """Long, because each attempt at a lasting failure may occupy a process for a minute."""
 
-KEPT = 1_000
+MAX_FAILURES = 1_000
 """Most failures that are remembered."""
 
 
@@ -43,7 +43,7 @@ class Failures:
             if is_lasting:
                 pause = LONGEST_PAUSE_SECONDS
             self._pauses[what] = (pause, self._clock() + pause)
-            while len(self._pauses) > KEPT:
+            while len(self._pauses) > MAX_FAILURES:
                 self._pauses.popitem(last=False)
 
     def clear(self, what: Hashable) -> None:

@@ -24,10 +24,10 @@ from tensorboard_plugin_dlprof.opening.threads import start_thread
 _LOG = logging.getLogger(__name__)
 
 MAX_QUEUE = 20
-KEPT_SECONDS = 3_600.0
+ENDED_SECONDS = 3_600.0
 """Ended jobs are listed this long, so that users can still see the result after a break."""
 
-MAX_KEPT = 200
+MAX_ENDED = 200
 RACES = 3
 """Attempts at a job. If another server with the same cache changes the copy meanwhile, the job is repeated on the
 changed copy."""
@@ -156,9 +156,9 @@ class ReaggregationManager:
 
     def _forget_old(self) -> None:
         ended = [job for job in self._jobs.values() if job.finished_at is not None]
-        surplus = len(ended) - MAX_KEPT
+        surplus = len(ended) - MAX_ENDED
         for number, job in enumerate(ended):
-            if number < surplus or time.time() - (job.finished_at or 0.0) > KEPT_SECONDS:
+            if number < surplus or time.time() - (job.finished_at or 0.0) > ENDED_SECONDS:
                 del self._jobs[job.job_id]
 
     def _run(self) -> None:

@@ -119,7 +119,7 @@ def _delete(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 def _diagnose(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 
-    iterations = "typical" if job["chosen"] is None else (job["chosen"][0], job["chosen"][1])
+    iterations = "typical" if job["positions"] is None else (job["positions"][0], job["positions"][1])
     return diagnose_source(_source(job), iterations, ImportOptions(), progress)
 
 

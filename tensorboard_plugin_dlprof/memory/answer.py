@@ -42,7 +42,7 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
         return {**profile.memory_answer, "source": source}
     candidate = profile.iterations[0]
     devices = {str(each.device): _device(profile, each, candidate, at_ns) for each in profile.memory_histories}
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "schema": SCHEMA,
         "source": source,
         "clock": {"unit": "ns", "base_ns": str(profile.info.base_time_ns)},
@@ -50,8 +50,8 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
         "headline": headline(profile),
     }
     if at_ns is None:
-        profile.memory_answer = found
-    return found
+        profile.memory_answer = result
+    return result
 
 
 def not_recorded(source_format: str) -> str:
@@ -167,10 +167,10 @@ def state_at(history: History, time_ns: int) -> int:
 def _iterations(history: History, candidate: IterationCandidate) -> list[dict[str, Any]]:
     first = np.searchsorted(history.time_ns, candidate.start_ns, side="left")
     last = np.searchsorted(history.time_ns, candidate.stop_ns, side="left")
-    found = []
+    rows = []
     for index, (begin, end) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
         peak = peak_of(history, begin, end + 1)
-        found.append(
+        rows.append(
             {
                 "index": index,
                 "number": int(candidate.values[index]),
@@ -180,7 +180,7 @@ def _iterations(history: History, candidate: IterationCandidate) -> list[dict[st
                 "end_bytes": int(history.in_use_bytes[end]),
             }
         )
-    return found
+    return rows
 
 
 def _fragmentation(history: History) -> dict[str, Any]:

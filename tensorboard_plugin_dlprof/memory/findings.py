@@ -32,7 +32,7 @@ FREE_FRACTION = 0.2
 FORWARD, BACKWARD = "fprop", "bprop"
 
 _ACTIVATION = CATEGORIES.index("activation")
-_KEPT = CATEGORIES.index("activation or output")
+_OUTPUT = CATEGORIES.index("activation or output")
 
 
 def findings_of(
@@ -40,7 +40,7 @@ def findings_of(
 ) -> list[dict[str, Any]]:
     """The findings about one GPU, the gravest first, as ``dlprof diagnose`` lists them."""
     of_torch = profile.info.source_format != "xplane" and history.measure != "driver"
-    found = [
+    rows = [
         *_out_of_memory(history),
         *_leak(profile, history, leak, of_torch),
         *_limit(history, of_torch),
@@ -51,9 +51,9 @@ def findings_of(
         *(_cached(history) if of_torch else []),
         *_room(history),
     ]
-    for each in found:
+    for each in rows:
         each["evidence"] = [{**row, "device": str(history.device)} for row in each["evidence"]]
-    return found
+    return rows
 
 
 def _finding(
@@ -138,16 +138,16 @@ def _leak(profile: Profile, history: History, leak: Leak, of_torch: bool) -> lis
     action = "Look for what the program keeps of each iteration, such as a list of results."
     if of_torch:
         action = "Keep numbers, not tensors: a list of losses keeps their graphs alive; use .item() or .detach()."
-    return [_finding("leak_detector", "warning", "high", title, action, _kept_rows(profile, history))]
+    return [_finding("leak_detector", "warning", "high", title, action, _outliving_rows(profile, history))]
 
 
-def _kept_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
+def _outliving_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
     """Who allocated the blocks that outlive their iteration and all that follow, those of the first left out: it
     allocates what stays."""
     blocks, candidate = history.blocks, profile.iterations[0]
     seen = np.flatnonzero((blocks.allocated >= 0) & (blocks.freed == STAYS))
-    kept = seen[_iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
-    left = Blocks(*(getattr(blocks, name)[kept] for name in Blocks.__struct_fields__))
+    outliving = seen[_iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
+    left = Blocks(*(getattr(blocks, name)[outliving] for name in Blocks.__struct_fields__))
     return _rows_of(owners_in(left, history.owners, int(left.num_bytes.sum()), relative=False))
 
 
@@ -216,7 +216,7 @@ def _activations_by_owner(history: History, state: int) -> dict[str, int]:
     """The bytes of activations in a state by the path of the op that allocated them."""
     rows = open_blocks(history, state)
     blocks = history.blocks
-    rows = rows[are_among(blocks.category[rows], (_ACTIVATION, _KEPT))]
+    rows = rows[are_among(blocks.category[rows], (_ACTIVATION, _OUTPUT))]
     sums = np.bincount(blocks.owner[rows], weights=blocks.num_bytes[rows], minlength=len(history.owners))
     return {path: int(sums[number]) for number, path in enumerate(history.owners) if sums[number] > 0}
 

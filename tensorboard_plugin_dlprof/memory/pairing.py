@@ -52,8 +52,8 @@ def _by_address(rows: Int64s, address: Int64s) -> Int64s:
     if (int(address.max()) - lowest).bit_length() + bits > 62:
         return rows[np.argsort(address, kind="stable")]
     keys = np.sort((address - lowest) << bits | np.arange(len(rows)))
-    found: Int64s = rows[keys & ((1 << bits) - 1)]
-    return found
+    ordered: Int64s = rows[keys & ((1 << bits) - 1)]
+    return ordered
 
 
 def possible(history: History) -> History:
@@ -102,19 +102,19 @@ def category_of(allocated: Int8s, freed: Int8s, stays: npt.NDArray[np.bool_], ba
         backward_follows: Whether the recording contains a backward pass.
     """
     names = {name: number for number, name in enumerate(CATEGORIES)}
-    found = np.full(len(allocated), UNKNOWN, np.int8)
+    category = np.full(len(allocated), UNKNOWN, np.int8)
     optimizer, backward = allocated == Phase.OPTIMIZER, allocated == Phase.BACKWARD
     forward = (allocated == Phase.FORWARD) | (allocated == Phase.ZERO_GRAD)
-    found[optimizer & stays] = names["optimizer state"]
-    found[optimizer & ~stays] = names["optimizer temporary"]
-    found[backward & (stays | (freed == Phase.ZERO_GRAD) | (freed == Phase.OPTIMIZER) | (freed == Phase.FORWARD))] = (
-        names["gradient"]
-    )
-    found[backward & ~stays & (freed == Phase.BACKWARD)] = names["backward temporary"]
-    found[forward & ~stays & (freed == Phase.BACKWARD)] = names["activation"]
-    found[forward & ~stays & (freed != Phase.BACKWARD)] = names["forward temporary"]
-    found[forward & stays] = names["activation or output"]
+    category[optimizer & stays] = names["optimizer state"]
+    category[optimizer & ~stays] = names["optimizer temporary"]
+    category[
+        backward & (stays | (freed == Phase.ZERO_GRAD) | (freed == Phase.OPTIMIZER) | (freed == Phase.FORWARD))
+    ] = names["gradient"]
+    category[backward & ~stays & (freed == Phase.BACKWARD)] = names["backward temporary"]
+    category[forward & ~stays & (freed == Phase.BACKWARD)] = names["activation"]
+    category[forward & ~stays & (freed != Phase.BACKWARD)] = names["forward temporary"]
+    category[forward & stays] = names["activation or output"]
     if not backward_follows:
         # Without a backward pass nothing tells an activation from a result.
-        found[forward & ~stays] = names["forward temporary"]
-    return found
+        category[forward & ~stays] = names["forward temporary"]
+    return category

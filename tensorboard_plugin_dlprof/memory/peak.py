@@ -146,14 +146,14 @@ def stacked(blocks: Blocks, states: Int64s, in_use_bytes: Int64s, relative: bool
         in_use_bytes: Memory in use in each of these.
         relative: Whether these count from the start of the recording.
     """
-    found: dict[str, Int64s] = {}
+    sums: dict[str, Int64s] = {}
     for number in distinct_values(blocks.category).tolist():
         of = blocks.category == number
         begun, ended = (
             _sum_before(moment[of], blocks.num_bytes[of], states) for moment in (blocks.allocated, blocks.freed)
         )
-        found[CATEGORIES[number]] = begun - ended
-    return with_rest(found, in_use_bytes, relative)
+        sums[CATEGORIES[number]] = begun - ended
+    return with_rest(sums, in_use_bytes, relative)
 
 
 def with_rest(kinds: dict[str, Int64s], in_use_bytes: Int64s, relative: bool) -> dict[str, Int64s]:
@@ -169,8 +169,8 @@ def _sum_before(event: Int64s, num_bytes: Int64s, states: Int64s) -> Int64s:
     """The bytes of the blocks whose event is before each state."""
     order = np.argsort(event, kind="stable")
     sums = np.append(0, np.cumsum(num_bytes[order]))
-    found: Int64s = sums[np.searchsorted(event[order], states, side="left")]
-    return found
+    before: Int64s = sums[np.searchsorted(event[order], states, side="left")]
+    return before
 
 
 def repeated(path: str) -> str:
@@ -195,9 +195,9 @@ def _sums(key: Int8s | Int32s, num_bytes: Int64s) -> dict[int, tuple[int, int]]:
 
 
 def _with_rest(sizes: dict[str, tuple[int, int]], in_use_bytes: int, is_unknown: bool) -> list[Held]:
-    found = [Held(name, num_bytes, blocks) for name, (num_bytes, blocks) in sizes.items()]
-    rest = in_use_bytes - sum(held.num_bytes for held in found)
+    shown = [Held(name, num_bytes, blocks) for name, (num_bytes, blocks) in sizes.items()]
+    rest = in_use_bytes - sum(held.num_bytes for held in shown)
     if rest:
         # Values that count from the start may be below 0: more was freed than allocated.
-        found.append(Held("unknown" if is_unknown else CATEGORIES[HELD_BEFORE], rest, None))
-    return sorted(found, key=lambda held: -held.num_bytes)
+        shown.append(Held("unknown" if is_unknown else CATEGORIES[HELD_BEFORE], rest, None))
+    return sorted(shown, key=lambda held: -held.num_bytes)

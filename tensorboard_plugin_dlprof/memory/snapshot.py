@@ -186,16 +186,16 @@ def _histories(content: dict[Any, Any], path: Path) -> list[History]:
             segments.setdefault(device, []).append(segment)
     settings = _settings(content.get("allocator_settings"))
     annotations = _annotations(content.get("external_annotations"))
-    found = []
+    histories = []
     for device in range(min(max([len(traces) - 1, *segments]) + 1, _MOST_DEVICES)):
         events = list(_dicts(traces[device])) if device < len(traces) and isinstance(traces[device], list) else []
         if events or device in segments:
             history = _history(device, events, segments.get(device, []), annotations.get(device, []))
             history.settings = settings
-            found.append(history)
-    if not found:
+            histories.append(history)
+    if not histories:
         raise BrokenSource(f"{shown(path)} holds neither segments nor events of any GPU; record it while one is used.")
-    return found
+    return histories
 
 
 def _settings(values: object) -> str:
@@ -227,7 +227,7 @@ def _text(value: object) -> str:
 def _annotations(values: object) -> dict[int, list[tuple[int, int, str]]]:
     """Begin and end (us) and name of the optimizer's annotations on each device."""
     begun: dict[tuple[int, str], int] = {}
-    found: dict[int, list[tuple[int, int, str]]] = {}
+    annotations: dict[int, list[tuple[int, int, str]]] = {}
     for each in _dicts(values):
         name, stage, device, time = (each.get(key) for key in ("name", "stage", "device", "time_us"))
         if not isinstance(name, str) or not isinstance(time, int) or "Optimizer." not in name:
@@ -237,8 +237,8 @@ def _annotations(values: object) -> dict[int, list[tuple[int, int, str]]]:
         if stage == "START":
             begun[key] = time
         elif key in begun:
-            found.setdefault(key[0], []).append((begun.pop(key), time, name))
-    return found
+            annotations.setdefault(key[0], []).append((begun.pop(key), time, name))
+    return annotations
 
 
 def _history(
@@ -261,8 +261,8 @@ def _history(
     timed = bool(times) and all(isinstance(time, int) and 0 <= time < _MOST_US for time in times)
     if float(np.abs(sizes).sum(dtype=np.float64)) >= _MOST_BYTES:
         raise OverflowError
-    told = _told(events, annotations if timed else [])
-    phases = told.phase
+    contexts = _contexts(events, annotations if timed else [])
+    phases = contexts.phase
     stays = pairs.freed == STAYS
     freed_in = phases[np.where(stays, 0, pairs.freed)] if len(phases) else phases
     category = category_of(phases[pairs.allocated], freed_in, stays, bool((phases == Phase.BACKWARD).any()))
@@ -289,10 +289,10 @@ def _history(
         reserved_bytes=end_reserved - after[1][-1] + after[1],
         blocks=Blocks(
             *(pairs.allocated, pairs.freed, pairs.num_bytes, category),
-            *(told.owner[pairs.allocated], told.stack[pairs.allocated]),
+            *(contexts.owner[pairs.allocated], contexts.stack[pairs.allocated]),
         ),
-        owners=told.owners,
-        stacks=told.stacks,
+        owners=contexts.owners,
+        stacks=contexts.stacks,
         segments=[_segment(segment, still) for segment in segments],
         out_of_memory=[
             (number, _whole(event.get("size")), _whole(event.get("device_free", -1)))
@@ -323,7 +323,7 @@ def _segment(segment: dict[Any, Any], still: dict[int, int]) -> Segment:
     return Segment(begin, total, pool, stream, tuple(blocks) if address - begin <= total else ())
 
 
-class _Told(msgspec.Struct):
+class _Contexts(msgspec.Struct):
     """What the stacks of events tell."""
 
     phase: Int8s
@@ -334,7 +334,7 @@ class _Told(msgspec.Struct):
     stacks: list[str]
 
 
-def _told(events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]]) -> _Told:
+def _contexts(events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]]) -> _Contexts:
     """The phase of each event, the place in the program that allocates, and its stack."""
     phases = np.zeros(len(events), np.int8)
     places, lines = np.zeros((2, len(events)), np.int32)
@@ -347,21 +347,21 @@ def _told(events: list[dict[Any, Any]], annotations: list[tuple[int, int, str]])
         frames = event.get("frames")
         if not isinstance(frames, list) or not frames:
             continue
-        told = known.get(id(frames))
-        if told is None:
+        context = known.get(id(frames))
+        if context is None:
             phase, place, stack = _of_frames(frames)
             if stack not in stacks:
                 left -= len(stack)
                 stack = stack if left >= 0 else ""
-            told = phase, owners.setdefault(place, len(owners)), stacks.setdefault(stack, len(stacks))
-            known[id(frames)] = told
-        phases[number], places[number], lines[number] = told
+            context = phase, owners.setdefault(place, len(owners)), stacks.setdefault(stack, len(stacks))
+            known[id(frames)] = context
+        phases[number], places[number], lines[number] = context
     if annotations:
         time = np.array([event["time_us"] for event in events], np.int64)
         for phase in (Phase.OPTIMIZER, Phase.ZERO_GRAD):
             spans = [span[:2] for span in annotations if ("zero_grad" in span[2]) == (phase == Phase.ZERO_GRAD)]
             phases[_within(time, spans)] = phase
-    return _Told(phases, places, lines, list(owners), list(stacks))
+    return _Contexts(phases, places, lines, list(owners), list(stacks))
 
 
 def _within(time: Int64s, spans: list[tuple[int, int]]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

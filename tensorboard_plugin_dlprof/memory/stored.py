@@ -135,16 +135,16 @@ def times_of(con: Any, facts: Facts, events: Int64s) -> list[int | None]:
     Raises:
         ValueError: the packed columns are damaged.
     """
-    found: list[int | None] = [None] * len(events)
+    times: list[int | None] = [None] * len(events)
     if not facts.timed:
-        return found
+        return times
     # State n + 1 begins with event n.
     part, place = np.divmod(events + 1, _PART)
     for number in set(part[events >= 0].tolist()):
         time = _read_parts(con, "memory_states", facts.device, 3, [number], "AND level = 0")[0]
         for row in np.flatnonzero((part == number) & (events >= 0)).tolist():
-            found[row] = int(time[place[row]])
-    return found
+            times[row] = int(time[place[row]])
+    return times
 
 
 def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) -> Blocks:
@@ -165,9 +165,9 @@ def open_blocks_of(con: Any, facts: Facts, state: int, last: int | None = None) 
     later = _read_parts(
         con, "memory_blocks", device, _BLOCK_COLUMNS, [part for part, _ in rows[max(begin - 1, 0) : end]]
     )
-    kept = later[0] >= since
+    is_open = later[0] >= since
     before = _read_parts(con, "memory_open", device, _BLOCK_COLUMNS, None, f"AND state = {int(since)}")
-    columns = [np.append(old, new[kept]) for old, new in zip(before, later, strict=True)]
+    columns = [np.append(old, new[is_open]) for old, new in zip(before, later, strict=True)]
     blocks = _blocks(columns)
     rows_of = np.flatnonzero((blocks.allocated < last) & (blocks.freed >= state))
     return Blocks(*(getattr(blocks, name)[rows_of] for name in Blocks.__struct_fields__))
@@ -283,11 +283,11 @@ def _read_parts(
         if not parts:
             return [np.zeros(0, np.int64) for _ in range(columns)]
         more += f" AND part BETWEEN {int(parts[0])} AND {int(parts[-1])}"
-    found = []
+    result = []
     for (packed,) in con.execute(f"SELECT packed FROM {table} WHERE device_id = ? {more} ORDER BY part", (device,)):
         rows = unpack_from(con, packed, columns)
         summed = columns if table == "memory_states" else 1
-        found.append([np.cumsum(column) for column in rows[:summed]] + rows[summed:])
-    if not found:
+        result.append([np.cumsum(column) for column in rows[:summed]] + rows[summed:])
+    if not result:
         return [np.zeros(0, np.int64) for _ in range(columns)]
-    return [np.concatenate(column) for column in zip(*found, strict=True)]
+    return [np.concatenate(column) for column in zip(*result, strict=True)]

@@ -23,7 +23,7 @@ _ending: BaseException | None = None
 """The exception of the signal that was received."""
 
 
-def end_when_told() -> None:
+def exit_on_sigterm() -> None:
     """Install signal handlers that raise exceptions, so that a process that is asked to end, or whose terminal is
     closed, removes its unfinished files first.
 
@@ -34,7 +34,7 @@ def end_when_told() -> None:
             signal.signal(number, _end)
 
 
-def end_if_told() -> None:
+def exit_if_terminated() -> None:
     """Raise the exception of a received signal again.
 
     A signal may arrive in a callback of SQLite, which treats exceptions there as a refusal and hides them.

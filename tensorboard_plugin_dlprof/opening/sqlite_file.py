@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 from tensorboard_plugin_dlprof.allowance import is_over, refuse_if_over
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
-from tensorboard_plugin_dlprof.opening.one_job import end_if_told
+from tensorboard_plugin_dlprof.opening.one_job import exit_if_terminated
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 
 LONGEST_VALUE_BYTES = 16_000_000
@@ -370,7 +370,7 @@ def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iter
     except MemoryError:
         raise refusal(f"{path_shown} needs more memory than there is; profile fewer steps.") from None
     except (sqlite3.Error, UnicodeDecodeError) as error:  # quoting a damaged name
-        end_if_told()
+        exit_if_terminated()
         refuse_if_over()
         import logging  # 2 ms of every import, which seldom needs it
 

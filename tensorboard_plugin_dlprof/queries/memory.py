@@ -107,7 +107,7 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
         return None
     device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
     result = devices[device]
-    told = shares([row["bytes"] for row in result["at_peak"]], result["peak_bytes"])
+    percentages = shares([row["bytes"] for row in result["at_peak"]], result["peak_bytes"])
     return {
         "device": device,
         "peak_bytes": result["peak_bytes"],
@@ -117,7 +117,7 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
         "relative": result["relative"],
         "shares": [
             (row["category"], round(100 * share, 1))
-            for row, share in [*zip(result["at_peak"], told, strict=True)][:3]
+            for row, share in [*zip(result["at_peak"], percentages, strict=True)][:3]
             if share is not None
         ],
     }

@@ -28,17 +28,17 @@ def op_costs(connection: sqlite3.Connection, scope: Scope, owners: Collection[st
     """What is in the table's columns of the op, by the op's path; paths without an op are left out."""
     named = {f"owner_{number}": owner for number, owner in enumerate(owners)}
     places = ", ".join(f":{name}" for name in named)
-    found: dict[str | None, dict[str, Any]] = {}
+    result: dict[str | None, dict[str, Any]] = {}
     for owner, time_ns, shapes in connection.execute(
         f"SELECT op.op_name, sum(gpu.sum), {_SHAPES} FROM read_only_ops AS op {_TIMES} "
         f"WHERE op.op_name IN ({places}) GROUP BY op.id ORDER BY op.id",
         {**named, "aggregation": scope.aggregation},
     ):
-        costs = found.setdefault(str(owner), dict(NO_COSTS))
+        costs = result.setdefault(str(owner), dict(NO_COSTS))
         costs["op_input_shapes"] = costs["op_input_shapes"] or shapes
         if time_ns is not None:
             costs["op_gpu_time_ns"] = (costs["op_gpu_time_ns"] or 0) + time_ns
-    return found
+    return result
 
 
 MEMORY_BLOCKS = Table(

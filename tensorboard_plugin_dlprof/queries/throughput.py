@@ -58,7 +58,7 @@ class Throughput(TypedDict):
     tokens_per_s: float | None
     tokens_per_s_per_gpu: float | None
     tokens_from: Literal["given", "shapes"] | None
-    told: str
+    basis: str
     """Where the numbers come from, or what would tell them."""
 
 
@@ -125,7 +125,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given) -> T
         answer[f"{name}_per_s"] = rate
         answer[f"{name}_per_s_per_gpu"] = None if rate is None else rate / gpus
         answer[f"{name}_from"] = None if rate is None else "given" if each.is_given else "shapes"
-    answer["told"] = _sentence(connection, counted)
+    answer["basis"] = _sentence(connection, counted)
     answer["iterations"] = [
         {
             "number": number,

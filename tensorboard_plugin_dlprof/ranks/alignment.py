@@ -22,11 +22,11 @@ def by_ids(ids: Sequence[Int64s]) -> Int64s | None:
         common = common[np.isin(common, each)]
     if not len(common):
         return None
-    found = []
+    aligned = []
     for each in ids:
         order = np.argsort(each, kind="stable")
-        found.append(order[np.searchsorted(each, common, sorter=order)])
-    return np.stack(found)
+        aligned.append(order[np.searchsorted(each, common, sorter=order)])
+    return np.stack(aligned)
 
 
 def by_order(tables: Sequence[CommunicationRows], rows: Sequence[Int64s], bases: Sequence[int]) -> Int64s | None:

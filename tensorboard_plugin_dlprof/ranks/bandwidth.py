@@ -29,11 +29,11 @@ def message_bytes(each: Operations) -> Int64s:
     """Bytes of the whole message of each operation; -1 if unknown, or if what goes in and comes out contradict."""
     size = len(each.members)
     sent, got = each.in_bytes, each.out_bytes
-    found = np.where(each.kind == Collective.ALL_GATHER, got, sent)
+    sizes = np.where(each.kind == Collective.ALL_GATHER, got, sent)
     known = (sent >= 0) & (got >= 0)
     gathers, scatters = each.kind == Collective.ALL_GATHER, each.kind == Collective.REDUCE_SCATTER
     wrong = known & ((gathers & (got != size * sent)) | (scatters & (sent != size * got)))
-    return np.where(wrong, -1, found)
+    return np.where(wrong, -1, sizes)
 
 
 def bus_factor(kind: int, size: int) -> float:

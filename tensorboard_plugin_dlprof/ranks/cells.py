@@ -34,11 +34,11 @@ class Cells(msgspec.Struct, frozen=True):
 def cells_of(job: Job, exposed: Sequence[Exposed]) -> Cells:
     """All measures but own delay, which is unknown until ``own_delay`` is."""
     numbers = np.unique(np.concatenate([member.tables.iterations for member in job.members]))
-    found = {measure: np.full((len(job.members), len(numbers)), -1, np.int64) for measure in MEASURES}
+    cells = {measure: np.full((len(job.members), len(numbers)), -1, np.int64) for measure in MEASURES}
     for row, (member, of) in enumerate(zip(job.members, exposed, strict=True)):
         parts, whole = member.tables.parts, len(member.tables.whole.start_ns)
         at = np.searchsorted(numbers, member.tables.iterations)
-        told = {
+        delays_of = {
             "duration": parts.stop_ns - parts.start_ns,
             "compute": parts.compute_ns,
             "exposed_transfer": of.transfer_ns[whole:],
@@ -48,14 +48,14 @@ def cells_of(job: Job, exposed: Sequence[Exposed]) -> Cells:
             "idle": parts.idle_ns,
             "overlapped": parts.communication_ns - parts.exposed_communication_ns,
         }
-        for measure, values in told.items():
-            found[measure][row, at] = values
-    return Cells(numbers, found)
+        for measure, values in delays_of.items():
+            cells[measure][row, at] = values
+    return Cells(numbers, cells)
 
 
 def positions(job: Job, sequences: Sequence[Operations], delays: Delays, cells: Cells) -> Int64s:
     """Position of the iteration of each delay; -1 outside all of them."""
-    found = np.full(len(delays.member), -1, np.int64)
+    position = np.full(len(delays.member), -1, np.int64)
     for number in np.unique(delays.sequence).tolist():
         each = sequences[number]
         rows = np.flatnonzero(delays.sequence == number)
@@ -65,8 +65,8 @@ def positions(job: Job, sequences: Sequence[Operations], delays: Delays, cells: 
                 table = job.members[place].tables.communication
                 iteration = table.iteration[each.rows[row, delays.column[mine]]]
                 at = np.searchsorted(cells.numbers, iteration)
-                found[mine] = np.where(iteration >= 0, at, -1)
-    return found
+                position[mine] = np.where(iteration >= 0, at, -1)
+    return position
 
 
 def fraction(cells: Cells, *measures: str) -> float | None:
@@ -91,13 +91,20 @@ def iteration_rows(job: Job, cells: Cells) -> list[tuple[Any, ...]]:
     duration, own = cells.measures["duration"], cells.measures["own_delay"]
     rows = []
     for position, number in enumerate(cells.numbers.tolist()):
-        found = duration[duration[:, position] >= 0, position]
+        durations = duration[duration[:, position] >= 0, position]
         worst = int(own[:, position].argmax())
         delay = int(own[worst, position])
         rank = job.members[worst].rank if delay > 0 else None
         rows.append(
             (
-                *(position, number, len(found), int(np.median(found)), int(found.min()), int(found.max())),
+                *(
+                    position,
+                    number,
+                    len(durations),
+                    int(np.median(durations)),
+                    int(durations.min()),
+                    int(durations.max()),
+                ),
                 *(delay if delay >= 0 else None, rank),
             )
         )

@@ -53,11 +53,11 @@ class Clocks(msgspec.Struct):
             members: places of n members.
             time: of each member, shape (n, k).
         """
-        found = time - self.offset_ns[members][:, None]
+        aligned = time - self.offset_ns[members][:, None]
         drift = self.drift[members]
         if drift.any():
-            found = found - np.rint((time - self.origin_ns) * drift[:, None]).astype(np.int64)
-        return found
+            aligned = aligned - np.rint((time - self.origin_ns) * drift[:, None]).astype(np.int64)
+        return aligned
 
 
 class _Edge(msgspec.Struct, order=True):
@@ -116,22 +116,22 @@ def _measured(job: Job, sequences: Sequence[Operations], origin: int) -> list[_E
     """An edge for each pair of the first member of a group and another that share operations."""
     samples: dict[tuple[int, int, int], list[tuple[Int64s, Int64s]]] = defaultdict(list)
     for each in sequences:
-        kind, chosen = _MEASURED, each.synchronises
+        kind, is_used = _MEASURED, each.synchronises
         if not each.grouped:
             kind = _DOUBTFUL if _contradicts_hosts(job, each) else _STREAM
-            chosen = np.ones(len(each.kind), np.bool_)
-        elif not chosen.any():
+            is_used = np.ones(len(each.kind), np.bool_)
+        elif not is_used.any():
             if not (each.kind == Collective.SEND_RECV).all():
                 continue
-            kind, chosen = _PAIRED, np.ones(len(each.kind), np.bool_)
+            kind, is_used = _PAIRED, np.ones(len(each.kind), np.bool_)
         first = int(each.members[0])
         for row in range(1, len(each.members)):
-            apart = each.end_ns[row, chosen] - each.end_ns[0, chosen]
-            samples[kind, first, int(each.members[row])].append((each.end_ns[0, chosen], apart))
+            apart = each.end_ns[row, is_used] - each.end_ns[0, is_used]
+            samples[kind, first, int(each.members[row])].append((each.end_ns[0, is_used], apart))
     edges = []
-    for (kind, first, second), found in samples.items():
-        time = np.concatenate([times for times, _ in found])
-        apart = np.concatenate([values for _, values in found])
+    for (kind, first, second), differences in samples.items():
+        time = np.concatenate([times for times, _ in differences])
+        apart = np.concatenate([values for _, values in differences])
         middle = float(np.median(apart))
         spread = float(np.median(np.abs(apart - middle)))
         drift = _drift(time - origin, apart, spread)
@@ -155,7 +155,7 @@ def _contradicts_hosts(job: Job, each: Operations) -> bool:
     for place, offset in zip(each.members.tolist(), apart.tolist(), strict=True):
         if job.members[place].host:
             of_host[job.members[place].host].append(offset)
-    return any(max(found) - min(found) > thresholds.SAME_HOST_NS for found in of_host.values())
+    return any(max(offsets) - min(offsets) > thresholds.SAME_HOST_NS for offsets in of_host.values())
 
 
 def _drift(time: Int64s, apart: Int64s, spread: float) -> float:
@@ -223,13 +223,13 @@ def believe(sequences: Sequence[Operations], clocks: Clocks) -> None:
 
 def measure_residual(sequences: Sequence[Operations], clocks: Clocks) -> None:
     """How far aligned ends still are from their median."""
-    found = [np.zeros(0)]
+    residuals = [np.zeros(0)]
     for each in sequences:
-        chosen = each.synchronises & each.believed
-        if chosen.any():
-            aligned = clocks.aligned(each.members, each.end_ns[:, chosen]).astype(np.float64)
-            found.append(np.abs(aligned - np.median(aligned, axis=0)).reshape(-1))
-    distances = np.concatenate(found)
+        is_used = each.synchronises & each.believed
+        if is_used.any():
+            aligned = clocks.aligned(each.members, each.end_ns[:, is_used]).astype(np.float64)
+            residuals.append(np.abs(aligned - np.median(aligned, axis=0)).reshape(-1))
+    distances = np.concatenate(residuals)
     if len(distances):
         clocks.residual_ns = int(np.median(distances))
         clocks.residual_p90_ns = int(np.percentile(distances, 90))

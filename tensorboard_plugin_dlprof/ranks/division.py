@@ -57,7 +57,7 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
     Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
     stays whole if all ends agree, or if the ranks do not fall into groups of one size, but for those that are missing.
     """
-    found: Gathered = defaultdict(list)
+    by_group: Gathered = defaultdict(list)
     lacking = max(world_size - len(members), 0)
     sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
     together: dict[tuple[int, int], int] = {}
@@ -71,7 +71,7 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         if is_sends and not agree and size != 2:
             pairs = _pairs(of_members, members, together, world_size)
             for ranks, pair_of in pairs:
-                found[(key[0], ranks, len(ranks)), ranks] = pair_of
+                by_group[(key[0], ranks, len(ranks)), ranks] = pair_of
             if pairs:
                 continue
         ranks_of = [tuple(members[of_members[place].place].rank for place in cluster) for cluster in clusters]
@@ -80,14 +80,14 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         for cluster, ranks in zip(clusters, ranks_of, strict=True):
             some = [of_members[place] for place in cluster]
             is_pair = is_sends or pair is not None
-            found[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
+            by_group[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
             if len(some) < len(members) and len(some) <= _MOST_PAIRED:
                 for one, other in itertools.permutations(some, 2):
                     apart = _ends(other, members) - _ends(one, members)
                     together[one.place, other.place] = int(np.median(apart))
         if not clusters:
-            found[key, pair] = of_members
-    return found
+            by_group[key, pair] = of_members
+    return by_group
 
 
 def _only_sends(of_members: Sequence[OfMember], members: Sequence[Member]) -> bool:
@@ -126,8 +126,8 @@ def _clusters(
         known = np.where((hosts == hosts[row]) & (hosts != ""), 0.0, np.nan)
         for other, each in enumerate(of_members):
             known[other] = together.get((of_members[row].place, each.place), known[other])
-        told = np.maximum(np.abs(offsets - known) - thresholds.SAME_HOST_NS, 0)
-        apart[row] += np.where(np.isnan(known), 0, told)
+        distances = np.maximum(np.abs(offsets - known) - thresholds.SAME_HOST_NS, 0)
+        apart[row] += np.where(np.isnan(known), 0, distances)
     if apart.max() <= _AGREED_NS:
         return True, []
     best: list[list[int]] = []
@@ -177,13 +177,13 @@ def _levels(apart: npt.NDArray[np.float64]) -> list[list[list[int]]]:
         left[row] = False
         closer = apart[row] < near
         near[closer], link[closer] = apart[row][closer], row
-    found = []
+    levels = []
     for _, one, other in sorted(edges)[:-1]:
-        kept, gone = int(joined[one]), int(joined[other])
-        joined[joined == gone] = kept
-        group[kept] += group.pop(gone)
-        found.append(sorted(sorted(rows) for rows in group.values()))
-    return found
+        remaining, gone = int(joined[one]), int(joined[other])
+        joined[joined == gone] = remaining
+        group[remaining] += group.pop(gone)
+        levels.append(sorted(sorted(rows) for rows in group.values()))
+    return levels
 
 
 def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
@@ -218,7 +218,7 @@ def _pairs(
     most = 0
     for distance in range(1, max(place_of) - min(place_of) + 1):
         free = [np.ones(len(each), np.bool_) for each in ends]
-        found: list[tuple[tuple[int, ...], list[OfMember]]] = []
+        pairs: list[tuple[tuple[int, ...], list[OfMember]]] = []
         candidates = []
         for rank, one in place_of.items():
             other = place_of.get(rank + distance)
@@ -234,13 +234,13 @@ def _pairs(
             if len(mine) < 1 + has_offset or 2 * len(mine) < min(len(ends[one]), len(ends[other])):
                 continue
             free[one][rows[mine]] = free[other][others[theirs]] = False
-            chosen = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))
-            first_of, second_of = (OfMember(each.place, each.rows[some]) for each, some in chosen)
+            pair = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))
+            first_of, second_of = (OfMember(each.place, each.rows[some]) for each, some in pair)
             ranks = members[first_of.place].rank, members[second_of.place].rank
-            found.append((ranks, [first_of, second_of]))
-        paired = sum(2 * len(first_of.rows) for _, (first_of, _) in found)
+            pairs.append((ranks, [first_of, second_of]))
+        paired = sum(2 * len(first_of.rows) for _, (first_of, _) in pairs)
         if paired > most:
-            best, most = found, paired
+            best, most = pairs, paired
             for rank, place in place_of.items():
                 around = {each for each in (rank - distance, rank + distance) if 0 <= each < world_size}
                 if (missing := around - present) and free[place].any():
@@ -255,13 +255,13 @@ def _with_partners(
     """Pairs, with the missing partner of ranks that are alone, where it is certain: all pairs are equally far apart."""
     present = {member.rank for member in members}
     distances = {ranks[-1] - ranks[0] for ranks in ranks_of if len(ranks) == 2}
-    found = []
+    groups = []
     for ranks in ranks_of:
         around = {ranks[0] + sign * distance for distance in distances for sign in (-1, 1)}
         missing = {each for each in around if 0 <= each < world_size} - present
         alone = len(ranks) == 1 and len(distances) == 1 and len(missing) == 1
-        found.append(tuple(sorted({*ranks, *missing})) if alone else ranks)
-    return found
+        groups.append(tuple(sorted({*ranks, *missing})) if alone else ranks)
+    return groups
 
 
 def _offset(one: Int64s, other: Int64s) -> int:

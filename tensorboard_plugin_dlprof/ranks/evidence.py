@@ -39,7 +39,7 @@ def evidence(
 ) -> Evidence:
     """The delays of a job's tables, or better ones."""
     sequences = matches.sequences
-    told, told_iteration = delays, iteration
+    corrected, corrected_iteration = delays, iteration
     places = _places_in_pipelines([*sequences, *matches.partial])
     if matches.partial or any(places):
         sequences = [*sequences, *matches.partial]
@@ -50,13 +50,13 @@ def evidence(
     if matches.partial:
         # What was spent in operations with ranks that are missing may be waiting for them.
         waits = np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
-        told, told_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
+        corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
     if 2 * delays.compared < delays.asked:
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
         if of_iterations.compared:
             positions_of = np.searchsorted(cells.numbers, numbers)
-            return Evidence(sequences, times, of_iterations, positions_of, told, told_iteration)
-    return Evidence(sequences, times, delays, iteration, told, told_iteration)
+            return Evidence(sequences, times, of_iterations, positions_of, corrected, corrected_iteration)
+    return Evidence(sequences, times, delays, iteration, corrected, corrected_iteration)
 
 
 def _places_in_pipelines(sequences: Sequence[Operations]) -> list[int]:

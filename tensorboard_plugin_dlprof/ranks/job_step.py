@@ -157,8 +157,8 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]
     stats = stats_of(job, groups, sequences, times)
-    collectives, kept = collective_rows(job, groups, sequences, times, delays, clocks)
-    answer = answer_of(job, matches, clocks, facts, verdict, cells, warnings, kept)
+    collectives, rows = collective_rows(job, groups, sequences, times, delays, clocks)
+    answer = answer_of(job, matches, clocks, facts, verdict, cells, warnings, rows)
     findings = findings_of(facts, verdict, cells.measures, stats)
     tables = JobTables(
         info={

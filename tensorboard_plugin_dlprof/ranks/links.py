@@ -75,30 +75,30 @@ class Links(msgspec.Struct, frozen=True):
 def links_of(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> Links:
     """Compare the transfers of groups that do the same."""
     classes = _classes(job, sequences, times)
-    for found in classes:
-        _compare(found)
-    compared = [group for found in classes for group in found if group.usual_ns]
+    for groups in classes:
+        _compare(groups)
+    compared = [group for groups in classes for group in groups if group.usual_ns]
     slow = [group for group in compared if group.ratio >= thresholds.SLOW_LINK]
     certain = {group.sequence for group in slow if not group.lacks_members}
     return Links(certain, _slow_link(job, compared, slow), _unjudged(job, classes))
 
 
-def _compare(found: Sequence[_Group]) -> None:
+def _compare(groups: Sequence[_Group]) -> None:
     """Say what is usual for each group of a class: groups across more hosts may take longer, and nothing is wrong.
 
     Groups that lack ranks are compared with all, but others with them only where there is nothing better.
     """
-    complete = [group for group in found if not group.lacks_members]
+    complete = [group for group in groups if not group.lacks_members]
     _compare_by("median_ns", complete, complete)
-    _compare_by("least_ns", [group for group in found if not group.usual_ns], found)
+    _compare_by("least_ns", [group for group in groups if not group.usual_ns], groups)
 
 
-def _compare_by(measure: str, asked: Sequence[_Group], found: Sequence[_Group]) -> None:
-    time = {id(group): float(getattr(group, measure)) for group in found}
+def _compare_by(measure: str, asked: Sequence[_Group], groups: Sequence[_Group]) -> None:
+    time = {id(group): float(getattr(group, measure)) for group in groups}
     unclear = []
     for group in asked:
         group.taken_ns = time[id(group)]
-        others = [each for each in found if each is not group]
+        others = [each for each in groups if each is not group]
         fair = [time[id(each)] for each in others if each.hosts == group.hosts]
         fair = fair or [time[id(each)] for each in others if each.hosts > group.hosts]
         if fair:
@@ -169,16 +169,16 @@ def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> 
 
 
 def _unjudged(job: Job, classes: Sequence[Sequence[_Group]]) -> str:
-    everyone = {place for found in classes for group in found for place in group.members}
+    everyone = {place for groups in classes for group in groups for place in group.members}
     judged = set()
-    for found in classes:
-        for hosts in {group.hosts for group in found}:
-            fair = [group for group in found if group.hosts >= hosts]
+    for groups in classes:
+        for hosts in {group.hosts for group in groups}:
+            fair = [group for group in groups if group.hosts >= hosts]
             within = Counter(place for group in fair for place in group.members)
             mine = {place for group in fair if group.hosts == hosts for place in group.members}
             judged |= {place for place in mine if within[place] < len(fair)}
     if not judged:
-        if len(everyone) > 1 and all(group.members == everyone for found in classes for group in found):
+        if len(everyone) > 1 and all(group.members == everyone for groups in classes for group in groups):
             return "A slow link could not be told, as all ranks are in one group: it slows all of them alike."
         return "Slow links could not be told, as no two groups of ranks do the same."
     ranks = sorted(job.members[place].rank for place in everyone - judged)

@@ -112,8 +112,8 @@ def is_synchronising(kind: Int64s) -> Flags:
     """Whether each kind is one that no rank can end before all have begun."""
     table = np.zeros(max(Collective) + 1, np.bool_)
     table[list(SYNCHRONISING)] = True
-    found: Flags = table[kind]
-    return found
+    result: Flags = table[kind]
+    return result
 
 
 def match(job: Job) -> Matches:
@@ -157,14 +157,14 @@ def match(job: Job) -> Matches:
                 continue
             left_out.missing_ranks += kernels
             left_out.of_groups.setdefault(key, "ranks of it are missing")
-            found = _sequence(key, "", pair, known, has_groups, of_members, members, Unmatched())
-            if found is not None:
-                found.lacks_members = True
-                partial.append(found)
+            matched = _sequence(key, "", pair, known, has_groups, of_members, members, Unmatched())
+            if matched is not None:
+                matched.lacks_members = True
+                partial.append(matched)
             continue
-        found = _sequence(key, descriptions.get(key, ""), pair, known, has_groups, of_members, members, left_out)
-        if found is not None:
-            sequences.append(found)
+        matched = _sequence(key, descriptions.get(key, ""), pair, known, has_groups, of_members, members, left_out)
+        if matched is not None:
+            sequences.append(matched)
     return Matches(sequences, partial, left_out, _how(tables, has_groups))
 
 
@@ -236,19 +236,19 @@ def _sequence(
     left_out: Unmatched,
 ) -> Operations | None:
     tables = [members[each.place].tables.communication for each in of_members]
-    chosen = [each.rows for each in of_members]
-    ids = [_ids(table, rows, pair) for table, rows in zip(tables, chosen, strict=True)]
+    selected = [each.rows for each in of_members]
+    ids = [_ids(table, rows, pair) for table, rows in zip(tables, selected, strict=True)]
     if all(each is not None for each in ids):
         aligned = by_ids([each for each in ids if each is not None])
     else:
         bases = [members[each.place].base_ns for each in of_members]
-        aligned = by_order(tables, chosen, bases)
+        aligned = by_order(tables, selected, bases)
     if aligned is None:
         left_out.of_groups[key] = "the order of its operations differs between ranks"
-        left_out.incomplete += max(map(len, chosen))
+        left_out.incomplete += max(map(len, selected))
         return None
-    left_out.incomplete += max(map(len, chosen)) - aligned.shape[1]
-    rows = np.stack([rows[places] for rows, places in zip(chosen, aligned, strict=True)])
+    left_out.incomplete += max(map(len, selected)) - aligned.shape[1]
+    rows = np.stack([rows[places] for rows, places in zip(selected, aligned, strict=True)])
     columns = {
         name: np.stack([getattr(table, name)[row] for table, row in zip(tables, rows, strict=True)])
         for name in ("kind", "in_elements", "out_elements", "element_bytes", "start_ns", "end_ns", "split")
@@ -307,6 +307,6 @@ def _unique(ids: Int64s) -> Int64s:
     ordered = ids[order]
     heads = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     position = np.arange(len(ids)) - np.repeat(heads, np.diff(np.append(heads, len(ids))))
-    found = np.empty(len(ids), np.int64)
-    found[order] = ordered * np.int64(0x1_0000_0001B3) + position
-    return found
+    numbers = np.empty(len(ids), np.int64)
+    numbers[order] = ordered * np.int64(0x1_0000_0001B3) + position
+    return numbers

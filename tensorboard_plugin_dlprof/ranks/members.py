@@ -88,12 +88,12 @@ def databases_below(folder: Path) -> list[list[Path]]:
     """
     if not folder.is_dir():
         raise NotFound(f"{shown(folder)} is not a folder; name the folder of a job's profiles.")
-    found: dict[Path, list[Path]] = defaultdict(list)
+    databases: dict[Path, list[Path]] = defaultdict(list)
     for suffix in (DATABASE_SUFFIX, RANK_SUFFIX):
         for path in folder.rglob(f"*{suffix}"):
             if path.is_file():
-                found[path.with_name(path.name.removesuffix(suffix))].append(path)
-    return sorted(found.values())[:_MOST_DATABASES]
+                databases[path.with_name(path.name.removesuffix(suffix))].append(path)
+    return sorted(databases.values())[:_MOST_DATABASES]
 
 
 def fingerprint(folder: Path, database: Path) -> Fingerprint:
@@ -109,21 +109,21 @@ def find_jobs(folder: Path) -> tuple[list[Job], list[str]]:
         NotFound: there is no such folder.
         BadRequest: two databases are of the same rank at the same time, or of GPUs of two vendors.
     """
-    found, unusable = [], []
+    members, unusable = [], []
     for databases in databases_below(folder):
         reasons = []
         for database in databases:
             try:
-                found += _members(folder, database)
+                members += _members(folder, database)
                 break
             except (ProfileError, ValueError, OSError) as error:
-                is_told = isinstance(error, ProfileError)
-                reason = str(error) if is_told else "what it holds of its ranks is damaged; import it again."
+                is_known = isinstance(error, ProfileError)
+                reason = str(error) if is_known else "what it holds of its ranks is damaged; import it again."
                 reasons.append(f"{shown(database)} is left out: {reason}")
         else:
             unusable.append(reasons[0])
     jobs = []
-    for each in _captures(found, folder):
+    for each in _captures(members, folder):
         jobs += _jobs(each, folder)
     return _named(jobs), unusable
 

@@ -54,8 +54,8 @@ def collective_rows(
     total = sum(int(np.count_nonzero(each.used)) for each in sequences)
     least = -1
     if total > thresholds.MOST_COLLECTIVES:
-        found = np.concatenate([wait[each.used] for each, wait in zip(sequences, waits, strict=True)])
-        least = int(np.partition(found, -thresholds.KEPT_COLLECTIVES)[-thresholds.KEPT_COLLECTIVES])
+        waits_of_used = np.concatenate([wait[each.used] for each, wait in zip(sequences, waits, strict=True)])
+        least = int(np.partition(waits_of_used, -thresholds.COLLECTIVES_BY_WAIT)[-thresholds.COLLECTIVES_BY_WAIT])
     causes = {}
     parts = np.maximum(delays.excess_ns, 0)
     share = parts / np.maximum(parts[:, :-1].sum(1, keepdims=True), 1)
@@ -64,8 +64,8 @@ def collective_rows(
 
     def rows() -> Iterable[tuple[Any, ...]]:
         for place, (each, of) in enumerate(zip(sequences, times, strict=True)):
-            chosen = np.flatnonzero(each.used & (waits[place] >= least))
-            if not len(chosen):
+            used = np.flatnonzero(each.used & (waits[place] >= least))
+            if not len(used):
                 continue
             ranks = np.array([job.members[member].rank for member in each.members.tolist()], np.int64)
             start = clocks.aligned(each.members, each.start_ns) - first
@@ -76,7 +76,7 @@ def collective_rows(
                     for row, member in enumerate(each.members.tolist())
                 ]
             )
-            for column in chosen.tolist():
+            for column in used.tolist():
                 late = int(of.last[column])
                 delay, cause = causes.get((place, column), (0, ""))
                 iteration = int(iterations[late, column])
@@ -113,13 +113,13 @@ def stats_of(
         sizes = message_bytes(each)
         keys = np.stack([each.kind, sizes])
         for kind, message in np.unique(keys[:, each.used], axis=1).T.tolist():
-            chosen = np.flatnonzero(each.used & (each.kind == kind) & (sizes == message))
+            selected = np.flatnonzero(each.used & (each.kind == kind) & (sizes == message))
             key = kinds.get(place, ""), kind, message, len(each.members)
-            gathered.setdefault(key, []).append((place, chosen))
+            gathered.setdefault(key, []).append((place, selected))
     rows = []
-    for (group_kind, kind, message, size), found in gathered.items():
-        transfer = np.concatenate([times[place].transfer_ns[chosen] for place, chosen in found])
-        waits = [times[place].wait_ns[:, chosen] for place, chosen in found]
+    for (group_kind, kind, message, size), parts in gathered.items():
+        transfer = np.concatenate([times[place].transfer_ns[selected] for place, selected in parts])
+        waits = [times[place].wait_ns[:, selected] for place, selected in parts]
         skew = np.concatenate([wait.max(0) for wait in waits])
         bandwidth = reason = None
         if message < 0:
@@ -128,13 +128,13 @@ def stats_of(
             reason = "its messages are empty"
         else:
             bandwidth = message * bus_factor(kind, size) / (max(float(np.median(transfer)), 1.0) / 1e9)
-        peaks = {peak_of(job, sequences[place]) for place, _ in found}
+        peaks = {peak_of(job, sequences[place]) for place, _ in parts}
         peak, why = peaks.pop() if len(peaks) == 1 else (None, "its groups have different links")
         if 0 <= message < thresholds.LATENCY_BOUND_BYTES:
             peak, why = None, "messages below 1 MiB are bound by latency"
         last = np.zeros(len(job.members), np.int64)
-        for place, chosen in found:
-            late = np.intersect1d(late_in(sequences[place], times[place]), chosen)
+        for place, selected in parts:
+            late = np.intersect1d(late_in(sequences[place], times[place]), selected)
             last += np.bincount(sequences[place].members[times[place].last[late]], minlength=len(job.members))
         rows.append(
             {
@@ -151,7 +151,7 @@ def stats_of(
                 "bus_bandwidth": bandwidth,
                 "peak_bandwidth": peak if bandwidth is not None else None,
                 "bandwidth_reason": reason or why,
-                "imbalance": _imbalance(job, sequences, found) if kind == Collective.ALL_TO_ALL else None,
+                "imbalance": _imbalance(job, sequences, parts) if kind == Collective.ALL_TO_ALL else None,
                 "last_rank": job.members[int(last.argmax())].rank if last.any() else None,
                 "last_fraction": float(last.max() / last.sum()) if last.any() else None,
             }
@@ -159,14 +159,14 @@ def stats_of(
     return sorted(rows, key=lambda row: -(row["transfer_ns"] + row["wait_ns"]))
 
 
-def _imbalance(job: Job, sequences: Sequence[Operations], found: Sequence[tuple[int, Int64s]]) -> float | None:
+def _imbalance(job: Job, sequences: Sequence[Operations], parts: Sequence[tuple[int, Int64s]]) -> float | None:
     """Largest by mean number of elements that members put into an operation; the median of operations."""
     ratios = []
-    for place, chosen in found:
+    for place, rows in parts:
         each = sequences[place]
         elements = np.stack(
             [
-                job.members[member].tables.communication.in_elements[each.rows[row, chosen]]
+                job.members[member].tables.communication.in_elements[each.rows[row, rows]]
                 for row, member in enumerate(each.members.tolist())
             ]
         )

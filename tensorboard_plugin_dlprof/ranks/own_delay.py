@@ -89,7 +89,7 @@ def own_delays(
     owns = _own_times(job, sequences, times)
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
-    found = [_no_delays()]
+    delays = [_no_delays()]
     operations = compared = 0
     for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
         if own is None or (len(each.members) < 2 and not each.lacks_members):
@@ -140,13 +140,13 @@ def own_delays(
             roles = siblings.roles(each, own, places[number])
         for column in np.flatnonzero(asked & alone).tolist():
             row = int(late[column])
-            told = siblings.compare(each, own, row, column, int(roles[row, column])) if siblings else None
-            if told is not None:
+            comparison = siblings.compare(each, own, row, column, int(roles[row, column])) if siblings else None
+            if comparison is not None:
                 operations += each.lacks_members
                 compared += 1
-                delay[column], fresh[column], excess[column], kernels[:, column] = told
+                delay[column], fresh[column], excess[column], kernels[:, column] = comparison
         rows = np.flatnonzero(delay > 0)
-        found.append(
+        delays.append(
             Delays(
                 sequence=np.full(len(rows), number),
                 column=rows,
@@ -159,7 +159,7 @@ def own_delays(
                 peer_kernel_ns=kernels[2, rows],
             )
         )
-    joined = {name: np.concatenate([getattr(each, name) for each in found]) for name in _COLUMNS}
+    joined = {name: np.concatenate([getattr(each, name) for each in delays]) for name in _COLUMNS}
     return Delays(**joined, asked=operations, compared=compared)
 
 
@@ -178,8 +178,8 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
         for row, place in enumerate(each.members.tolist()):
             iteration = job.members[place].tables.communication.iteration[each.rows[row]]
             columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
-            told = np.stack([iteration, *(values[row] for values in columns)])[:, each.used & (iteration >= 0)]
-            gathered.append(np.concatenate([np.full((1, told.shape[1]), place), told]))
+            of_iterations = np.stack([iteration, *(values[row] for values in columns)])[:, each.used & (iteration >= 0)]
+            gathered.append(np.concatenate([np.full((1, of_iterations.shape[1]), place), of_iterations]))
     if not gathered:
         return _no_delays(), np.zeros(0, np.int64)
     rows = np.concatenate(gathered, axis=1)
@@ -197,11 +197,11 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
     names = (spent, spent + ahead, kernel_ns, *parts)
     own_of = np.stack([values[asked] for values in names])
     peers_of, has_peers = np.zeros_like(own_of), np.zeros(len(asked), np.bool_)
-    for chosen in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]):
-        if len(chosen) > 1:
-            has_peers[chosen] = True
+    for together in np.split(np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))[:-1]):
+        if len(together) > 1:
+            has_peers[together] = True
             for line, values in enumerate(own_of):
-                peers_of[line, chosen] = _median_of_others(values[chosen])
+                peers_of[line, together] = _median_of_others(values[together])
     more = own_of - peers_of
     late = np.flatnonzero(has_peers & (more[0] > 0))
     nothing = np.full(len(late), -1, np.int64)
@@ -226,9 +226,9 @@ def _median_of_others(values: Int64s) -> Int64s:
     order = np.argsort(values, kind="stable")
     ordered, place = values[order], np.arange(len(values))
     low, high = (len(values) - 2) // 2, (len(values) - 1) // 2
-    found = np.empty(len(values), np.int64)
-    found[order] = (ordered[low + (place <= low)] + ordered[high + (place <= high)]) // 2
-    return found
+    medians = np.empty(len(values), np.int64)
+    medians[order] = (ordered[low + (place <= low)] + ordered[high + (place <= high)]) // 2
+    return medians
 
 
 def _head_start(job: Job, each: Operations, own: _Own, late: Int64s) -> Int64s:
@@ -252,15 +252,15 @@ def _head_start(job: Job, each: Operations, own: _Own, late: Int64s) -> Int64s:
     return np.where(begins, 0, more * (time // np.maximum(count, 1)))
 
 
-def _twice_median(values: Int64s, chosen: Flags) -> Int64s:
+def _twice_median(values: Int64s, is_known: Flags) -> Int64s:
     """Twice the median of the chosen values of each column, which has at least one."""
     if not values.shape[1]:
         return np.zeros(0, np.int64)
-    ordered = np.sort(np.where(chosen, values, _NEVER), axis=0)
-    count = np.maximum(chosen.sum(0), 1)
+    ordered = np.sort(np.where(is_known, values, _NEVER), axis=0)
+    count = np.maximum(is_known.sum(0), 1)
     columns = np.arange(values.shape[1])
-    found: Int64s = ordered[(count - 1) // 2, columns] + ordered[count // 2, columns]
-    return found
+    twice: Int64s = ordered[(count - 1) // 2, columns] + ordered[count // 2, columns]
+    return twice
 
 
 class _Releases(msgspec.Struct):
@@ -284,24 +284,24 @@ def _releases(job: Job, sequences: Sequence[Operations], times: Sequence[Times])
             first, codes = each.start_ns.min(0)[each.used], _codes(each)[each.used]
             for row, place in enumerate(each.members.tolist()):
                 gathered[place].append((of.release_ns[row, each.used], first, codes, each.rows[row, each.used]))
-    found = []
+    releases = []
     for parts in gathered:
         if not parts:
-            found.append(_Releases(*(np.zeros(0, np.int64) for _ in range(3))))
+            releases.append(_Releases(*(np.zeros(0, np.int64) for _ in range(3))))
             continue
         time, first, codes, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
         order = np.lexsort((first, time))
-        found.append(_Releases(time[order], codes[order], rows[order]))
-    return found
+        releases.append(_Releases(time[order], codes[order], rows[order]))
+    return releases
 
 
 def _own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[_Own | None]:
     releases = _releases(job, sequences, times)
     overlaps = [Intervals(member.tables.overlap_start_ns, member.tables.overlap_stop_ns) for member in job.members]
-    found: list[_Own | None] = []
+    result: list[_Own | None] = []
     for each in sequences:
         if not each.used.any():
-            found.append(None)
+            result.append(None)
             continue
         shape = each.start_ns.shape
         own = _Own(
@@ -316,8 +316,8 @@ def _own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]
             known = np.flatnonzero((at >= 0) & each.used)
             if len(known):
                 _fill(own, row, known, each, of, at[known], job.members[place], overlaps[place])
-        found.append(own)
-    return found
+        result.append(own)
+    return result
 
 
 def _fill(
@@ -372,8 +372,8 @@ class _Siblings:
                 continue
             row, column = np.nonzero(own.spent_ns >= 0)
             columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
-            told = (values[row, column] for values in columns)
-            gathered.append((self.roles(each, own, place)[row, column], each.members[row], *told))
+            sorted_values = (values[row, column] for values in columns)
+            gathered.append((self.roles(each, own, place)[row, column], each.members[row], *sorted_values))
             if not each.lacks_members:
                 codes = _codes(each)
                 for code in np.unique(codes[each.used]).tolist():

@@ -25,23 +25,23 @@ def pair_rows(
             continue
         first, second = (job.members[place] for place in each.members.tolist())
         table, rows = first.tables.communication, each.rows[0]
-        told = np.stack([table.source[rows], table.destination[rows]])
+        ends = np.stack([table.source[rows], table.destination[rows]])
         sends = each.kind == Collective.SEND_RECV
         for source, destination in ((first.rank, second.rank), (second.rank, first.rank)):
-            chosen = sends & (told[0] == source) & (told[1] == destination)
-            if chosen.any():
-                row = each.in_bytes[chosen], of.transfer_ns[chosen], each.used[chosen], number in slow
+            wanted = sends & (ends[0] == source) & (ends[1] == destination)
+            if wanted.any():
+                row = each.in_bytes[wanted], of.transfer_ns[wanted], each.used[wanted], number in slow
                 gathered[source, destination, True].append(row)
-        chosen = sends & (told < 0).any(0)
-        if chosen.any():
-            row = each.in_bytes[chosen], of.transfer_ns[chosen], each.used[chosen], number in slow
+        wanted = sends & (ends < 0).any(0)
+        if wanted.any():
+            row = each.in_bytes[wanted], of.transfer_ns[wanted], each.used[wanted], number in slow
             gathered[first.rank, second.rank, False].append(row)
-    found = []
+    result = []
     for (source, destination, directed), parts in sorted(gathered.items()):
         size, transfer, used = (np.concatenate([part[column] for part in parts]) for column in range(3))
         rated = used & (size > 0)
         rates = size[rated] / np.maximum(transfer[rated], 1) * 1e9
-        found.append(
+        result.append(
             {
                 "source": source,
                 "destination": destination,
@@ -53,4 +53,4 @@ def pair_rows(
                 "slow": int(any(part[3] for part in parts)),
             }
         )
-    return found
+    return result

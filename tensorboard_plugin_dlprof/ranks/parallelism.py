@@ -65,7 +65,7 @@ def groups_of(job: Job, matches: Matches) -> list[Group]:
         for member in job.members
         for group in member.tables.groups
     }
-    found = []
+    groups = []
     for key in dict.fromkeys([*by_key, *matches.left_out.of_groups]):
         numbers = by_key.get(key, [])
         some = [matches.sequences[number] for number in numbers]
@@ -77,7 +77,7 @@ def groups_of(job: Job, matches: Matches) -> list[Group]:
         text = descriptions.get(key, "")
         kind = described_kind(text)
         spreads = [each.spread_ns for each in some if each.spread_ns >= 0]
-        found.append(
+        groups.append(
             Group(
                 key=key,
                 name=key[0],
@@ -93,7 +93,7 @@ def groups_of(job: Job, matches: Matches) -> list[Group]:
                 sequences=numbers,
             )
         )
-    return sorted(found, key=lambda group: (group.kind, group.ranks, group.name))
+    return sorted(groups, key=lambda group: (group.kind, group.ranks, group.name))
 
 
 def described_kind(text: str) -> str:

@@ -64,11 +64,11 @@ def rank_tables(capture: Capture, profile: Profile) -> list[RankTables]:
     runs = work.kind == WorkKind.KERNEL
     processes = distinct_values(work.process[runs]).tolist() or [0]
     alone = len(processes) == 1
-    found = []
+    tables = []
     for process in processes:
         rows = np.arange(len(work.kind)) if alone else np.flatnonzero(work.process == process)
-        found.append(_of_process(capture, profile, process, rows, alone))
-    return found
+        tables.append(_of_process(capture, profile, process, rows, alone))
+    return tables
 
 
 def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, alone: bool) -> RankTables:
@@ -161,20 +161,20 @@ def _communication(
     cover: _Cover,
 ) -> CommunicationRows:
     work = capture.work
-    chosen = rows[communicates]
-    if not len(chosen):
+    operations = rows[communicates]
+    if not len(operations):
         return no_communication()
-    chosen = chosen[np.lexsort((work.end_ns[chosen], work.start_ns[chosen]))]
-    start, end = work.start_ns[chosen].astype(np.int64), work.end_ns[chosen].astype(np.int64)
-    told = capture.collectives
-    place = np.searchsorted(told.work, chosen)
-    place[place == len(told.work)] = 0
-    is_told = told.work[place] == chosen if len(told.work) else np.zeros(len(chosen), np.bool_)
+    operations = operations[np.lexsort((work.end_ns[operations], work.start_ns[operations]))]
+    start, end = work.start_ns[operations].astype(np.int64), work.end_ns[operations].astype(np.int64)
+    described = capture.collectives
+    place = np.searchsorted(described.work, operations)
+    place[place == len(described.work)] = 0
+    is_described = described.work[place] == operations if len(described.work) else np.zeros(len(operations), np.bool_)
 
     def column(values: npt.NDArray[np.signedinteger]) -> Int64s:
-        found = np.full(len(chosen), -1, np.int64)
-        found[is_told] = values[place[is_told]]
-        return found
+        result = np.full(len(operations), -1, np.int64)
+        result[is_described] = values[place[is_described]]
+        return result
 
     first = np.full(len(start), int(cover.busy.start[0]), np.int64)
     idle_of_loader = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
@@ -185,17 +185,17 @@ def _communication(
         start_ns=start,
         end_ns=end,
         iteration=_iteration_of(profile, start),
-        kind=_kinds(capture, chosen, column(told.call)),
-        group=column(told.process_group),
-        sequence=column(told.sequence),
-        comms_id=column(told.comms_id),
-        in_elements=column(told.in_elements),
-        out_elements=column(told.out_elements),
-        element_bytes=column(told.element_bytes),
-        split=np.maximum(column(told.split), 0),
-        source=column(told.source),
-        destination=column(told.destination),
-        stream=work.stream[chosen].astype(np.int64),
+        kind=_kinds(capture, operations, column(described.call)),
+        group=column(described.process_group),
+        sequence=column(described.sequence),
+        comms_id=column(described.comms_id),
+        in_elements=column(described.in_elements),
+        out_elements=column(described.out_elements),
+        element_bytes=column(described.element_bytes),
+        split=np.maximum(column(described.split), 0),
+        source=column(described.source),
+        destination=column(described.destination),
+        stream=work.stream[operations].astype(np.int64),
         compute_ns_before=covered(cover.compute, first, start),
         exposed_communication_ns_before=covered(cover.exposed, first, start),
         exposed_copy_ns_before=covered(cover.copies, first, start),
@@ -235,7 +235,9 @@ def _kinds(capture: Capture, rows: Int64s, call: Int64s) -> Int64s:
         return known[text]
 
     names = zip(call.tolist(), capture.work.name[rows].tolist(), strict=True)
-    return np.array([(kind(told) if told >= 0 else 0) or kind(name) for told, name in names], np.int64)
+    return np.array(
+        [(kind(description) if description >= 0 else 0) or kind(name) for description, name in names], np.int64
+    )
 
 
 def _kernels_before(work: DeviceWork, capture: Capture, kernels: Int64s, time: Int64s) -> tuple[Int64s, Int64s, Int64s]:

@@ -56,5 +56,5 @@ LATENCY_BOUND_BYTES = 1 << 20
 """Smaller messages take as long as an empty one: their bandwidth says nothing."""
 
 MOST_COLLECTIVES = 1_000_000
-KEPT_COLLECTIVES = 200_000
+COLLECTIVES_BY_WAIT = 200_000
 """Beyond the first number, only the rows of so many with the largest wait are kept; statistics cover all."""

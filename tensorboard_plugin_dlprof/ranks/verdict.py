@@ -76,8 +76,8 @@ def judge(facts: Facts) -> Verdict:
     """The verdict on a job."""
     if not any(each.used.any() and len(each.members) > 1 for each in facts.sequences):
         return Verdict(_nothing_matched(facts), [], judged=False)
-    found = _slow_link(facts) or _slow_ranks(facts)
-    return found or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
+    verdict = _slow_link(facts) or _slow_ranks(facts)
+    return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
 
 def _nothing_matched(facts: Facts) -> str:
@@ -107,13 +107,13 @@ def _nobody(facts: Facts) -> str:
 
 def _per_iteration(facts: Facts, delay_ns: Int64s) -> Int64s:
     """A delay of each operation, summed for each rank in each iteration, by place."""
-    found = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
+    sums = np.zeros((len(facts.job.members), max(facts.iterations, 1)), np.int64)
     delays = facts.delays
     # Time in communication that could not be matched may be waiting for others, so nobody is named for it.
     own = delay_ns - np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delay_ns)
     inside = facts.iteration >= 0
-    np.add.at(found, (delays.member[inside], facts.iteration[inside]), own[inside])
-    return found
+    np.add.at(sums, (delays.member[inside], facts.iteration[inside]), own[inside])
+    return sums
 
 
 def _leaders(facts: Facts) -> Int64s:
@@ -142,8 +142,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     if stage is not None:
         return stage
     least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
-    told = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
-    return Verdict(_sentence(facts, told[0]), told)
+    lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
+    return Verdict(_sentence(facts, lasting[0]), lasting)
 
 
 def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:
@@ -247,24 +247,24 @@ def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
 
 def _slow_link(facts: Facts) -> Verdict | None:
     """The ranks or the host with a slow link, if it costs enough."""
-    found = facts.links.slow
-    if found is None:
+    slow = facts.links.slow
+    if slow is None:
         return None
-    mean = found.lost_ns / max(facts.iterations, 1)
+    mean = slow.lost_ns / max(facts.iterations, 1)
     share = mean / facts.median_iteration_ns if facts.median_iteration_ns > 0 else 0.0
     if share < thresholds.NAMED_FRACTION:
         return None
-    ranks = [facts.job.members[place].rank for place in found.members]
-    if found.host:
-        name = f"host {found.host}"
+    ranks = [facts.job.members[place].rank for place in slow.members]
+    if slow.host:
+        name = f"host {slow.host}"
     elif len(ranks) > 1:
         name = f"one of the ranks {ranks_text(ranks)}"
     else:
         name = rank_name(facts.job, ranks[0])
         name = name[0].lower() + name[1:]
     sentence = (
-        f"The link of {name} is slow: its collectives take {found.ratio:.2g} times as long as those of other groups, "
+        f"The link of {name} is slow: its collectives take {slow.ratio:.2g} times as long as those of other groups, "
         f"about {short_duration(mean)} of {_iteration(facts)} ({percentage(share)})."
     )
-    suspects = [Suspect(rank, "link", "slow link", int(mean), share, facts.iterations, found.ratio) for rank in ranks]
-    return Verdict(sentence, suspects, host=found.host)
+    suspects = [Suspect(rank, "link", "slow link", int(mean), share, facts.iterations, slow.ratio) for rank in ranks]
+    return Verdict(sentence, suspects, host=slow.host)

@@ -60,7 +60,7 @@ def exposed_parts(job: Job, sequences: Sequence[Operations], times: Sequence[Tim
                         each.end_ns[row, each.used] - base,
                     )
                 )
-    return [_of_member(member.tables, found) for member, found in zip(job.members, spans, strict=True)]
+    return [_of_member(member.tables, spans_of) for member, spans_of in zip(job.members, spans, strict=True)]
 
 
 def _of_member(tables: RankTables, spans: Sequence[tuple[Int64s, Int64s, Int64s]]) -> Exposed:

@@ -234,8 +234,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     row. Columns without any value are left out."""
     time_ns = f"{where.lower()}_time_ns"
     table, asked = table_of(connection, "op_paths"), PageRequest(limit=10, sort=f"-{time_ns}")
-    rows_found = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
-    result = [row for row in rows_found if row[time_ns]]
+    groups = cast("list[dict[str, Any]]", page(connection, table, scope, asked).rows)
+    result = [row for row in groups if row[time_ns]]
     if not result:
         return ""
     most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])

@@ -71,17 +71,17 @@ def _held(device: str, each: dict[str, Any]) -> str:
 
 def _shares(rows: list[dict[str, Any]], whole: int) -> list[str]:
     """The share of each row; empty where it cannot be told."""
-    told = shares([row["bytes"] for row in rows], whole)
-    return ["" if share is None else narrow_percentage(share) for share in told]
+    percentages = shares([row["bytes"] for row in rows], whole)
+    return ["" if share is None else narrow_percentage(share) for share in percentages]
 
 
 def _by(device: str, each: dict[str, Any], rows: list[dict[str, Any]], key: str, heading: str) -> str:
-    told = _shares(each[f"by_{key}"], each["in_use_bytes"])
+    percentages = _shares(each[f"by_{key}"], each["in_use_bytes"])
     body = "".join(
         f"<tr><th scope=row>{markup.path(row[key])}</th><td class=n>{size(row['bytes'])}</td>"
         f"<td class=n>{share}</td>"
         f"<td class=n>{'' if row['blocks'] is None else format(row['blocks'], ',')}</td></tr>"
-        for row, share in zip(rows, told, strict=False)
+        for row, share in zip(rows, percentages, strict=False)
     )
     head = "".join(f"<th scope=col>{name}</th>" for name in (heading, "Size", "Share", "Blocks"))
     left = len(each[f"by_{key}"]) - len(rows)

@@ -141,7 +141,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope, given: Given | Non
             if result["gpus"] > 1:
                 yield Ours((f"{name.title()} Per Second and GPU", result[f"{name}_per_s_per_gpu"]))
     if result["samples_per_s"] is not None or result["tokens_per_s"] is not None:
-        yield Ours(("Throughput From", result["told"]))
+        yield Ours(("Throughput From", result["basis"]))
 
 
 def _model_values(connection: sqlite3.Connection, scope: Scope, names: _Names) -> list[tuple[Value, ...]]:

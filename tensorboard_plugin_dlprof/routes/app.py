@@ -62,7 +62,7 @@ from tensorboard_plugin_dlprof.routes.questions import Questions
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, asked_in_body, asked_in_query
 from tensorboard_plugin_dlprof.routes.table import compared, table
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -195,7 +195,7 @@ class App:
         return responses.cache(request, body, tag, self._lists)
 
     def _dashboard(self, request: Request, asked: ScopeRequest) -> Response:
-        def body(borrowed: Borrowed, profile: FoundProfile) -> Any:
+        def body(borrowed: Borrowed, profile: ListedProfile) -> Any:
             scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
             return dashboard(borrowed.connection, scope, about(profile, source_facts(borrowed.connection)))
 
@@ -237,7 +237,7 @@ class App:
         """A handler that responds with the result of ``answer`` for one aggregation and domain."""
 
         def handler(request: Request, asked: ScopeRequest) -> Response:
-            def body(borrowed: Borrowed, _profile: FoundProfile) -> Any:
+            def body(borrowed: Borrowed, _profile: ListedProfile) -> Any:
                 con = borrowed.connection
                 return answer(con, find_scope(con, asked.aggregation, asked.domain), asked)
 
@@ -269,7 +269,7 @@ class App:
     def _diagnosis(self, request: Request, asked: ScopeRequest) -> Response:
         """Responds with where the time of a typical iteration goes, or of the iterations of an added aggregation."""
 
-        def body(borrowed: Borrowed, _profile: FoundProfile) -> Any:
+        def body(borrowed: Borrowed, _profile: ListedProfile) -> Any:
             connection = borrowed.connection
             selected = diagnosed_positions(connection, find_scope(connection, asked.aggregation, asked.domain))
             return selected, stored_diagnosis(connection, selected, "")
@@ -330,7 +330,7 @@ class App:
         profile = self._services.catalog.find(asked.profile)
         return Subject(profile.profile_id, self._questions.own_path(profile), shown(Path(profile.name)))
 
-    def _to_change(self, asked: ProfileRequest) -> FoundProfile:
+    def _to_change(self, asked: ProfileRequest) -> ListedProfile:
         if self._services.import_mode == "off":
             raise Forbidden("Imports are switched off here (--dlprof_import off); use the command dlprof import.")
         return self._services.catalog.find(asked.profile)

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, 
 from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.profiles import NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -50,12 +50,12 @@ class Jobs:
     def __init__(self) -> None:
         self._known: LruCache[tuple[Path, Identity], dict[str, int]] = LruCache(_MOST_KNOWN, len)
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
-        self._listed: tuple[Snapshot, dict[str, FoundProfile]] = Snapshot(), {}
+        self._listed: tuple[Snapshot, dict[str, ListedProfile]] = Snapshot(), {}
         """The last list of profiles, by path without suffix."""
         self._read: tuple[tuple[Path, Identity] | None, dict[str, Any]] = None, {}
         """The job that was read last, which is the same on the pages of all of its ranks."""
 
-    def find(self, profile: FoundProfile) -> Place | None:
+    def find(self, profile: ListedProfile) -> Place | None:
         """The job of a profile; None if there is none, or none that can be read."""
         file = profile.file
         if file is None:
@@ -70,7 +70,7 @@ class Jobs:
             below, folder = folder.name / below, folder.parent
         return None
 
-    def _listed_by_path(self, snapshot: Snapshot) -> Mapping[str, FoundProfile]:
+    def _listed_by_path(self, snapshot: Snapshot) -> Mapping[str, ListedProfile]:
         """Profiles by path without suffix. There may be thousands, and pages of a job ask for them again and again."""
         known, profiles = self._listed
         if known is not snapshot:

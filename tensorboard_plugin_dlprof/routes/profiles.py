@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.headline import Headline, SourceFacts
 from tensorboard_plugin_dlprof.routes.responses import MAX_ANSWER_BYTES, to_json
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 from tensorboard_plugin_dlprof.runs.scan import Seen
 
 _MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
@@ -150,7 +150,7 @@ def _within(most_bytes: int, entries: Iterable[ProfileEntry]) -> tuple[list[Prof
     return fitting, False
 
 
-def entry(profile: FoundProfile, imports: ImportManager) -> ProfileEntry:
+def entry(profile: ListedProfile, imports: ImportManager) -> ProfileEntry:
     """One entry of ``profiles`` in the body of ``./profiles``."""
     state, message, progress = _state(profile, imports)
     return {
@@ -171,13 +171,13 @@ def entry(profile: FoundProfile, imports: ImportManager) -> ProfileEntry:
     }
 
 
-def _code(profile: FoundProfile, imports: ImportManager) -> str:
+def _code(profile: ListedProfile, imports: ImportManager) -> str:
     """The code of a failure: of the error in the file, or that the server could not import it."""
     status = None if profile.message else imports.status(profile.profile_id)
     return profile.code or ("import_failed" if status is not None and not status.of_source else "unreadable")
 
 
-def about(profile: FoundProfile, facts: SourceFacts) -> About:
+def about(profile: ListedProfile, facts: SourceFacts) -> About:
     """The description of a profile on its own pages, with facts of its database that the list may not know yet."""
     return {
         "id": profile.profile_id,
@@ -190,7 +190,7 @@ def about(profile: FoundProfile, facts: SourceFacts) -> About:
     }
 
 
-def database_path(profile: FoundProfile, imports: ImportManager) -> Path | None:
+def database_path(profile: ListedProfile, imports: ImportManager) -> Path | None:
     """The finished database of a profile: next to its source, or in the cache; None if there is none yet.
 
     Raises:
@@ -201,13 +201,13 @@ def database_path(profile: FoundProfile, imports: ImportManager) -> Path | None:
     return _cached(profile, imports)
 
 
-def _cached(profile: FoundProfile, imports: ImportManager) -> Path | None:
+def _cached(profile: ListedProfile, imports: ImportManager) -> Path | None:
     """What was imported from the source, or fetched from the cloud."""
     file = profile.database or profile.source
     return imports.cache.find(file.real, file.size_bytes, file.mtime_ns) if file is not None else None
 
 
-def importable(profile: FoundProfile) -> Source | None:
+def importable(profile: ListedProfile) -> Source | None:
     """What to import for a profile: its source, or its database in the cloud; None if it is here, or cannot be read."""
     file = profile.source
     if profile.database is not None and profile.database.remote is not None:
@@ -226,7 +226,7 @@ def importable(profile: FoundProfile) -> Source | None:
     )
 
 
-def _state(profile: FoundProfile, imports: ImportManager) -> tuple[ProfileState, str, ImportProgress | None]:
+def _state(profile: ListedProfile, imports: ImportManager) -> tuple[ProfileState, str, ImportProgress | None]:
     if profile.kind == "metadata":
         return "metadata_only", "", None
     if profile.message:

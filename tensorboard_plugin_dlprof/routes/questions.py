@@ -45,7 +45,7 @@ from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -68,7 +68,7 @@ SAME_SECONDS = 5.0
 Compared: TypeAlias = CompareRequest | TableRequest
 """Names two profiles."""
 
-Body = Callable[[Borrowed, FoundProfile], Any]
+Body = Callable[[Borrowed, ListedProfile], Any]
 """Queries a database about a profile, and returns the body of the response."""
 
 
@@ -97,7 +97,7 @@ class Questions:
         """Close all open databases."""
         self._databases.close()
 
-    def own_path(self, profile: FoundProfile) -> Path:
+    def own_path(self, profile: ListedProfile) -> Path:
         """The database of a profile, without aggregations that the server added.
 
         Raises:
@@ -108,7 +108,7 @@ class Questions:
             raise _not_ready(profile)
         return self.advisor.in_our_schema(path)
 
-    def newest_path(self, profile: FoundProfile) -> Path:
+    def newest_path(self, profile: ListedProfile) -> Path:
         """The database of a profile with all aggregations; raises the same errors as ``own_path``."""
         return self._imports.cache.newest(self.own_path(profile))
 
@@ -321,7 +321,7 @@ class Questions:
             yield
 
 
-def _not_ready(profile: FoundProfile) -> ProfileError:
+def _not_ready(profile: ListedProfile) -> ProfileError:
     if profile.kind == "metadata":
         return NotFound(
             "Only the metadata of this profile is here; its database and source are not below the log directory."

@@ -25,7 +25,7 @@ NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
         "lead_in": {},
         "typical": {"start": 0, "stop": -1, "left_out": [], "why": [], "said": "", "labels": []},
         "iterations": [],
-        "mean": {"iterations": 0, "chosen": [], "wall_ns": 0, "devices": {}},
+        "mean": {"iterations": 0, "selected": [], "wall_ns": 0, "devices": {}},
         "lower_bound": [],
         "host_bound": False,
         "headline": "",

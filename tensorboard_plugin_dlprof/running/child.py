@@ -28,7 +28,7 @@ class Ended(msgspec.Struct, frozen=True):
 
     code: int
     """The exit code; 128 + n if signal n ended the command."""
-    told_to_end: bool
+    terminated: bool
     """Whether this process got a signal other than that of Ctrl-C meanwhile, so that it should end quickly."""
 
 
@@ -58,8 +58,8 @@ def run_child(command: Sequence[str]) -> Ended:
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)
-    told_to_end = any(number != signal.SIGINT for number in received)
-    return Ended(SIGNALLED - code if code < 0 else code, told_to_end)
+    terminated = any(number != signal.SIGINT for number in received)
+    return Ended(SIGNALLED - code if code < 0 else code, terminated)
 
 
 def _started(command: Sequence[str]) -> subprocess.Popen[bytes]:

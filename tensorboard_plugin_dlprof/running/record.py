@@ -33,7 +33,7 @@ class Recorded(msgspec.Struct, frozen=True):
 
     code: int
     """The exit code of the command."""
-    told_to_end: bool
+    terminated: bool
     sources: list[Path]
     """Files to import, in the order of the ranks."""
     errors: list[ProfileError]
@@ -74,21 +74,21 @@ def _record(command: Sequence[str], recorder: Recorder, destination: Destination
         options = ["--output-dir", str(work), *recorder.torch_arguments, "--"]
         ended = run_child(with_recorder(command, [str(Path(torch_recorder.__file__).resolve()), *options]))
         traces = sorted(work.glob("[!.]*.json.gz"), key=_rank)
-        return Recorded(ended.code, ended.told_to_end, [_placed(trace, destination) for trace in traces], [])
+        return Recorded(ended.code, ended.terminated, [_placed(trace, destination) for trace in traces], [])
     ended = run_child(profile_command(recorder.nsys, work / destination.base, recorder.nsight, command))
     exports: list[Path] = []
     errors: list[ProfileError] = []
     for report in sorted(reports_in(work), key=_rank):
         export_path = work / f"{report.stem}.sqlite"
         # An export takes minutes, for which there is no time after a signal to end; the report is kept.
-        if not ended.told_to_end:
+        if not ended.terminated:
             try:
                 export(recorder.nsys, report, export_path)
                 exports.append(_placed(export_path, destination))
             except BrokenSource as error:
                 errors.append(error)
         _placed(report, destination)
-    return Recorded(ended.code, ended.told_to_end, exports, errors)
+    return Recorded(ended.code, ended.terminated, exports, errors)
 
 
 def _rank(path: Path) -> tuple[int, str]:

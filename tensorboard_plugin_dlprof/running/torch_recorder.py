@@ -44,7 +44,7 @@ VALUE_OPTIONS = ("--output-dir", "--steps", "--range")
 FAILURE = 1
 
 
-def _beside(name: str) -> Any:
+def _load_sibling(name: str) -> Any:
     """Load a module of this folder under a name that cannot hide one of the program's modules."""
     spec = importlib.util.spec_from_file_location(f"_dlprof_{name}", Path(__file__).with_name(f"{name}.py"))
     assert spec is not None
@@ -54,7 +54,7 @@ def _beside(name: str) -> Any:
     return module
 
 
-hooks = _beside("program_hooks")
+hooks = _load_sibling("program_hooks")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -156,7 +156,7 @@ class Recording:
         self._pending = False
         """Whether the optimizer has stepped, and the program's step ends at the next forward pass."""
         self._compiles = False
-        self._kept = False
+        self._has_file = False
         """Whether a file was written, perhaps of untypical steps, which a better one replaces."""
         self._written = False
         self._over = False
@@ -196,7 +196,7 @@ class Recording:
         self._detach()
         say(
             "the program starts the PyTorch profiler itself, so the recording ends"
-            f"{' there' if self._kept else ' before it has begun; import the trace that the program writes'}."
+            f"{' there' if self._has_file else ' before it has begun; import the trace that the program writes'}."
         )
 
     def forget(self) -> None:
@@ -210,7 +210,7 @@ class Recording:
         if self._profiler is not None:
             self._guarded(self._profiler.stop)
         self._detach()
-        if not self._kept:
+        if not self._has_file:
             say(f"nothing was recorded: {self._reason()}")
 
     def _reason(self) -> str:
@@ -312,8 +312,8 @@ class Recording:
 
     def _ready(self, profiler: Any) -> None:
         """Write the recording; called at the end of each recorded part of the schedule, and when the program ends."""
-        untypical = 0 < self._spare_steps == profiler.step_num and not self._kept
-        if self._kept and self._steps <= self._spare_steps:
+        untypical = 0 < self._spare_steps == profiler.step_num and not self._has_file
+        if self._has_file and self._steps <= self._spare_steps:
             return  # Only an evaluation came after the first steps, which are better than none.
         path = self._path()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -323,7 +323,7 @@ class Recording:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-        self._kept = True
+        self._has_file = True
         self._written = not untypical
 
     def _path(self) -> Path:

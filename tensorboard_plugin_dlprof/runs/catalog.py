@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull
 from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.runs.hints import HintReader
-from tensorboard_plugin_dlprof.runs.profile import Facts, FoundProfile, assemble
+from tensorboard_plugin_dlprof.runs.profile import Facts, ListedProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message
 from tensorboard_plugin_dlprof.runs.scan import File, Root, Scan, Seen, scan
 
@@ -43,7 +43,7 @@ Identity = tuple[int, int, int, int]
 class Snapshot(msgspec.Struct, frozen=True):
     """The list at one moment. ``finished_at`` is in seconds since 1970, 0 before the end of the first scan."""
 
-    profiles: tuple[FoundProfile, ...] = ()
+    profiles: tuple[ListedProfile, ...] = ()
     refused: tuple[Seen, ...] = ()
     reports: tuple[Seen, ...] = ()
     jobs: tuple[Seen, ...] = ()
@@ -81,10 +81,10 @@ class Catalog:
         self._is_outdated = False
         self._answer_seconds = ANSWER_SECONDS
         self._snapshot = Snapshot()
-        self._by_id: dict[str, FoundProfile] = {}
+        self._by_id: dict[str, ListedProfile] = {}
         self._is_known = threading.Event()
         self._is_listed = threading.Event()
-        self._any_found = False
+        self._has_files = False
 
     def any_profiles(self) -> bool:
         """Whether any profile is known. Never scans in this thread; the first call waits a moment for the scan."""
@@ -92,7 +92,7 @@ class Catalog:
         self._scan_if_due()
         if is_first:
             self._is_known.wait(FIRST_ANSWER_SECONDS)
-        return self._any_found
+        return self._has_files
 
     def snapshot(self) -> Snapshot:
         """The list. Waits a moment for a scan that is due, so that the list of a small log directory is up to date."""
@@ -100,7 +100,7 @@ class Catalog:
             self._is_listed.wait(self._answer_seconds)
         return self._snapshot
 
-    def find(self, profile_id: str) -> FoundProfile:
+    def find(self, profile_id: str) -> ListedProfile:
         """The profile of this id.
 
         Raises:
@@ -183,11 +183,11 @@ class Catalog:
 
     def _note(self, file: File) -> None:
         """Set ``any_profiles`` by the name of a file, long before the end of a slow scan."""
-        if not self._any_found and (is_database_name(file.name) or is_trace_name(file.name)):
-            self._any_found = True
+        if not self._has_files and (is_database_name(file.name) or is_trace_name(file.name)):
+            self._has_files = True
             self._is_known.set()
 
-    def _publish(self, scanned: Scan, profiles: list[FoundProfile]) -> None:
+    def _publish(self, scanned: Scan, profiles: list[ListedProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
         self._snapshot = Snapshot(
             tuple(profiles),
@@ -199,7 +199,7 @@ class Catalog:
             tuple(scanned.errors),
             time.time(),
         )
-        self._any_found = bool(profiles)
+        self._has_files = bool(profiles)
 
     def _open_databases(self, publish: Callable[[], None]) -> None:
         """Read the facts of databases that were not opened yet, and update the list meanwhile."""
@@ -222,7 +222,7 @@ class Catalog:
         if is_new:
             publish()
 
-    def _database_of(self, profile: FoundProfile) -> Path | None:
+    def _database_of(self, profile: ListedProfile) -> Path | None:
         if profile.database is not None:
             return profile.database.path if profile.database.remote is None else self._cached_database(profile.database)
         return self._cached_database(profile.source) if profile.source is not None else None
@@ -244,7 +244,7 @@ def _identity(path: Path) -> Identity | None:
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _read_facts(path: Path, profile: FoundProfile) -> Facts:
+def _read_facts(path: Path, profile: ListedProfile) -> Facts:
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.errors import UnfitDatabase
     from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading

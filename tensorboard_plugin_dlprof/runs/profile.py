@@ -32,7 +32,7 @@ class Facts(msgspec.Struct, frozen=True):
     """The code of that error."""
 
 
-class FoundProfile(msgspec.Struct, frozen=True):
+class ListedProfile(msgspec.Struct, frozen=True):
     """A profile below the log directory. It has a source, a database, or only metadata in an event file."""
 
     profile_id: str
@@ -71,7 +71,7 @@ def assemble(
     hints: Sequence[Hint],
     facts_of: Callable[[File], Facts | None],
     cached_facts_of: Callable[[File], Facts | None],
-) -> list[FoundProfile]:
+) -> list[ListedProfile]:
     """Assemble the profiles of the list, ordered by run, rank, time of the capture and name.
 
     A source and the database that was made from it are one profile, named after the source.
@@ -88,7 +88,7 @@ def assemble(
     hints_by_run: dict[str, list[Hint]] = defaultdict(list)
     for hint in hints:
         hints_by_run[hint.run].append(hint)
-    profiles: list[FoundProfile] = []
+    profiles: list[ListedProfile] = []
     for run in by_run.keys() | hints_by_run.keys():
         of_run = _of_folder(by_run[run], facts_of, cached_facts_of)
         profiles.extend(_with_hints(run, of_run, hints_by_run[run]))
@@ -98,7 +98,7 @@ def assemble(
     return sorted(profiles, key=lambda profile: (order[profile.run], *_order_in_run(profile)))
 
 
-def _order_in_run(profile: FoundProfile) -> tuple[float, float, str]:
+def _order_in_run(profile: ListedProfile) -> tuple[float, float, str]:
     rank = float("inf") if profile.rank is None else profile.rank
     return (rank, profile.captured_at or 0.0, profile.name)
 
@@ -107,7 +107,7 @@ def _of_folder(
     files: list[tuple[File, Recognition]],
     facts_of: Callable[[File], Facts | None],
     cached_facts_of: Callable[[File], Facts | None],
-) -> list[FoundProfile]:
+) -> list[ListedProfile]:
     databases = {file.name: file for file, recognition in files if recognition.kind == "database"}
     profiles = []
     for file, recognition in files:
@@ -119,7 +119,7 @@ def _of_folder(
             del databases[database.name]
         else:
             database, facts = None, cached_facts_of(file)
-        profile = FoundProfile(
+        profile = ListedProfile(
             profile_id(file.run, file.name),
             file.run,
             file.name,
@@ -131,7 +131,7 @@ def _of_folder(
         )
         profiles.append(_with_facts(profile, facts))
     for file in databases.values():
-        profile = FoundProfile(profile_id(file.run, file.name), file.run, file.name, "dlprof", database=file)
+        profile = ListedProfile(profile_id(file.run, file.name), file.run, file.name, "dlprof", database=file)
         profiles.append(_with_facts(profile, facts_of(file)))
     return profiles
 
@@ -144,7 +144,7 @@ def _made_from(source: File, facts: Facts | None) -> bool:
     return name in ("", source.shown_name) and size_bytes in (None, source.size_bytes)
 
 
-def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
+def _with_facts(profile: ListedProfile, facts: Facts | None) -> ListedProfile:
     source = facts.source if facts else None
     named_rank = rank_from_name(Path(profile.name))
     known = msgspec.structs.replace(
@@ -166,7 +166,7 @@ def _with_facts(profile: FoundProfile, facts: Facts | None) -> FoundProfile:
     )
 
 
-def _with_hints(run: str, of_run: list[FoundProfile], hints: list[Hint]) -> list[FoundProfile]:
+def _with_hints(run: str, of_run: list[ListedProfile], hints: list[Hint]) -> list[ListedProfile]:
     """Add what hints know to the profiles of a run. Hints without files become profiles whose files are elsewhere."""
     profiles = list(of_run)
     # Looked up by name, because a folder may contain the profiles of thousands of ranks, each with a hint.
@@ -186,7 +186,7 @@ def _with_hints(run: str, of_run: list[FoundProfile], hints: list[Hint]) -> list
             name = hint.source_name or hint.database_name
             by_name[name] = len(profiles)
             profiles.append(
-                FoundProfile(
+                ListedProfile(
                     profile_id(run, name),
                     run,
                     name,
@@ -200,7 +200,7 @@ def _with_hints(run: str, of_run: list[FoundProfile], hints: list[Hint]) -> list
     return profiles
 
 
-def _with_hint(profile: FoundProfile, hint: Hint) -> FoundProfile:
+def _with_hint(profile: ListedProfile, hint: Hint) -> ListedProfile:
     return msgspec.structs.replace(
         profile,
         rank=profile.rank if profile.rank is not None else hint.rank,

@@ -140,7 +140,7 @@ class _Folder(msgspec.Struct, frozen=True):
 
 
 def scan(
-    roots: Sequence[Root], allowed: Sequence[Path] = (), found: Callable[[File], None] = lambda _file: None
+    roots: Sequence[Root], allowed: Sequence[Path] = (), on_file: Callable[[File], None] = lambda _file: None
 ) -> Scan:
     """Search the roots for files that may be profiles, ordered by folder and name.
 
@@ -153,7 +153,7 @@ def scan(
         found: Called with each file as soon as it is found.
     """
     local = [root.path for root in roots if root.store is None]
-    walk = _Walk([os.path.realpath(path) for path in (*local, *allowed)], found)
+    walk = _Walk([os.path.realpath(path) for path in (*local, *allowed)], on_file)
     for root in roots:
         if root.store is not None:
             walk.list_remote(root, root.store)
@@ -164,12 +164,12 @@ def scan(
 
 
 class _Walk:
-    def __init__(self, allowed: list[str], found: Callable[[File], None]) -> None:
+    def __init__(self, allowed: list[str], on_file: Callable[[File], None]) -> None:
         self.plain: deque[_Folder] = deque()
         self.linked: deque[_Folder] = deque()
         self.result = Scan()
         self._allowed = allowed
-        self._found = found
+        self._on_file = on_file
         self._seen: set[str] = set()
         self._named = self._unnamed = 0
 
@@ -282,4 +282,4 @@ class _Walk:
         self.result.files.append(file)
         self._named += is_named
         self._unnamed += not is_named
-        self._found(file)
+        self._on_file(file)

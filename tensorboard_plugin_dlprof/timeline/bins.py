@@ -35,14 +35,14 @@ def binned(start_ns: Int64s, stop_ns: Int64s, of_class: npt.NDArray[np.integer],
     Returns:
         Shape (classes, bins).
     """
-    found = np.zeros((classes, len(edges) - 1), np.int64)
+    sums = np.zeros((classes, len(edges) - 1), np.int64)
     for number in range(classes):
-        chosen = of_class == number
-        if not chosen.any():
+        of_this = of_class == number
+        if not of_this.any():
             continue
-        begins, ends = start_ns[chosen], np.sort(stop_ns[chosen], kind="stable")
-        found[number] = np.diff(_time_before(begins, edges) - _time_before(ends, edges))
-    return found
+        begins, ends = start_ns[of_this], np.sort(stop_ns[of_this], kind="stable")
+        sums[number] = np.diff(_time_before(begins, edges) - _time_before(ends, edges))
+    return sums
 
 
 def _time_before(moments: Int64s, edges: Int64s) -> Int64s:

@@ -55,14 +55,14 @@ _UNIT_CLASS = {MatrixUnit.YES: TENSOR_CORE, MatrixUnit.NO: OTHER_KERNEL, MatrixU
 
 def call_class(name: str) -> int:
     """The class of an API call by its name (``CALL_CLASSES``)."""
-    for pattern, found in (
+    for pattern, name_of_class in (
         (_LAUNCH, LAUNCH_CALL),
         (_COPY, COPY_CALL),
         (_SYNC, SYNC_CALL),
         (_ALLOCATION, ALLOCATION_CALL),
     ):
         if pattern.match(name):
-            return found
+            return name_of_class
     return OTHER_CALL
 
 
@@ -209,7 +209,7 @@ class _Work:
 
     def __init__(self, profile: Profile, calls: _Calls, device: int) -> None:
         kernels = profile.kernels
-        collectives = [text for text, found in profile.kernel_classes.items() if found.family == "collective"]
+        collectives = [text for text, kind in profile.kernel_classes.items() if kind.family == "collective"]
         of_unit = np.array([_UNIT_CLASS[MatrixUnit(unit)] for unit in range(len(MatrixUnit))], np.int8)
         self.columns: list[tuple[npt.NDArray[np.integer], ...]] = []
         tables: list[Kernels | Copies | GraphLaunches] = [kernels, profile.memcpys, profile.memsets, profile.graphs]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.opening.one_job import end_when_told, open_closed_streams
+from tensorboard_plugin_dlprof.opening.one_job import exit_on_sigterm, open_closed_streams
 from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place, port_number
 
 DEFAULT_ADDRESS = "localhost"
@@ -80,7 +80,7 @@ def parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C; returns the exit code."""
     open_closed_streams()
-    end_when_told()
+    exit_on_sigterm()
     try:
         arguments = parser().parse_args(argv)
         return _serve(arguments)

@@ -41,7 +41,7 @@ def imported(source: Path, database: Path) -> dict[str, list[tuple[object, ...]]
     with closing(sqlite3.connect(database)) as con:
         tables = con.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
         rows = {name: con.execute(f'SELECT * FROM "{name}"').fetchall() for (name,) in tables}
-    return {name: found for name, found in rows.items() if name not in ("aggregations", "ext_info")}
+    return {name: result for name, result in rows.items() if name not in ("aggregations", "ext_info")}
 
 
 @pytest.mark.parametrize("name", ["generated-mnist-nsys.sqlite", "generated-transformer-bf16-rank0.pt.trace.json"])

@@ -21,17 +21,17 @@ def _ticks(spans: Spans) -> set[int]:
     return {tick for start, stop in spans for tick in range(start, stop)}
 
 
-def _pairs(found: intervals.Intervals) -> Spans:
-    return list(zip(found.start.tolist(), found.stop.tolist(), strict=True))
+def _pairs(result: intervals.Intervals) -> Spans:
+    return list(zip(result.start.tolist(), result.stop.tolist(), strict=True))
 
 
 @given(SPANS)
 def test_union_covers_the_same_time_in_disjoint_ascending_intervals(spans: Spans) -> None:
     """Touching intervals become one; empty and reversed ones vanish."""
-    found = _union(spans)
-    assert _ticks(_pairs(found)) == _ticks(spans)
-    assert intervals.length(found) == len(_ticks(spans))
-    edges = [edge for pair in _pairs(found) for edge in pair]
+    result = _union(spans)
+    assert _ticks(_pairs(result)) == _ticks(spans)
+    assert intervals.length(result) == len(_ticks(spans))
+    edges = [edge for pair in _pairs(result) for edge in pair]
     assert edges == sorted(set(edges))
 
 
@@ -47,8 +47,8 @@ def test_covered_counts_the_ticks_inside_each_window(spans: Spans, windows: Span
     """Windows may overlap, be empty or lie outside; a reversed window holds nothing."""
     start = np.array([s for s, _ in windows], np.int64)
     stop = np.array([e for _, e in windows], np.int64)
-    found = intervals.covered(_union(spans), start, stop)
-    assert found.tolist() == [len(_ticks(spans) & set(range(s, e))) for s, e in windows]
+    result = intervals.covered(_union(spans), start, stop)
+    assert result.tolist() == [len(_ticks(spans) & set(range(s, e))) for s, e in windows]
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 60), st.integers(0, 60)), max_size=30))
@@ -56,6 +56,6 @@ def test_union_lengths_equal_a_union_for_each_segment(rows: list[tuple[int, int,
     """Also far from zero, where a product of segment and time would overflow."""
     spans = [(segment, FAR + start, FAR + max(start, stop)) for segment, start, stop in rows]
     segment, start, stop = (np.array([row[column] for row in spans], np.int64) for column in range(3))
-    found = intervals.union_lengths(segment, start, stop, 5)
+    result = intervals.union_lengths(segment, start, stop, 5)
     expected = [union_length((s, e) for of, s, e in spans if of == number) for number in range(5)]
-    assert found.tolist() == expected
+    assert result.tolist() == expected

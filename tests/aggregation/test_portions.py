@@ -17,14 +17,14 @@ def test_every_row_is_in_one_portion_and_no_op_in_two(one: list[int], other: lis
     """Also where a table has no rows of some ops, or none at all."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(portions, "_ROWS", 5)
-        found = list(portions.by_op(7, np.array(one, np.int32), np.array(other, np.int32)))
+        items = list(portions.by_op(7, np.array(one, np.int32), np.array(other, np.int32)))
     for column, rows in enumerate((one, other)):
-        assert [row for part in found for row in rows[part[column]]] == rows
-    ops = [set(one[first]) | set(other[second]) for first, second in found]
+        assert [row for part in items for row in rows[part[column]]] == rows
+    ops = [set(one[first]) | set(other[second]) for first, second in items]
     assert sum(map(len, ops)) == len(set().union(*ops))
 
 
 def test_rows_that_do_not_lie_by_op_are_one_portion() -> None:
     """As NVIDIA's databases may have them."""
-    found = list(portions.by_op(3, np.array([0, 1, 2], np.int32), np.array([2, 0], np.int32)))
-    assert found == [[slice(0, 3), slice(0, 2)]]
+    items = list(portions.by_op(3, np.array([0, 1, 2], np.int32), np.array([2, 0], np.int32)))
+    assert items == [[slice(0, 3), slice(0, 2)]]

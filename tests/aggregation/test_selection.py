@@ -168,17 +168,17 @@ def test_as_much_of_a_selection_as_there_is(
     """Of five iterations that begin with the fifth; what is left can be aggregated."""
     spans = [(start, start + 100) for start in range(0, 500, 100)]
     profile = profile_of([DraftOp("LINEAR_1", "/net", [Call(0, 10)])], spans, first_iteration=5, end_ns=500)
-    found, left_out = fitting(profile, Selection(iter_start=wanted[0], iter_stop=wanted[1]))
-    assert (found.iter_start, found.iter_stop) == had
+    result, left_out = fitting(profile, Selection(iter_start=wanted[0], iter_stop=wanted[1]))
+    assert (result.iter_start, result.iter_stop) == had
     assert len(left_out) == (said is not None)
     assert said is None or re.fullmatch(said, left_out[0])
-    aggregate(profile, found)
+    aggregate(profile, result)
 
 
 def test_a_key_op_that_a_profile_lacks_is_left_out() -> None:
     """With a sentence that names the nearest, and the range of the iterations that there are then."""
-    found, left_out = fitting(_training(), Selection(key_op="LOS_1", iter_start=3))
-    assert (found.key_op, found.iter_start, found.iter_stop) == (None, None, None)
+    result, left_out = fitting(_training(), Selection(key_op="LOS_1", iter_start=3))
+    assert (result.key_op, result.iter_start, result.iter_stop) == (None, None, None)
     assert len(left_out) == 2
     assert "did you mean LOSS_1" in left_out[0]
     assert left_out[0].endswith("The run goes on without it.")

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation import aggregate, side_by_side
 from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered, union, union_of
 from tensorboard_plugin_dlprof.aggregation.side_by_side import SideBySide
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tests.aggregation.oracle import expected, found
+from tests.aggregation.oracle import computed_tables, expected
 from tests.aggregation.test_oracle import profiles
 
 DEVICES = 40
@@ -46,7 +46,7 @@ def test_every_number_equals_the_slow_way_where_devices_are_side_by_side(profile
         patch.setattr(side_by_side, "_MOST_ALONE", 0)
         aggregation = aggregate(profile)
     values = candidate.values.tolist()
-    assert found(profile, aggregation) == expected(profile, candidate, values[0], values[-1])
+    assert computed_tables(profile, aggregation) == expected(profile, candidate, values[0], values[-1])
 
 
 @pytest.mark.parametrize("rows", [1, 50, 1 << 18])

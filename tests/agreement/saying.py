@@ -75,11 +75,11 @@ class Said:
 def disagreements(connection: UntrustedConnection) -> list[Disagreement]:
     """What of a database is said in two ways: the quantity, and what each says of it."""
     said = Said(connection)
-    found = (
+    result = (
         *_shares(said), *_ops(said), *_groups(said), *_model(said), *_iterations(said), *_kernels(said), *_gpus(said),
         *_summaries(said),
     )  # fmt: skip
-    return [(what, one, other) for what, one, other in found if not _alike(one, other)]
+    return [(what, one, other) for what, one, other in result if not _alike(one, other)]
 
 
 def _alike(one: Any, other: Any) -> bool:
@@ -95,16 +95,16 @@ def _sum(rows: Iterable[dict[str, Any]], key: str) -> int:
 
 def _shares(said: Said) -> Iterator[Disagreement]:
     """No share is outside of 0 to 1, and no time or number is negative."""
-    found = efficiency(said.connection, said.scope)
+    result = efficiency(said.connection, said.scope)
     more: list[tuple[str, Any]] = [
         ("dashboard", model_summary(said.connection, said.scope)),
         ("dashboard", gpu_utilization(said.connection, said.scope)),
         ("dashboard", tensor_core_efficiency(said.connection, said.scope)),
         ("headline", headline(said.connection)),
-        ("efficiency", {key: value for key, value in found.items() if not isinstance(value, list)}),
-        ("network", found["network"]),
-        *(("dot", dot) for dot in found["dots"]),
-        *(("rate", rate) for rate in found["iterations"]),
+        ("efficiency", {key: value for key, value in result.items() if not isinstance(value, list)}),
+        ("network", result["network"]),
+        *(("dot", dot) for dot in result["dots"]),
+        *(("rate", rate) for rate in result["iterations"]),
         *(("top", op) for op in top_ops(said.connection, said.scope)),
     ]
     for where, row in (*((name, row) for name, rows in said.tables.items() for row in rows), *more):
@@ -156,9 +156,9 @@ def _op(said: Said, op: str, row: dict[str, Any], leaf: dict[str, Any]) -> Itera
     yield f"{op} kernel time in the tree", leaf["kernel_time_ns"], _sum(kernels, "gpu_time_ns")
     uses = {kernel["using_tensor_cores"] for kernel in kernels}
     if kernels:
-        told = True if True in uses else None if None in uses else False
+        described = True if True in uses else None if None in uses else False
         if row["using_tensor_cores"] is not None or None in uses:
-            yield f"{op} using by its kernels", row["using_tensor_cores"], told
+            yield f"{op} using by its kernels", row["using_tensor_cores"], described
 
 
 def _groups(said: Said) -> Iterator[Disagreement]:
@@ -192,8 +192,8 @@ def _groups(said: Said) -> Iterator[Disagreement]:
 
 def _least(values: Iterable[bool | None]) -> int | None:
     """How many are; unknown where none is known to be, and some may."""
-    told = list(values)
-    return None if not any(told) and None in told else sum(map(bool, told))
+    items = list(values)
+    return None if not any(items) and None in items else sum(map(bool, items))
 
 
 def _model(said: Said) -> Iterator[Disagreement]:
@@ -206,11 +206,11 @@ def _model(said: Said) -> Iterator[Disagreement]:
     yield "GPU time of the model", model["gpu_time_ns"], _sum(ops, "gpu_time_ns")
     yield "eligible ops of the report", whole["Num TC Eligible Ops"], eligible
     yield "ops using Tensor Cores of the report", whole["Num Ops Using TC"], using
-    told = [row["using_tensor_cores"] for row in ops if row["eligible"]]
-    if told:
-        yield "eligible ops of the model", model["eligible_ops"], len(told)
-        yield "eligible ops using", model["eligible_ops_using_tensor_cores"], _least(told)
-        yield "eligible ops unknown", model["eligible_ops_unknown"], told.count(None)
+    described = [row["using_tensor_cores"] for row in ops if row["eligible"]]
+    if described:
+        yield "eligible ops of the model", model["eligible_ops"], len(described)
+        yield "eligible ops using", model["eligible_ops_using_tensor_cores"], _least(described)
+        yield "eligible ops unknown", model["eligible_ops_unknown"], described.count(None)
     else:
         untold = None if any(row["eligible"] is None for row in ops) else 0
         yield "eligible ops of the model", model["eligible_ops"], untold
@@ -280,18 +280,18 @@ def _kernels(said: Said) -> Iterator[Disagreement]:
     known = times["tensor_core"]["time_ns"] or 0
     yield "Tensor Core time of the ops", known, _sum(leaves, "tensor_core_time_ns")
     yield "Tensor Core time of the iterations", known, _sum(iterations, "tensor_core_kernel_time_ns")
-    found = efficiency(connection, scope)
-    if found["precisions"]:
-        yield "kernel time by precision", kernels, _sum(map(dict, found["precisions"]), "kernel_ns")
-        on_units = [dict(part) for part in found["precisions"] if part["matrix_unit"] == "yes"]
+    result = efficiency(connection, scope)
+    if result["precisions"]:
+        yield "kernel time by precision", kernels, _sum(map(dict, result["precisions"]), "kernel_ns")
+        on_units = [dict(part) for part in result["precisions"] if part["matrix_unit"] == "yes"]
         yield "Tensor Core time by precision", known, _sum(on_units, "kernel_ns")
     of_report = said.reports["kernel"]["Kernel Report"]
     yield "kernel time of the report", kernels, _sum(of_report, "Total GPU Time (ns)")
-    told = {row["Name"]: row for row in said.reports["summary"]["All Kernels"]}
+    described = {row["Name"]: row for row in said.reports["summary"]["All Kernels"]}
     yield (
         "kernels using Tensor Cores of the summary",
         times["tensor_core"]["time_ns"],
-        told["Kernels using TC"]["GPU Time (ns)"],
+        described["Kernels using TC"]["GPU Time (ns)"],
     )
     tensor = said.reports["tensor"]["Tensor Core Report"]
     efficient = tensor_core_efficiency(connection, scope)
@@ -329,20 +329,20 @@ def _gpus(said: Said) -> Iterator[Disagreement]:
 def _summaries(said: Said) -> Iterator[Disagreement]:
     """Python, the list of profiles, the report."""
     connection, scope = said.connection, said.scope
-    told, head, used = api_summary(connection, scope), headline(connection), gpu_utilization(connection, scope)
+    described, head, used = api_summary(connection, scope), headline(connection), gpu_utilization(connection, scope)
     report = said.reports["summary"]["Summary Report"]
     model, times = model_summary(connection, scope), performance(connection, scope)
-    yield "utilisation in Python", told.gpu_utilization_fraction, used["fraction"]
+    yield "utilisation in Python", described.gpu_utilization_fraction, used["fraction"]
     yield "utilisation in the list", head["gpu_utilization_fraction"], used["fraction"]
     percent = report["GPU Utilization %"]
     yield "utilisation in the report", None if percent is None else float(percent), _percent(used["fraction"])
     efficient = tensor_core_efficiency(connection, scope)["fraction"]
     percent = report["Tensor Core Kernel Utilization %"]
     yield "Tensor Core efficiency in the report", None if percent is None else float(percent), _percent(efficient)
-    yield "Tensor Core efficiency in Python", told.tensor_core_efficiency_fraction, efficient
-    yield "parts in Python", told.resources_ns, said.parts
-    yield "eligible ops in Python", told.eligible_ops, model["eligible_ops"]
-    yield "wall time in Python", told.wall_time_ns, times["wall_clock_ns"]
+    yield "Tensor Core efficiency in Python", described.tensor_core_efficiency_fraction, efficient
+    yield "parts in Python", described.resources_ns, said.parts
+    yield "eligible ops in Python", described.eligible_ops, model["eligible_ops"]
+    yield "wall time in Python", described.wall_time_ns, times["wall_clock_ns"]
     wall = times["wall_clock_ns"]
     names = {
         "tensor_core": "Tensor Core Kernel Duration %", "memory": "Memory Duration %",

@@ -97,7 +97,7 @@ def verdict(profile: Profile, selection: Selection = Selection()) -> Verdict:  #
     return judge(profile, aggregation, efficiency(profile, measure(profile), aggregation), rules)
 
 
-def found(profile: Profile) -> list[str]:
+def findings_of(profile: Profile) -> list[str]:
     """The detectors that spoke, in order."""
     return [finding.detector for finding in verdict(profile).findings]
 

@@ -37,15 +37,15 @@ def _all_rules(profile: Profile) -> Verdict:
 def test_a_finding_about_kernels_names_part_time_and_evidence(detector: str) -> None:
     """A gain is no wider than three times, and never more than the time that it is taken from."""
     case = CASES[detector]
-    told = said_by(detector, case.make(well_over(case)))
-    assert told.part in ("compute", "launching")
-    assert told.time_ns is not None
-    assert 0 < told.time_ns <= 20 * STEP_NS
-    assert told.evidence
-    assert all(row.time_ns and row.count and (row.call or row.kind == "kernel") for row in told.evidence)
-    assert (told.gain is None) == bool(told.cannot_tell)
-    if told.gain is not None:
-        assert told.gain.low_ns <= told.gain.high_ns <= min(3 * told.gain.low_ns, told.time_ns)
+    findings = said_by(detector, case.make(well_over(case)))
+    assert findings.part in ("compute", "launching")
+    assert findings.time_ns is not None
+    assert 0 < findings.time_ns <= 20 * STEP_NS
+    assert findings.evidence
+    assert all(row.time_ns and row.count and (row.call or row.kind == "kernel") for row in findings.evidence)
+    assert (findings.gain is None) == bool(findings.cannot_tell)
+    if findings.gain is not None:
+        assert findings.gain.low_ns <= findings.gain.high_ns <= min(3 * findings.gain.low_ns, findings.time_ns)
 
 
 def _half_a_step(kernel: str, device: Device = A100) -> Profile:
@@ -88,11 +88,11 @@ def test_no_kernel_takes_less_than_its_launch() -> None:
 
 def test_an_unknown_gpu_leaves_the_gain_untold() -> None:
     """What is missing is said."""
-    told = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "", 0, 0, 0, 0)))
-    assert told.gain is None
-    assert "does not name the GPU" in told.cannot_tell
-    told = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "Tesla X9", 7, 0, 80, 0)))
-    assert "Tesla X9" in told.cannot_tell
+    findings = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "", 0, 0, 0, 0)))
+    assert findings.gain is None
+    assert "does not name the GPU" in findings.cannot_tell
+    findings = said_by("amp_detector", _half_a_step("volta_sgemm_128x64_nn", Device(0, "Tesla X9", 7, 0, 80, 0)))
+    assert "Tesla X9" in findings.cannot_tell
 
 
 def test_tf32_is_told_where_the_gpu_has_it_and_no_kernel_uses_it() -> None:
@@ -179,22 +179,22 @@ def test_the_kernel_that_takes_most_is_told_if_nothing_else_is() -> None:
 
         return scene(step)
 
-    told = _dominant(_all_rules(body(0.6)))
-    assert told is not None
-    assert told.numbers["computing_fraction"] == pytest.approx(0.6)
-    assert told.time_ns == 0.6 * STEP_NS
-    assert [row.call for row in told.evidence] == [GOOD]
-    assert told.cannot_tell
+    dominant = _dominant(_all_rules(body(0.6)))
+    assert dominant is not None
+    assert dominant.numbers["computing_fraction"] == pytest.approx(0.6)
+    assert dominant.time_ns == 0.6 * STEP_NS
+    assert [row.call for row in dominant.evidence] == [GOOD]
+    assert dominant.cannot_tell
 
     def solve(step: Step) -> None:
         step.line("main", "call", 105, 125, "cudaLaunchKernel", corr=step.number + 1)
         step.line("gpu0", "kernel", 130, STEP_NS, "my_solver", corr=step.number + 1, grid="2,2,1")
 
     few = scene(solve)
-    told_few = _dominant(_all_rules(few))
-    assert told_few is not None
-    assert "launch of 4 blocks for 108 multiprocessors" in told_few.problem_text()
-    assert told_few.recommendation_text().startswith("Give it more blocks")
+    dominant_few = _dominant(_all_rules(few))
+    assert dominant_few is not None
+    assert "launch of 4 blocks for 108 multiprocessors" in dominant_few.problem_text()
+    assert dominant_few.recommendation_text().startswith("Give it more blocks")
     assert _dominant(_all_rules(body(0.45))) is not None  # the other one has more
     assert _dominant(_all_rules(body(0.6, SGEMM))) is None  # amp_detector speaks of it
 
@@ -212,17 +212,17 @@ def test_fusions_of_one_name_are_one_kernel_in_one_op_only() -> None:
 
     assert _dominant(_all_rules(body("loop_convert_fusion", 0.4))) is None
     assert _dominant(_all_rules(body("my_solver", 0.4))) is not None
-    told = _dominant(_all_rules(body("loop_convert_fusion", 0.7)))
-    assert told is not None
-    assert "loop_convert_fusion (/a)" in told.problem_text()
+    dominant = _dominant(_all_rules(body("loop_convert_fusion", 0.7)))
+    assert dominant is not None
+    assert "loop_convert_fusion (/a)" in dominant.problem_text()
 
 
 def test_the_gain_of_a_real_transformer_is_that_of_its_gpu() -> None:
     """3.11 s of FP32 products on an A100 without shapes: TF32 saves 2.0 to 2.6 s."""
     path = shared_data() / "nsight/a100_transformer_2.7b_nvtx/result_2_7B_nvtx.sqlite"
     capture = find_importer(path).read(path, ReadOptions(), lambda *_: None)
-    told = {each.detector: each for each in _all_rules(build_profile(capture)).findings}
-    tf32, amp = told["tf32_detector"], told["amp_detector"]
+    described = {each.detector: each for each in _all_rules(build_profile(capture)).findings}
+    tf32, amp = described["tf32_detector"], described["amp_detector"]
     assert tf32.time_ns == amp.time_ns == 3_114_184_256
     assert tf32.gain is not None
     assert (round(tf32.gain.low_ns / 1e9, 1), round(tf32.gain.high_ns / 1e9, 1)) == (2.0, 2.6)

@@ -32,7 +32,7 @@ from tests.analysis.scenes import (
     STEPS,
     T4,
     Step,
-    found,
+    findings_of,
     said_by,
     scene,
     signals,
@@ -64,10 +64,10 @@ def test_only_the_kernels_that_multiply_become_faster() -> None:
         step.good(900_000, STEP_NS, at=1_000)
 
     for detector in ("amp_detector", "tf32_detector"):
-        told = said_by(detector, scene(body, steps=1))
-        assert told.numbers["products_ns"] == 300_000
-        assert told.gain is not None
-        products = [claim.high_ns for claim in told.gain.claims if claim.pool is Pool.PRODUCTS]
+        findings = said_by(detector, scene(body, steps=1))
+        assert findings.numbers["products_ns"] == 300_000
+        assert findings.gain is not None
+        products = [claim.high_ns for claim in findings.gain.claims if claim.pool is Pool.PRODUCTS]
         times = 8 if detector == "amp_detector" else 0.75 * 156 / 19.5
         assert products == [pytest.approx(300_000 * (1 - 1 / times))]
 
@@ -86,8 +86,8 @@ def test_of_a_replayed_graph_the_products_in_full_precision_alone_become_faster(
 def test_no_option_of_a_framework_changes_the_kernels_of_the_user() -> None:
     """Who calls CUDA without a framework can write them for Tensor Cores."""
     own = kernel("matmul_tiled(float*, float*, float*, int, int, int)", "tile_loop")
-    assert not {"amp_detector", "tf32_detector"} & set(found(own(0.5)))
-    assert "amp_detector" in found(cuda(own)(0.5))
+    assert not {"amp_detector", "tf32_detector"} & set(findings_of(own(0.5)))
+    assert "amp_detector" in findings_of(cuda(own)(0.5))
 
 
 def test_fp8_is_for_large_products_on_devices_that_have_it() -> None:
@@ -116,8 +116,8 @@ def test_advice_about_collectives_fits_what_they_carry(
         step.op(product, GOOD, 0, STEP_NS / 2)
         step.op(collectives, kernel_of_it, STEP_NS / 2, STEP_NS)
 
-    told = said_by("communication_detector", scene(body)).recommendation_text()
-    assert [way for way in ("no_sync", "fewer GPUs", "even out") if way in told] == [ways]
+    described = said_by("communication_detector", scene(body)).recommendation_text()
+    assert [way for way in ("no_sync", "fewer GPUs", "even out") if way in described] == [ways]
 
 
 @pytest.mark.parametrize(
@@ -131,11 +131,11 @@ def test_advice_about_collectives_fits_what_they_carry(
 def test_activations_are_kept_for_a_backward_pass_alone(product: str, severity: Severity, way: str) -> None:
     """Servers of language models hold nearly all memory from the start."""
     profile = with_memory(scene(lambda step: step.op(product, GOOD, 0, STEP_NS)), round(0.95 * A100.memory_bytes))
-    told = said_by("memory_full_detector", profile)
-    assert told.severity is severity
+    findings = said_by("memory_full_detector", profile)
+    assert findings.severity is severity
     ways = ("checkpointing", "gpu_memory_utilization")
-    assert way in told.recommendation_text()
-    assert not [other for other in ways if other != way and other in told.recommendation_text()]
+    assert way in findings.recommendation_text()
+    assert not [other for other in ways if other != way and other in findings.recommendation_text()]
 
 
 def test_ranges_do_not_tell_that_there_is_no_backward_pass() -> None:
@@ -153,9 +153,9 @@ def test_no_kernels_take_more_than_all_of_the_time() -> None:
             step.op("aten::mm", SGEMM, 0, 1.5 * STEP_NS)
             step.good(1.5 * STEP_NS, 2 * STEP_NS)
 
-    told = said_by("amp_detector", scene(body), Selection(iter_start=2, iter_stop=2))
-    assert told.numbers["products_ns"] == 1.5 * STEP_NS
-    assert told.numbers["share_fraction"] == pytest.approx(0.75)
+    findings = said_by("amp_detector", scene(body), Selection(iter_start=2, iter_stop=2))
+    assert findings.numbers["products_ns"] == 1.5 * STEP_NS
+    assert findings.numbers["share_fraction"] == pytest.approx(0.75)
 
 
 def copy_alone(step: Step, share: float) -> None:
@@ -172,8 +172,8 @@ def test_a_collective_of_the_step_before_is_one_all_the_same() -> None:
         step.op("c10d::allreduce_", NCCL, STEP_NS, 1.3 * STEP_NS, at=900_000)
         step.good(0.3 * STEP_NS, STEP_NS, at=10)
 
-    told = said_by("communication_detector", scene(body), Selection(iter_start=3, iter_stop=3))
-    assert told.numbers["share_fraction"] == pytest.approx(0.3)
+    findings = said_by("communication_detector", scene(body), Selection(iter_start=3, iter_stop=3))
+    assert findings.numbers["share_fraction"] == pytest.approx(0.3)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_older_attention_is_that_of_a_gpu_with_kernels_of_its_own(capability: in
     """Hopper and data centre Blackwell; what runs on these already, and helpers, are not meant."""
     device = msgspec.structs.replace(H100, capability_major=capability)
     profile = kernel(name, "aten::_flash_attention_forward", device=device)(0.5)
-    assert ("older_attention_detector" in found(profile)) == speaks
+    assert ("older_attention_detector" in findings_of(profile)) == speaks
 
 
 def test_a_gpu_that_is_not_named_is_known_by_its_kernels() -> None:
@@ -204,7 +204,7 @@ def test_a_gpu_that_is_not_named_is_known_by_its_kernels() -> None:
 
     profile = scene(body, device=msgspec.structs.replace(H100, name="", capability_major=0))
     assert signals(profile).capability_major == 9
-    assert "older_attention_detector" in found(profile)
+    assert "older_attention_detector" in findings_of(profile)
 
 
 def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
@@ -224,7 +224,7 @@ def test_only_training_has_a_learning_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    ("optimizer", "told"),
+    ("optimizer", "described"),
     [
         ("AdamW", "torch.optim.AdamW(..., fused=True), or foreach=True"),
         ("Adagrad", "torch.optim.Adagrad(..., foreach=True)"),
@@ -232,18 +232,18 @@ def test_only_training_has_a_learning_rate() -> None:
         ("Lamb", "torch.compile(optimizer.step)"),
     ],
 )
-def test_an_optimizer_is_told_of_what_its_class_has(optimizer: str, told: str) -> None:
+def test_an_optimizer_is_told_of_what_its_class_has(optimizer: str, described: str) -> None:
     """Only some of torch.optim are fused on GPUs, the others of it have foreach; of other classes nobody knows."""
     (slow,) = verdict(many(ADD, "aten::add_", 60, around=f"Optimizer.step#{optimizer}.step")(0.3)).findings
     advice = slow.recommendation_text()
-    assert told in advice
+    assert described in advice
     assert ("fused=True" in advice) == (optimizer == "AdamW")
 
 
 def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None:
     """Their letter is that of the accumulator: the same time in FP32 would be told twice."""
-    assert {"amp_detector", "tf32_detector"} <= set(found(kernel(SGEMM)(0.5)))
-    assert found(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
+    assert {"amp_detector", "tf32_detector"} <= set(findings_of(kernel(SGEMM)(0.5)))
+    assert findings_of(kernel("ampere_fp16_sgemm_fp16_128x64_nn")(0.5)) == []
 
 
 @pytest.mark.parametrize(("small_ns", "speaks"), [(0.6 * STEP_NS, True), (0.4 * STEP_NS, False)])
@@ -258,7 +258,7 @@ def test_a_larger_batch_is_for_kernels_that_are_small_by_number_and_by_time(smal
     profile = with_memory(scene(body), 1)
     long = profile.kernels.gpu_stop - profile.kernels.gpu_start > 0.1 * STEP_NS
     profile.kernels.grid = np.repeat(np.where(long, 10_000, 1)[:, None], 3, axis=1)
-    assert ("batch_size_detector" in found(profile)) == speaks
+    assert ("batch_size_detector" in findings_of(profile)) == speaks
 
 
 def test_findings_about_the_same_kernels_say_so() -> None:
@@ -318,9 +318,9 @@ def test_attention_that_is_written_out_has_no_length_to_pad() -> None:
         step.op("aten::matmul", HGEMM, 0.6 * STEP_NS, 0.9 * STEP_NS, at=300, **UNALIGNED)
         step.op("aten::mm", HGEMM, 0.9 * STEP_NS, STEP_NS, at=400, **UNALIGNED)
 
-    told = said_by("shape_detector", scene(body))
-    assert told.numbers["products_ns"] == 0.1 * STEP_NS
-    assert "attention_detector" in found(scene(body))
+    findings = said_by("shape_detector", scene(body))
+    assert findings.numbers["products_ns"] == 0.1 * STEP_NS
+    assert "attention_detector" in findings_of(scene(body))
 
 
 def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:

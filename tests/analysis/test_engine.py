@@ -59,8 +59,8 @@ def verdict_of(*rules: Rule) -> Verdict:
     """What these rules say about a good step."""
     profile = scene(lambda step: step.good(0, STEP_NS))
     aggregation = aggregate(profile)
-    found = efficiency(profile, measure(profile), aggregation)
-    return judge(profile, aggregation, found, [(f"rule {number}", rule) for number, rule in enumerate(rules)])
+    result = efficiency(profile, measure(profile), aggregation)
+    return judge(profile, aggregation, result, [(f"rule {number}", rule) for number, rule in enumerate(rules)])
 
 
 def test_the_most_gain_comes_first_and_findings_without_gain_last_by_severity() -> None:
@@ -105,16 +105,16 @@ def test_what_one_finding_saves_another_cannot_save_again() -> None:
 def test_kernels_behind_a_collective_gain_nothing_by_being_shorter() -> None:
     """A product in FP32 for the half of a step; beside a collective, for all or half of that time, the gain shrinks."""
 
-    def gain(beside: float) -> int:
+    def gain(neighbour: float) -> int:
         def body(step: Step) -> None:
             step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS / 2)
-            if beside:
-                step.op("c10d::allreduce_", NCCL, 0, beside * STEP_NS / 2, gpu="gpu0/9")
+            if neighbour:
+                step.op("c10d::allreduce_", NCCL, 0, neighbour * STEP_NS / 2, gpu="gpu0/9")
 
-        found = RULE["amp_detector"](signals(scene(body, device=T4)))
-        assert isinstance(found, Finding)
-        assert found.gain is not None
-        return found.gain.high_ns
+        result = RULE["amp_detector"](signals(scene(body, device=T4)))
+        assert isinstance(result, Finding)
+        assert result.gain is not None
+        return result.gain.high_ns
 
     assert gain(0.5) == pytest.approx(gain(0) / 2, abs=1)
     assert gain(1) == 0

@@ -18,7 +18,7 @@ from tests.analysis.cases import (
     tensorflow,
     tensorrt,
 )
-from tests.analysis.scenes import STEP_NS, T4, Step, found, said_by, scene, verdict
+from tests.analysis.scenes import STEP_NS, T4, Step, findings_of, said_by, scene, verdict
 
 _OF_PYTORCH = {"data_parallel_detector", "optimizer_detector", "zero_grad_detector"}
 """What PyTorch alone has."""
@@ -32,7 +32,7 @@ _WORDS_OF_PYTORCH = re.compile(
 
 def test_what_a_compiler_made_is_fused_already() -> None:
     """Inductor's kernels take most of the time, and nobody is told to compile."""
-    assert found(kernel("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3", "CompiledFunction")(0.6)) == []
+    assert findings_of(kernel("triton_red_fused__to_copy_add_mean_mul_pow_rsqrt_3", "CompiledFunction")(0.6)) == []
 
 
 def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
@@ -46,9 +46,9 @@ def test_what_torch_compile_left_out_is_not_to_be_compiled_again() -> None:
         step.op("Torch-Compiled Region: 0/0", inductor, 0.4 * STEP_NS, 0.6 * STEP_NS)
         step.op("aten::add", ADD.replace("float", "c10::BFloat16"), 0.6 * STEP_NS, STEP_NS)
 
-    told = said_by("fusion_detector", scene(body))
-    assert "graph_breaks" in told.recommendation_text()
-    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+    findings = said_by("fusion_detector", scene(body))
+    assert "graph_breaks" in findings.recommendation_text()
+    assert findings.numbers["share_fraction"] == pytest.approx(0.4)
 
 
 def test_a_triton_kernel_written_by_hand_is_no_sign_of_torch_compile() -> None:
@@ -78,9 +78,9 @@ def test_a_program_that_uses_xla_is_told_to_use_it_for_more(op: str, name: str) 
         step.op(op, name, 0.3 * STEP_NS, 0.6 * STEP_NS)
         step.op("BiasAdd: model/BiasAdd", EIGEN, 0.6 * STEP_NS, STEP_NS)
 
-    told = said_by("xla_detector", tensorflow(lambda _: scene(body))(0))
-    assert "outside of the clusters" in told.problem_text()
-    assert told.numbers["share_fraction"] == pytest.approx(0.4)
+    findings = said_by("xla_detector", tensorflow(lambda _: scene(body))(0))
+    assert "outside of the clusters" in findings.problem_text()
+    assert findings.numbers["share_fraction"] == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize(
@@ -125,9 +125,9 @@ def test_a_program_that_calls_cuda_itself_is_not_told_of_a_framework(name: str) 
     case = CASES[name]
     judged = verdict(cuda(case.make)(case.threshold * case.above))
     assert (case.detector or name) in {each.detector for each in (*judged.findings, *judged.undecided)}
-    told = [each.recommendation_text() for each in judged.findings] + [each.hint for each in judged.undecided]
-    assert all(text.endswith(".") for text in told)
-    said = told + [each.link for each in judged.findings]
+    described = [each.recommendation_text() for each in judged.findings] + [each.hint for each in judged.undecided]
+    assert all(text.endswith(".") for text in described)
+    said = described + [each.link for each in judged.findings]
     assert not [text for text in said if _WORDS_OF_PYTORCH.search(text) or "tensorflow" in text.lower()]
 
 
@@ -167,8 +167,8 @@ def test_what_tensorflow_lacks_is_no_option_of_pytorch() -> None:
 def test_nothing_to_say_about_tensorflow(name: str) -> None:
     """It takes all memory at once, and has no FP8."""
     case = CASES[name]
-    assert name in found(case.make(case.threshold * case.above))
-    assert name not in found(tensorflow(case.make)(case.threshold * case.above))
+    assert name in findings_of(case.make(case.threshold * case.above))
+    assert name not in findings_of(tensorflow(case.make)(case.threshold * case.above))
 
 
 def test_no_advice_about_xla_for_pytorch() -> None:
@@ -176,8 +176,8 @@ def test_no_advice_about_xla_for_pytorch() -> None:
     make = kernel(EIGEN, "aten::add")
     profile = make(0.4)
     profile.info.source_format = "pytorch"
-    assert found(profile) == ["fusion_detector"]
-    assert found(tensorflow(make)(0.4)) == ["xla_detector"]
+    assert findings_of(profile) == ["fusion_detector"]
+    assert findings_of(tensorflow(make)(0.4)) == ["xla_detector"]
 
 
 @pytest.mark.parametrize(

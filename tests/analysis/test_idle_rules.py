@@ -17,7 +17,7 @@ NCCL = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgs)"
 
 def steps(body: list[Event], *, lengths: tuple[int, ...] = (STEP_US,) * 4, every: bool = True) -> list[Event]:
     """The body in each step, or in the last one alone; each step has a kernel in its first tenth and in its last."""
-    found, begin = [], 0
+    result, begin = [], 0
     for number, length in enumerate(lengths):
         marks = [event("user_annotation", f"ProfilerStep#{number}", 0, length)]
         first = launch(1_000 * (number + 1), 10, 20, length // 10)
@@ -27,9 +27,9 @@ def steps(body: list[Event], *, lengths: tuple[int, ...] = (STEP_US,) * 4, every
             args = dict(each["args"])
             if "correlation" in args:
                 args["correlation"] += 10_000 * (number + 1)
-            found.append({**each, "ts": each["ts"] + begin, "args": args})
+            result.append({**each, "ts": each["ts"] + begin, "args": args})
         begin += length
-    return found
+    return result
 
 
 def unmarked(body: list[Event]) -> list[Event]:
@@ -47,8 +47,8 @@ def said(events: list[Event], folder: Path) -> dict[str, Any]:
     """The diagnosis."""
     trace = folder / "trace.json"
     trace.write_text(json.dumps({"traceEvents": events}))
-    found: dict[str, Any] = diagnose_source(trace, "typical", ImportOptions(), lambda *_: None)
-    return found
+    diagnosis: dict[str, Any] = diagnose_source(trace, "typical", ImportOptions(), lambda *_: None)
+    return diagnosis
 
 
 IN_GAP = {
@@ -65,17 +65,17 @@ IN_GAP = {
 @pytest.mark.parametrize("rule", IN_GAP)
 def test_a_gap_has_one_cause_and_names_it(rule: str, tmp_path: Path) -> None:
     """First of all findings, with time, share, evidence that leads to the longest stretch, and a gain within it."""
-    found = said(steps(IN_GAP[rule]), tmp_path)
-    first = found["findings"][0]
+    said_sentences = said(steps(IN_GAP[rule]), tmp_path)
+    first = said_sentences["findings"][0]
     assert first["rule"] == rule
     of_gap = {"launch_detector", "dominant_kernel"}
-    assert {each["rule"] for each in found["findings"] if each["severity"] != "info"} - of_gap == {rule}
+    assert {each["rule"] for each in said_sentences["findings"] if each["severity"] != "info"} - of_gap == {rule}
     assert first["time_ns"] == pytest.approx(1_000 * LONG, rel=0.03)
-    assert first["share"] == pytest.approx(first["time_ns"] / found["mean"]["wall_ns"])
+    assert first["share"] == pytest.approx(first["time_ns"] / said_sentences["mean"]["wall_ns"])
     (row, *_) = first["evidence"]
     assert row["path"] or row["call"]
     assert row["count"] == 1
-    stretch = found["iterations"][row["iteration"]]
+    stretch = said_sentences["iterations"][row["iteration"]]
     assert stretch["start_ns"] <= row["from_ns"] < row["to_ns"] <= stretch["stop_ns"]
     if first["gain"] is not None and first["gain"]["high_ns"] is not None:
         assert 0 < first["gain"]["low_ns"] <= first["gain"]["high_ns"] <= first["time_ns"]
@@ -134,8 +134,8 @@ def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorit
     wait = event("cuda_runtime", "cudaEventSynchronize", GAP[0] + 10, LONG - 20)
     for op, action in (("aten::conv2d", "The library tries its algorithms"), ("aten::item", "Take .item()")):
         body = [event("cpu_op", op, GAP[0], LONG), wait]
-        (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "sync_detector")
-        assert told["action"].startswith(action)
+        (described,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "sync_detector")
+        assert described["action"].startswith(action)
 
 
 @pytest.mark.parametrize(("every", "action"), [(1, "The program waits for the GPU"), (2, "Launch less")])
@@ -147,17 +147,17 @@ def test_a_program_that_waits_after_each_launch_is_told_so(every: int, action: s
         events += launch(number + 1, begin, begin + 6, 40)
         if number % every == 0:
             events.append(event("cuda_runtime", "cudaThreadSynchronize", begin + 6, 42))
-    (told,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
-    assert told["action"].startswith(action)
+    (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert described["action"].startswith(action)
 
 
 def test_launches_without_any_kernel_are_told(tmp_path: Path) -> None:
     """With how to record the kernels."""
     calls = [each for each in steps([]) if each["cat"] != "kernel"]
-    (told,) = said(calls, tmp_path)["findings"]
-    assert (told["rule"], told["cause"]) == ("coverage_detector", "coverage")
-    assert told["title"].startswith("8 launches are recorded, but none of the kernels")
-    assert told["evidence"][0]["call"] == "cudaLaunchKernel"
+    (described,) = said(calls, tmp_path)["findings"]
+    assert (described["rule"], described["cause"]) == ("coverage_detector", "coverage")
+    assert described["title"].startswith("8 launches are recorded, but none of the kernels")
+    assert described["evidence"][0]["call"] == "cudaLaunchKernel"
 
 
 def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
@@ -170,9 +170,9 @@ def test_what_is_launched_into_a_graph_does_not_run(tmp_path: Path) -> None:
             event("cuda_runtime", "cudaStreamEndCapture", until, 5),
         ]
 
-    found = said(unmarked(capture(GAP[1] - 300)), tmp_path)
-    assert found["headline"].endswith("; capturing graphs takes most of the rest: 79.7 ms (80 %).")
-    first, *others = found["findings"]
+    said_sentences = said(unmarked(capture(GAP[1] - 300)), tmp_path)
+    assert said_sentences["headline"].endswith("; capturing graphs takes most of the rest: 79.7 ms (80 %).")
+    first, *others = said_sentences["findings"]
     assert first["rule"] == "cold_start"
     assert first["time_ns"] == 1_000 * (GAP[1] - 300 + 5 - GAP[0] - 10)
     assert first["title"].startswith("1 graph is captured for 79.7 ms of the 100 ms")
@@ -195,9 +195,9 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert first["title"].endswith("so nothing is said of the host.")
     assert {each["cause"] for each in others} <= {"compute", "iterations"}
     collective = launch(200, GAP[0] - 90, GAP[0], 1_300, kernel=NCCL)
-    told = {each["rule"]: each for each in said(unmarked(waits + collective), tmp_path)["findings"]}
-    assert told["communication_detector"]["title"].startswith("Exposed communication takes at most 1.30 ms")
-    assert told["communication_detector"]["gain"]["low_ns"] is None
+    described = {each["rule"]: each for each in said(unmarked(waits + collective), tmp_path)["findings"]}
+    assert described["communication_detector"]["title"].startswith("Exposed communication takes at most 1.30 ms")
+    assert described["communication_detector"]["gain"]["low_ns"] is None
     once = [*launch(7, GAP[0] - 50, GAP[0] + 40_000, 100), event("cpu_op", "aten::unique", GAP[0] + 41_000, 30_000)]
     first, *others = said(unmarked(once), tmp_path)["findings"]
     assert first["title"].endswith("GPU busy: at least 20 %.")
@@ -245,10 +245,10 @@ def test_iterations_that_are_slow_everywhere_blame_no_place(tmp_path: Path) -> N
             events.append(event("cpu_op", f"aten::op{row % 8}", at, wide - 5))
             events += launch(100 * (number + 1) + row, at + wide - 50, at + wide - 40, 10)
         begin += length
-    found = said(events, tmp_path)
-    for each in found["findings"]:
-        assert each["share"] is None or each["share"] == each["time_ns"] / found["mean"]["wall_ns"]
-    (slow,) = (each for each in found["findings"] if each["rule"] == "slow_iterations")
+    said_sentences = said(events, tmp_path)
+    for each in said_sentences["findings"]:
+        assert each["share"] is None or each["share"] == each["time_ns"] / said_sentences["mean"]["wall_ns"]
+    (slow,) = (each for each in said_sentences["findings"] if each["rule"] == "slow_iterations")
     assert ": what the host does between launches takes 99.5 ms more, 13.0 ms of it /op0" in slow["title"]
     assert slow["action"].startswith("No one place explains it")
     longer = steps([], lengths=lengths)
@@ -264,16 +264,16 @@ def test_slow_iterations_name_what_grew(tmp_path: Path) -> None:
     fast = steps([], lengths=lengths)
     slow = steps([event("cuda_runtime", "cudaFree", GAP[0], LONG)], lengths=lengths)
     of_free = [each for each in slow if each["name"] == "cudaFree"][4:]
-    found = said(fast + of_free, tmp_path)
-    assert (found["typical"]["start"], found["typical"]["stop"]) == (4, 7)
-    slower = next(each for each in found["findings"] if each["rule"] == "slow_iterations")
+    said_sentences = said(fast + of_free, tmp_path)
+    assert (said_sentences["typical"]["start"], said_sentences["typical"]["stop"]) == (4, 7)
+    slower = next(each for each in said_sentences["findings"] if each["rule"] == "slow_iterations")
     assert slower["time_ns"] == 75_000_000
     assert slower["evidence"][0]["call"] == "cudaFree"
     body = [event("cpu_op", f"aten::op{row}", GAP[0] + row * 7_000, 6_900) for row in range(10)]
     body += [event("cuda_runtime", "cudaFree", GAP[0] + row * 7_000 + 20, 6_800) for row in range(10)]
     late = [each for each in steps(body, lengths=lengths) if each["name"] in ("cudaFree", *(b["name"] for b in body))]
-    found = said(fast + [each for each in late if each["ts"] >= STEP_US], tmp_path)
-    slower = next(each for each in found["findings"] if each["rule"] == "slow_iterations")
+    said_sentences = said(fast + [each for each in late if each["ts"] >= STEP_US], tmp_path)
+    slower = next(each for each in said_sentences["findings"] if each["rule"] == "slow_iterations")
     assert ": cudaFree takes 68" in slower["title"]
     assert slower["action"].startswith("Is something emptying the allocator's cache")
 
@@ -290,9 +290,9 @@ def test_a_slow_launch_of_a_graph_is_launching(tmp_path: Path) -> None:
     """Half a millisecond inside of the call, in a capture of 30 launches."""
     events = [each for number in range(30) for each in launch(number + 1, 100 * number, 100 * number + 6, 90)]
     events += launch(50, 3_000, 3_600, 100, call_us=590, api="cudaGraphLaunch")
-    (told,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
-    assert "cudaGraphLaunch" in told["title"]
-    assert told["evidence"][0]["call"] == "cudaGraphLaunch"
+    (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert "cudaGraphLaunch" in described["title"]
+    assert described["evidence"][0]["call"] == "cudaGraphLaunch"
 
 
 def test_the_first_launch_of_a_kernel_waits_for_its_code(tmp_path: Path) -> None:
@@ -307,11 +307,14 @@ def test_the_first_launch_of_a_kernel_waits_for_its_code(tmp_path: Path) -> None
 def test_warm_up_is_information_and_no_average(tmp_path: Path) -> None:
     """The first step takes three times as long."""
     lengths = (3 * STEP_US,) + (STEP_US,) * 4
-    found = said(steps([], lengths=lengths), tmp_path)
-    assert found["mean"]["wall_ns"] == 1_000 * STEP_US
-    start = next(each for each in found["findings"] if each["rule"] == "cold_start")
+    said_sentences = said(steps([], lengths=lengths), tmp_path)
+    assert said_sentences["mean"]["wall_ns"] == 1_000 * STEP_US
+    start = next(each for each in said_sentences["findings"] if each["rule"] == "cold_start")
     assert (start["severity"], start["per"], start["time_ns"]) == ("info", "once", 200_000_000)
-    assert next(each for each in found["findings"] if each["rule"] == "iteration_range_detector")["severity"] == "info"
+    assert (
+        next(each for each in said_sentences["findings"] if each["rule"] == "iteration_range_detector")["severity"]
+        == "info"
+    )
 
 
 def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> None:
@@ -442,20 +445,20 @@ def test_copies_are_said_by_the_kind_that_takes_most(tmp_path: Path) -> None:
     body = copy(7, GAP[0] + 100, 20_000, "Memcpy HtoD (Pageable -> Device)", 80_000_000)
     body += copy(8, GAP[0] + 30_000, 100, "Memcpy DtoD (Device -> Device)", 90_000_000)
     events = [{**each, "name": each["name"].replace("Step#", "Step#55")} for each in steps(body)]
-    found = said(events, tmp_path)
-    (finding,) = (each for each in found["findings"] if each["rule"] == "pageable_copy_detector")
+    said_sentences = said(events, tmp_path)
+    (finding,) = (each for each in said_sentences["findings"] if each["rule"] == "pageable_copy_detector")
     assert finding["title"].endswith(
         ": 2 copies, most of their time to the GPU from pageable memory (76.3 MiB, 4.00 GB/s)."
     )
-    assert found["typical"]["said"] == "Iterations 550 to 553: 4 of 4 recorded."
+    assert said_sentences["typical"]["said"] == "Iterations 550 to 553: 4 of 4 recorded."
 
 
-@pytest.mark.parametrize(("width", "told"), [(4, True), (8, False)])
-def test_a_tensile_kernel_that_loads_less_than_16_bytes_at_a_time(width: int, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("width", "described"), [(4, True), (8, False)])
+def test_a_tensile_kernel_that_loads_less_than_16_bytes_at_a_time(width: int, described: bool, tmp_path: Path) -> None:
     """It was chosen because a length does not fit."""
     kernel = f"Cijk_Ailk_Bljk_BBS_BH_MT256x112x64_MI16x16x16x1_SN_GLVWA{width}_GLVWB{width}_ISA942"
     product = event("cpu_op", "aten::mm", GAP[0] - 10, 1_000)
     product["args"] |= {"Input Dims": [[4097, 4097]] * 2, "Input type": ["c10::BFloat16"] * 2}
-    found = said(steps([product, *launch(7, GAP[0], GAP[0] + 10, LONG, kernel=kernel)]), tmp_path)
-    titles = [each["title"] for each in found["findings"] if each["rule"] == "shape_detector"]
-    assert [("Matrix Cores" in title, "4,097" in title) for title in titles] == [(True, True)] * told
+    said_sentences = said(steps([product, *launch(7, GAP[0], GAP[0] + 10, LONG, kernel=kernel)]), tmp_path)
+    titles = [each["title"] for each in said_sentences["findings"] if each["rule"] == "shape_detector"]
+    assert [("Matrix Cores" in title, "4,097" in title) for title in titles] == [(True, True)] * described

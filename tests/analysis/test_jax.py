@@ -24,19 +24,19 @@ OTHERS_WORDS = re.compile(
 
 def said(path: Path) -> dict[str, Any]:
     """The diagnosis."""
-    found: dict[str, Any] = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)
-    return found
+    diagnosis: dict[str, Any] = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)
+    return diagnosis
 
 
 def test_the_generated_training_is_told_what_it_was_made_to_show() -> None:
     """The input pipeline, the product in float32 and the copy, with what JAX has for each."""
-    found = said(DATA / "generated-transformer-jax.xplane.pb")
-    advice = {each["rule"]: each["action"] for each in found["findings"]}
+    said_sentences = said(DATA / "generated-transformer-jax.xplane.pb")
+    advice = {each["rule"]: each["action"] for each in said_sentences["findings"]}
     assert {"dataloader_detector", "tf32_detector", "amp_detector"} <= set(advice)
     assert "jax.default_matmul_precision" in advice["tf32_detector"]
     assert "jnp.bfloat16" in advice["amp_detector"]
     assert "jax.device_put" in advice["dataloader_detector"]
-    text = text_of(found) + " ".join(advice.values())
+    text = text_of(said_sentences) + " ".join(advice.values())
     assert OTHERS_WORDS.findall(text) == []
 
 
@@ -52,22 +52,22 @@ def test_compiling_in_the_loop_is_a_finding(tmp_path: Path) -> None:
             host.event(python, "backend_compile", now + 1_000, compiling)
         now += compiling + 60_000
         host.event(python, "cuLaunchKernel", now, 5_000, correlation_id=step + 1)
-        told = {"hlo_module": "jit_step", "hlo_op": "fusion"}
-        device.event(stream, "loop_add_fusion", now + 10_000, 20_000_000, correlation_id=step + 1, **told)
+        described = {"hlo_module": "jit_step", "hlo_op": "fusion"}
+        device.event(stream, "loop_add_fusion", now + 10_000, 20_000_000, correlation_id=step + 1, **described)
         now += 21_000_000
         host.event(python, "train", begin, now - begin - 1_000, step_num=step, _r=1)
     path = tmp_path / "t.xplane.pb"
     path.write_bytes(space([device, host]))
-    (found,) = (each for each in said(path)["findings"] if each["rule"] == "recompilation")
-    assert found["title"].startswith(
+    (result,) = (each for each in said(path)["findings"] if each["rule"] == "recompilation")
+    assert result["title"].startswith(
         "XLA compiles in 2 of the 5 iterations after the first, while the GPU waits 100 ms"
     )
-    assert found["time_ns"] == 100_000_000
-    assert "jax_explain_cache_misses" in found["action"]
-    assert found["evidence"][0]["path"] == "backend_compile"
+    assert result["time_ns"] == 100_000_000
+    assert "jax_explain_cache_misses" in result["action"]
+    assert result["evidence"][0]["path"] == "backend_compile"
 
 
-def launched(tmp_path: Path, waiting: str, **told: str | int) -> dict[str, Any]:
+def launched(tmp_path: Path, waiting: str, **stats: str | int) -> dict[str, Any]:
     """What is said of six calls, each of which waits 20 ms in a range, then launches a kernel and a copy of 2 ms."""
     device, host = Plane("/device:GPU:0", {"compute_cap_major": 9, "core_count": 132}), Plane("/host:CPU")
     python, stream = host.line(1, "python"), device.line(1, "Stream #1")
@@ -77,7 +77,7 @@ def launched(tmp_path: Path, waiting: str, **told: str | int) -> dict[str, Any]:
         for half, name in enumerate(("loop_add_fusion", "MemcpyD2D")):
             correlation, at = 2 * call + half + 1, now + 20_000_000 + 3_000_000 * half
             host.event(python, "cuLaunchKernel", at, 5_000, correlation_id=correlation)
-            details = {"memcpy_details": "kind_src:device kind_dst:device size:4096"} if half else told
+            details = {"memcpy_details": "kind_src:device kind_dst:device size:4096"} if half else stats
             device.event(stream, name, at + 10_000, 2_000_000, correlation_id=correlation, **details)
     path = tmp_path / "t.xplane.pb"
     path.write_bytes(space([device, host]))
@@ -94,8 +94,8 @@ def launched(tmp_path: Path, waiting: str, **told: str | int) -> dict[str, Any]:
 )
 def test_time_in_the_runtime_is_not_called_the_programs_own(tmp_path: Path, waiting: str, advice: str) -> None:
     """What JAX does itself is told by what calls it; steps that are not marked are runs of the largest function."""
-    found = launched(tmp_path, waiting, hlo_module="jit_step", hlo_op="loop_add_fusion")
-    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in found["findings"]}
+    launches = launched(tmp_path, waiting, hlo_module="jit_step", hlo_op="loop_add_fusion")
+    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in launches["findings"]}
     assert advice in texts["host_detector"]
     assert "donate_argnums" in texts["copy_detector"]
     assert "each run of jit_step, " in texts["no_iterations_detector"]
@@ -104,8 +104,8 @@ def test_time_in_the_runtime_is_not_called_the_programs_own(tmp_path: Path, wait
 
 def test_a_recording_of_tensorflows_profiler_is_told_what_that_can_do(tmp_path: Path) -> None:
     """Not what Nsight Systems could."""
-    found = launched(tmp_path, "ExecutorState::Process", tf_op="model/dense/add:AddV2")
-    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in found["findings"]}
+    launches = launched(tmp_path, "ExecutorState::Process", tf_op="model/dense/add:AddV2")
+    texts = {each["rule"]: f"{each['title']} {each['action']}" for each in launches["findings"]}
     assert "tf.profiler.experimental.Trace" in texts["no_iterations_detector"]
     assert "TensorFlow's executor" in texts["host_detector"]
     import_source(tmp_path / "t.xplane.pb", tmp_path / "t.sqlite", ImportOptions(), lambda *_: None)

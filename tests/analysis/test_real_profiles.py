@@ -47,8 +47,8 @@ def judged(path: Path) -> Judged:
     profile = build_profile(find_importer(path).read(path, ReadOptions(), lambda _what, _fraction: None))
     aggregation = aggregate(profile)
     work = measure(profile)
-    found = efficiency(profile, work, aggregation)
-    return profile, aggregation, work, found, judge(profile, aggregation, found)
+    result = efficiency(profile, work, aggregation)
+    return profile, aggregation, work, result, judge(profile, aggregation, result)
 
 
 def one(folder: str) -> Judged:
@@ -59,7 +59,7 @@ def one(folder: str) -> Judged:
 @pytest.mark.parametrize("name", [*(f"torch/{name}" for name in FOLDERS), *(f"nsight/{name}" for name in EXPORTS)])
 def test_findings_are_possible_and_traceable(name: str) -> None:
     """No gain beyond an iteration, no share beyond one, evidence that exists, sentences without holes."""
-    profile, aggregation, _, found, verdict = one(name)
+    profile, aggregation, _, result, verdict = one(name)
     ids = {op.op_id for op in profile.ops}
     names = {profile.strings[text] for text in profile.kernels.name.tolist()}
     iteration_ns = aggregation.wall_ns // max(len(aggregation.iterations.iter_value), 1)
@@ -74,20 +74,20 @@ def test_findings_are_possible_and_traceable(name: str) -> None:
             assert row.kind != "op" or row.key in ids
             assert row.kind != "kernel" or row.key in names
     assert 0 <= verdict.total_low_ns <= verdict.total_high_ns <= iteration_ns
-    mfu = found.iterations.mfu
+    mfu = result.iterations.mfu
     assert not (mfu > 1).any()
 
 
 def test_a_resnet_50_has_its_known_flops() -> None:
     """4.0895 G multiplications a picture forward (He et al.), three times that less the first layer's input "
     "gradient."""
-    _, aggregation, _, found, _ = one("torch/v100_resnet50_memory")
+    _, aggregation, _, result, _ = one("torch/v100_resnet50_memory")
     first_layer = 2 * 32 * 112 * 112 * 64 * 3 * 49
     forward = 32 * 2 * 4_089_184_256
-    assert found.iterations.product_flops.tolist() == [3 * forward - first_layer] * len(
+    assert result.iterations.product_flops.tolist() == [3 * forward - first_layer] * len(
         aggregation.iterations.iter_value
     )
-    assert (found.iterations.measured_fraction == 1).all()
+    assert (result.iterations.measured_fraction == 1).all()
 
 
 def test_mixed_precision_gained_what_was_predicted() -> None:

@@ -20,7 +20,7 @@ from tests.analysis.cases import (
     on_two_gpus,
     well_over,
 )
-from tests.analysis.scenes import STEP_NS, Step, found, scene, signals, verdict
+from tests.analysis.scenes import STEP_NS, Step, findings_of, scene, signals, verdict
 
 RULE = dict(RULES)
 
@@ -44,7 +44,7 @@ README = Path(analysis.__file__).parent / "README.md"
 
 def test_a_good_step_gets_no_advice() -> None:
     """The ground on which every other scene stands."""
-    assert found(scene(lambda step: step.good(0, STEP_NS))) == []
+    assert findings_of(scene(lambda step: step.good(0, STEP_NS))) == []
 
 
 def test_times_of_several_gpus_are_means() -> None:

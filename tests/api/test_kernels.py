@@ -15,8 +15,8 @@ def test_kernels_of_an_op_in_an_iteration_are_those_of_both() -> None:
         expected = every[every["iteration"] == iteration].sort_values(["timestamp_ns", "kernel_id"])
         assert of_iteration["kernel_id"].tolist() == expected["kernel_id"].tolist()
         for op in of_iteration["op_id"].unique()[:5]:
-            found = p.kernels(op=op, iteration=iteration)
-            assert found["kernel_id"].tolist() == expected[expected["op_id"] == op]["kernel_id"].tolist()
-            assert set(found["op_id"]) == {op}
-            assert set(found["iteration"]) == {iteration}
+            result = p.kernels(op=op, iteration=iteration)
+            assert result["kernel_id"].tolist() == expected[expected["op_id"] == op]["kernel_id"].tolist()
+            assert set(result["op_id"]) == {op}
+            assert set(result["iteration"]) == {iteration}
             assert p.kernels(op=op)["kernel_id"].nunique() == (every["op_id"] == op).sum()

@@ -84,11 +84,11 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
     with dlprof.open(golden()) as p:
         root = p.groups().set_index("path").loc["/"]
         assert (int(root["limited_ns"]), root["cause"]) == (302_912, "FP32 tensors")
-        found = p.findings()
-        assert found["detector"].tolist()[0] == "launch_detector"
-        assert "underutilized_gpu_detector" in set(found["detector"]), "what DLProf alone found stays"
-        assert p.findings().equals(found)
-        assert "(cudaMemcpyAsync): 1.27 ms, 18 times\n" in found["evidence"][0], "named where the finding stands"
+        result = p.findings()
+        assert result["detector"].tolist()[0] == "launch_detector"
+        assert "underutilized_gpu_detector" in set(result["detector"]), "what DLProf alone found stays"
+        assert p.findings().equals(result)
+        assert "(cudaMemcpyAsync): 1.27 ms, 18 times\n" in result["evidence"][0], "named where the finding stands"
         rows = p.evidence()
         assert rows.columns.tolist() == p.columns_of("evidence")["column"].tolist()
         assert rows["detector"][0] == p.diagnosis()["findings"][0]["rule"]

@@ -101,15 +101,15 @@ def test_all_benchmarks_run_and_write_their_results(tmp_path: Path) -> None:
     options = ["--sizes", "1", "--kernels", "500", "--rounds", "1", "--questions", "2"]
     options += ["--serving", "4000", "--one-iteration", "4000"]
     assert main([*options, "--folder", str(tmp_path / "work"), "--results", str(results)]) == 0
-    found = json.loads(results.read_text())
-    assert {"commit", "machine", "msgspec", "python", "sqlite"} <= found["machine"].keys()
-    assert [name.split("_")[0] for name in found["imports"]] == ["trace", "trace", "export"]
-    for measured in found["imports"].values():
+    data = json.loads(results.read_text())
+    assert {"commit", "machine", "msgspec", "python", "sqlite"} <= data["machine"].keys()
+    assert [name.split("_")[0] for name in data["imports"]] == ["trace", "trace", "export"]
+    for measured in data["imports"].values():
         assert measured["kernels"] > 0
         assert measured["import_cpu_s"] > 0 < measured["floor_cpu_s"]
         assert measured["wall_over_two_workers"] > 0
-    assert list(found["serving"])[1:] == ["4,000 kernels", "4,000 kernels in one iteration"]
-    for served in found["serving"].values():
+    assert list(data["serving"])[1:] == ["4,000 kernels", "4,000 kernels in one iteration"]
+    for served in data["serving"].values():
         assert "kernels of iteration: first page" in served["answers"]
         assert served["kernels"] > 0
     assert list((tmp_path / "work").iterdir()) == []

@@ -69,13 +69,13 @@ def test_a_page_is_clicked_through(tmp_path: Path) -> None:
         [sys.executable, "-m", "benchmarks", *options, *folders], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    (found,) = json.loads(results.read_text())["clicking"].values()
-    assert found["first_content_s"]["whole_page"] > found["first_content_s"]["tab"] > 0
+    (result,) = json.loads(results.read_text())["clicking"].values()
+    assert result["first_content_s"]["whole_page"] > result["first_content_s"]["tab"] > 0
     graph = next(view for view in VIEWS if view.label == "Graph")
-    assert set(found["longest_task_ms"]) == {"Graph"}
+    assert set(result["longest_task_ms"]) == {"Graph"}
     clicks = {"page opened", *(click.name for click in (*graph.clicks, *ELSEWHERE))}
-    assert clicks == set(found["longest_task_ms"]["Graph"])
-    assert all(of["processor"] > 0 for of in found["longest_task_ms"]["Graph"].values())
+    assert clicks == set(result["longest_task_ms"]["Graph"])
+    assert all(of["processor"] > 0 for of in result["longest_task_ms"]["Graph"].values())
     assert "first content" in done.stdout
     (drawn,) = json.loads(results.read_text())["frames"].values()
     assert drawn["first_s"] > 0

@@ -119,59 +119,61 @@ def test_complete_events_are_counted(tmp_path: Path) -> None:
 def test_peers_are_compared_and_failures_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One that loads all is measured, one that fails says why; who is not chosen is not run, and no input is left."""
     count = "import json, sys; assert sum(e['ph'] == 'X' for e in json.load(open(sys.argv[1]))['traceEvents'])"
-    chosen = (
+    selected = (
         Peer("counts", (), python_program(f"{count} == int(sys.argv[2])")),
         Peer("fails", (), python_program("raise SystemExit('error: no such device\\nnote: not our fault')")),
         Peer("not chosen", (), python_program("raise SystemExit('was run')")),
     )
     results = tmp_path / "results.json"
     options = ["--size", "1", "--rounds", "1", "--folder", str(tmp_path / "work"), "--results", str(results)]
-    assert peers.main([*options, "--only", "counts", "--only", "fails"], chosen) == 0
-    found = json.loads(results.read_text())
-    assert {"commit", "machine", "python"} <= found["machine"].keys()
-    assert found["events_with_duration"] > 0 < found["trace_bytes"]
-    assert list(found["peers"]) == ["counts", "fails"]
-    assert found["peers"]["counts"]["cpu_x_ours"] > 0 < found["peers"]["counts"]["our_cpu_s"]
-    assert found["peers"]["fails"] == {"failed": "error: no such device"}
+    assert peers.main([*options, "--only", "counts", "--only", "fails"], selected) == 0
+    data = json.loads(results.read_text())
+    assert {"commit", "machine", "python"} <= data["machine"].keys()
+    assert data["events_with_duration"] > 0 < data["trace_bytes"]
+    assert list(data["peers"]) == ["counts", "fails"]
+    assert data["peers"]["counts"]["cpu_x_ours"] > 0 < data["peers"]["counts"]["our_cpu_s"]
+    assert data["peers"]["fails"] == {"failed": "error: no such device"}
     assert "error: no such device" in capsys.readouterr().out
     assert sorted(path.name for path in (tmp_path / "work").iterdir()) == ["counts", "fails"]
 
 
 def test_a_peer_beyond_its_time_is_ended(tmp_path: Path) -> None:
     """The comparison goes on, and says which limit it was."""
-    chosen = (Peer("waits", (), python_program("import time; time.sleep(600)")),)
+    selected = (Peer("waits", (), python_program("import time; time.sleep(600)")),)
     results = tmp_path / "results.json"
     options = ["--size", "1", "--rounds", "1", "--time-limit", "0.01", "--folder", str(tmp_path / "work")]
-    assert peers.main([*options, "--results", str(results)], chosen) == 0
+    assert peers.main([*options, "--results", str(results)], selected) == 0
     waited = json.loads(results.read_text())["peers"]["waits"]
     assert waited == {"failed": "ended, as it took more than 0.01 minutes"}
 
 
 def test_a_peer_is_installed_from_a_folder_that_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What pip says of a folder that is no package is the reason; an unknown tool or folder is refused at once."""
-    chosen = (Peer("named", ("needs-no-network",), python_program("")),)
+    selected = (Peer("named", ("needs-no-network",), python_program("")),)
     source = tmp_path / "source"
     source.mkdir()
     options = ["--size", "1", "--folder", str(tmp_path / "work"), "--results", str(tmp_path / "results.json")]
-    assert peers.main([*options, "--source", f"named={source}"], chosen) == 0
+    assert peers.main([*options, "--source", f"named={source}"], selected) == 0
     reason = json.loads((tmp_path / "results.json").read_text())["peers"]["named"]["failed"]
     assert str(source) in reason
     assert "not installable" in reason
     for wrong in (f"other={source}", "named=nowhere", "named"):
         with pytest.raises(SystemExit):
-            peers.main([*options, "--source", wrong], chosen)
+            peers.main([*options, "--source", wrong], selected)
         assert "NAME=FOLDER is wanted" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is known on Linux only")
 def test_a_process_beyond_its_memory_is_ended_with_its_children(tmp_path: Path) -> None:
     """The child that takes the memory goes too."""
-    told = tmp_path / "child"
-    child = f"import os, time; open({str(told)!r}, 'w').write(str(os.getpid())); x = b'.' * 90_000_000; time.sleep(60)"
+    described = tmp_path / "child"
+    child = (
+        f"import os, time; open({str(described)!r}, 'w').write(str(os.getpid())); x = b'.' * 90_000_000; time.sleep(60)"
+    )
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     with pytest.raises(CommandFailed, match=r"ended, as it took more than 0\.06 GB of memory"):
         run([sys.executable, "-c", parent], limits=Limits(memory_bytes=6e7))
-    process = int(told.read_text())
+    process = int(described.read_text())
     try:
         wait_for(lambda: has_ended(process))
     finally:

@@ -45,7 +45,7 @@ def sample(name: str) -> Path:
     return next(path for path in samples.DATA.rglob(name))
 
 
-def _import_beside(source: Path) -> None:
+def _import_to_folder(source: Path) -> None:
     import_source(source, source.with_name(database_name(source.name)), ImportOptions(), lambda _stage, _fraction: None)
 
 
@@ -62,7 +62,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (logs / run).mkdir(parents=True)
         shutil.copy(sample(name), logs / run / name)
         if run in IMPORTED_SAMPLES:
-            _import_beside(logs / run / name)
+            _import_to_folder(logs / run / name)
     (logs / "broken").mkdir()
     with gzip.open(logs / "broken" / "cut.pt.trace.json.gz", "wt") as broken:
         broken.write('{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "kernel", "name": ')
@@ -74,7 +74,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (logs / run).mkdir()
             for file in (shared / folder).iterdir():
                 shutil.copyfile(file, logs / run / file.name)
-                _import_beside(logs / run / file.name)
+                _import_to_folder(logs / run / file.name)
     return logs
 
 

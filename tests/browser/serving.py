@@ -60,13 +60,13 @@ class TensorBoard:
 
     def profiles(self) -> list[dict[str, Any]]:
         """The profiles once the first scan has ended."""
-        answer = wait_for(lambda: (found := self.get("profiles"))["scan"]["state"] != "scanning" and found)
+        answer = wait_for(lambda: (response := self.get("profiles"))["scan"]["state"] != "scanning" and response)
         return list(answer["profiles"])
 
     def profile(self, run: str) -> dict[str, Any]:
         """The only profile of a run."""
-        (found,) = (profile for profile in self.profiles() if profile["run"] == run)
-        return found
+        (result,) = (profile for profile in self.profiles() if profile["run"] == run)
+        return result
 
     def dashboard(self, run: str) -> dict[str, Any]:
         """The Dashboard's answer for the only profile of a run."""
@@ -118,20 +118,20 @@ def _started(command: list[str], environment: dict[str, str]) -> Iterator[tuple[
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, **environment}
     )
     said: list[str] = []
-    found = threading.Event()
+    result = threading.Event()
 
     def listen() -> None:
         assert process.stdout is not None
         for line in process.stdout:
             said.append(line)
             if ADDRESS.search(line):
-                found.set()
-        found.set()
+                result.set()
+        result.set()
 
     listener = threading.Thread(target=listen)
     listener.start()
     try:
-        found.wait(PATIENCE_S)
+        result.wait(PATIENCE_S)
         address = next((match.group(1) for line in said if (match := ADDRESS.search(line))), None)
         assert address is not None, "The server did not start:\n" + "".join(said[-20:])
         yield address, process.pid

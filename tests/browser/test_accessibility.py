@@ -25,10 +25,10 @@ def check(page: Page) -> None:
 
 def _check(page: Page) -> None:
     tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
-    found = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
+    result = Axe().run(page, options={"runOnly": {"type": "tag", "values": tags}}).response["violations"]
     assert [
         (each["id"], each["help"], [node["html"][:200] for node in each["nodes"][:3]])
-        for each in found
+        for each in result
         if each["impact"] in SERIOUS
     ] == []
 

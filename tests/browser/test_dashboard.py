@@ -163,23 +163,23 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
     """At 1280 by 800: the sentence, what was left out, the bar of the step, and the first finding with its gain."""
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(tensorboard.page(run="amp"))
-    found = diagnosis(tensorboard, "amp")
+    result = diagnosis(tensorboard, "amp")
     heading = page.locator(".headline h2")
     expect(heading).to_contain_text("Computing")
     # The page says what the time is.
     said = re.sub(r" of a (\S+ \S+) step", r" of \1", plain(heading.inner_text()))
-    assert said.startswith(plain(found["headline"]))
-    assert " took " in found["typical"]["said"]
-    expect(page.locator(".headline")).to_contain_text(found["typical"]["said"])
-    (device,) = found["mean"]["devices"].values()
+    assert said.startswith(plain(result["headline"]))
+    assert " took " in result["typical"]["said"]
+    expect(page.locator(".headline")).to_contain_text(result["typical"]["said"])
+    (device,) = result["mean"]["devices"].values()
     bar = page.locator(".headline .stacked-bar")
-    large = [part for part, ns in device["parts"].items() if ns >= found["mean"]["wall_ns"] / 100]
+    large = [part for part, ns in device["parts"].items() if ns >= result["mean"]["wall_ns"] / 100]
     expect(bar.locator("a.segment")).to_have_count(len(large))
     for segment in bar.locator("a.segment").all():
         assert re.search(r"\d+ ns", tip_of(segment))
     assert "timeline.gap" in str(bar.get_by_role("link", name="Data loader").get_attribute("href"))
     first = panel(page, "What to Change First").get_by_role("listitem").first
-    assert plain(found["findings"][0]["title"])[:60] in plain(first.inner_text())
+    assert plain(result["findings"][0]["title"])[:60] in plain(first.inner_text())
     for seen in (heading, bar, first, panel(page, "Iteration Summary").locator("svg").last):
         expect(seen).to_be_in_viewport(ratio=0.9)
     assert "view=recommendations" in str(first.locator(".change-title").get_attribute("href"))
@@ -288,13 +288,13 @@ def test_slices_show_their_values(page: Page, tensorboard: TensorBoard) -> None:
     box = chart.bounding_box()
     assert box is not None
 
-    def is_told() -> bool:
+    def is_described() -> bool:
         # What arrives above the chart meanwhile moves it away from under the pointer, and hides what was told.
         page.mouse.move(0, 0)
         chart.hover(position={"x": box["width"] * 0.57, "y": box["height"] * 0.09})
         return tooltip.is_visible()
 
-    wait_for(is_told)
+    wait_for(is_described)
     expect(tooltip).to_contain_text("Using GPU")
     expect(tooltip).to_contain_text("wall clock time")
 

@@ -176,11 +176,11 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(page.locator(".hover-card")).to_have_count(0)
-    chosen = panel(page, longest["op_id"])
-    expect(chosen).to_contain_text("Memory throughput")
+    selected = panel(page, longest["op_id"])
+    expect(selected).to_contain_text("Memory throughput")
     page.reload()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
-    chosen.get_by_role("link", name="Kernels").click()
+    selected.get_by_role("link", name="Kernels").click()
     expect(page.get_by_role("heading", name=f"Kernels of {longest['op_id']}")).to_be_visible()
 
 

@@ -21,9 +21,9 @@ NAME = "generated-resnet50-amp.pt.trace.json.gz"
 def answer(tensorboard: TensorBoard) -> dict[str, Any]:
     """The filtered ops as the server answers them."""
     query = {"where.op_type": "conv2d", "sort": "-cpu_time_ns", "limit": "1000"}
-    found = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="ops", **query)
-    assert 10 < found["filtered"] < found["total"]
-    return dict(found)
+    response = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="ops", **query)
+    assert 10 < response["filtered"] < response["total"]
+    return dict(response)
 
 
 @pytest.fixture
@@ -56,9 +56,9 @@ def test_csv(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
 
 def test_json(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
     """JSON holds the same rows."""
-    found = json.loads(saved(page, menu.get_by_role("link", name="JSON")).read_text())
-    assert NAME in found["profile"]
-    assert [row["op_id"] for row in found["rows"]] == [row["op_id"] for row in answer["rows"]]
+    data = json.loads(saved(page, menu.get_by_role("link", name="JSON")).read_text())
+    assert NAME in data["profile"]
+    assert [row["op_id"] for row in data["rows"]] == [row["op_id"] for row in answer["rows"]]
 
 
 def test_excel(page: Page, menu: Locator, answer: dict[str, Any]) -> None:
@@ -95,12 +95,12 @@ def test_groups(page: Page, tensorboard: TensorBoard) -> None:
     page.get_by_role("region", name="Group Ops").get_by_role("button", name="Export").click()
     menu = page.get_by_role("group", name="Export All Groups")
     lines = list(csv.reader(io.StringIO(saved(page, menu.get_by_role("link", name="CSV")).read_text("utf-8-sig"))))
-    found = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="groups", limit="1000")["rows"]
-    assert [line[lines[0].index("Path")] for line in lines[1:]] == [row["path"] for row in found]
-    assert any("layer1" not in row["path"] for row in found)
+    response = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="groups", limit="1000")["rows"]
+    assert [line[lines[0].index("Path")] for line in lines[1:]] == [row["path"] for row in response]
+    assert any("layer1" not in row["path"] for row in response)
     page.get_by_role("button", name="Export").first.click()
     menu.get_by_role("button", name="Copy").click()
-    expect(page.get_by_text(f"Copied {len(found):,} rows")).to_be_visible()
+    expect(page.get_by_text(f"Copied {len(response):,} rows")).to_be_visible()
     copied = [line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").splitlines()]
     assert copied[1] == lines[0]
     assert [line[0] for line in copied[2:]] == [line[0] for line in lines[1:]]

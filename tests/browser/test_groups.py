@@ -108,12 +108,12 @@ def test_causes_of_a_group(opened: Page, tensorboard: TensorBoard) -> None:
         tip = re.compile(rf"{each['label']}: .*{each['kernel_ns'][root]:,} ns.* in {each['ops'][root]:,} op")
         expect(cell).to_have_attribute("data-tip", tip)
     row(opened, "/").locator(".tree-label").click()
-    chosen = opened.locator(".limits").get_by_role("button", name=below[0]["label"])
-    chosen.click()
+    selected = opened.locator(".limits").get_by_role("button", name=below[0]["label"])
+    selected.click()
     section = opened.get_by_role("region", name="Ops of /", exact=True)
     expect(section).to_contain_text(f"of {below[0]['ops'][root]:,} ")
-    chosen.click()
-    expect(chosen).to_have_attribute("aria-pressed", "false")
+    selected.click()
+    expect(selected).to_have_attribute("aria-pressed", "false")
 
 
 def test_causes_in_dlprofs_own_database(page: Page, tensorboard: TensorBoard) -> None:

@@ -72,15 +72,15 @@ def test_nothing_found(page: Page, tensorboard: TensorBoard) -> None:
 def test_evidence_opens(page: Page, tensorboard: TensorBoard) -> None:
     """A kernel opens the kernels of an iteration, narrowed to it; an op opens op by op, selected; Back returns."""
     page.goto(tensorboard.page(run="amp", view="recommendations"))
-    found = findings_of(tensorboard, "amp")
+    result = findings_of(tensorboard, "amp")
     for kind in ("kernel", "op"):
-        places = [i for i, each in enumerate(found) if any(row["kind"] == kind for row in each["evidence"])]
+        places = [i for i, each in enumerate(result) if any(row["kind"] == kind for row in each["evidence"])]
         if not places:
             continue
         place = places[0]
         if place > 0:
             card(page, place).locator("summary").click()
-        row = next(row for row in found[place]["evidence"] if row["kind"] == kind)
+        row = next(row for row in result[place]["evidence"] if row["kind"] == kind)
         card(page, place).locator("tbody tr").filter(has_text=row["path"].rpartition("/")[2]).get_by_role(
             "link"
         ).first.click()

@@ -105,12 +105,12 @@ def test_a_database_that_is_deleted_meanwhile(
     """The page says that the file is not there and what to do; once it is back, Refresh shows it again."""
     page.goto(viewer.page(view="ops", ops__by="none"))
     expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
-    kept = database.rename(database.with_suffix(".kept"))
+    remaining = database.rename(database.with_suffix(".kept"))
     page.get_by_role("button", name="Refresh").click()
     alert = page.get_by_role("alert")
     expect(alert).to_contain_text("dlprofviewer PATH")
     expect(alert).to_contain_text(database.name)
-    kept.rename(database)
+    remaining.rename(database)
     page.get_by_role("button", name="Refresh").click()
     expect(page.get_by_role("grid", name="Ops", exact=True)).to_be_visible()
     complaints[:] = [each for each in complaints if "status of 404" not in each]

@@ -46,8 +46,8 @@ CORPORA = ("recorded_names.tsv", "public_names.tsv", "collected_names.tsv")
 CORPUS = [expected for file_name in CORPORA for expected in _corpus(file_name)]
 
 
-def _answer(found: KernelClass) -> tuple[str, str, str, str]:
-    return found.matrix_unit.name.lower(), found.family, found.library, found.precision
+def _answer(result: KernelClass) -> tuple[str, str, str, str]:
+    return result.matrix_unit.name.lower(), result.family, result.library, result.precision
 
 
 def test_corpus_is_wide() -> None:
@@ -62,10 +62,10 @@ def test_every_name_of_the_corpus_is_told_as_expected(file_name: str) -> None:
     """Matrix unit, family, library and precision of each name are those that were reasoned for it."""
     wrong = []
     for expected in _corpus(file_name):
-        found = classify(expected.name)
-        pairs = zip(expected[:4], _answer(found), strict=True)
+        kind = classify(expected.name)
+        pairs = zip(expected[:4], _answer(kind), strict=True)
         if any(wanted not in ("?", got) for wanted, got in pairs):
-            wrong.append(f"{expected.name[:120]}: {_answer(found)} by {found.rule}, expected {expected[:4]}")
+            wrong.append(f"{expected.name[:120]}: {_answer(kind)} by {kind.rule}, expected {expected[:4]}")
     assert not wrong, "\n".join(wrong)
 
 
@@ -288,9 +288,9 @@ def test_rules_are_well_formed() -> None:
 def test_every_answer_is_of_the_documented_vocabulary() -> None:
     """Precisions come from decoders: none of them invents a word."""
     for expected in CORPUS:
-        found = classify(expected.name)
-        assert found.precision in PRECISIONS
-        assert found.rule in {rule.name for rule in RULES}
+        kind = classify(expected.name)
+        assert kind.precision in PRECISIONS
+        assert kind.rule in {rule.name for rule in RULES}
 
 
 def test_unknown_comes_with_a_reason() -> None:
@@ -320,13 +320,13 @@ def test_real_profile_has_the_tensor_core_kernels_that_its_manifest_counts(path:
     section = next(part for part in manifest.split("\n### ") if part.startswith(path))
     likely = re.search(r"likely: ([\d,]+) kernels", section)
     matrix_core = re.search(r"AMD matrix core: ([\d,]+) kernels", section)
-    found = sum(
+    result = sum(
         count
         for names, (count, _) in kernel_times(shared_data() / path).items()
         if classify(*names).matrix_unit == MatrixUnit.YES
     )
     if matrix_core:
-        assert found >= int(matrix_core[1].replace(",", ""))
+        assert result >= int(matrix_core[1].replace(",", ""))
     else:
         # The manifest is silent about files without kernels.
-        assert found == (int(likely[1].replace(",", "")) if likely else 0)
+        assert result == (int(likely[1].replace(",", "")) if likely else 0)

@@ -41,8 +41,8 @@ def holds_one(text: str, words: Collection[str]) -> bool:
 def test_what_matches_holds_a_word(name: str, pattern: str, words: Collection[str]) -> None:
     """In the corpora of kernels, and in texts that are made to match."""
     assert all(word == word.lower() for word in words)
-    found = re.compile(pattern)
-    assert [text for text in NAMES if found.search(text) and not holds_one(text, words)] == []
+    result = re.compile(pattern)
+    assert [text for text in NAMES if result.search(text) and not holds_one(text, words)] == []
 
     @seed(1)
     @settings(max_examples=4, database=None, phases=[Phase.generate])

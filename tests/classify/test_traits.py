@@ -58,5 +58,5 @@ from tensorboard_plugin_dlprof.classify.kernels import classify
 )
 def test_names_tell_accumulator_and_architecture(name: str, accumulator: str, architecture: str) -> None:
     """Each library's way to name the type of its sums and the generation that a kernel is for; empty where not told."""
-    found = classify(name)
-    assert (found.accumulator, found.architecture) == (accumulator, architecture)
+    kind = classify(name)
+    assert (kind.accumulator, kind.architecture) == (accumulator, architecture)

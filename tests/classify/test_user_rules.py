@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.classify import kernels
-from tensorboard_plugin_dlprof.classify.chosen_rules import chosen_rules, content_of, digest_of
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.kernels import Classifier, classify
+from tensorboard_plugin_dlprof.classify.load_rules import content_of, digest_of, load_rules
 from tensorboard_plugin_dlprof.classify.user_rules import load_user_rules, parse_user_rules
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 
@@ -29,14 +29,14 @@ def test_user_rules_come_first_and_in_order(tmp_path: Path) -> None:
     second = {"name": "late", "full_name": "sgemm", "matrix_unit": "unknown", "family": "gemm", "library": "acme"}
     path.write_bytes(_content(GOOD, second))
     classifier = Classifier(load_user_rules(path))
-    found = classifier.classify("void acme::sgemm_sm90<float>(float*)")
-    assert (found.matrix_unit, found.family, found.library, found.precision) == (
+    kind = classifier.classify("void acme::sgemm_sm90<float>(float*)")
+    assert (kind.matrix_unit, kind.family, kind.library, kind.precision) == (
         MatrixUnit.YES,
         "gemm",
         "custom",
         "bf16",
     )
-    assert (found.rule, found.architecture) == ("user:ours", "sm_90")
+    assert (kind.rule, kind.architecture) == ("user:ours", "sm_90")
     assert classifier.classify("volta_sgemm_128x64_nn").rule == "user:late"
     assert classifier.classify("volta_dgemm_64x64_nn") == classify("volta_dgemm_64x64_nn")
 
@@ -101,9 +101,9 @@ def test_option_goes_before_the_environment(tmp_path: Path) -> None:
     named.write_bytes(_content(GOOD))
     of_environment.write_bytes(_content({**GOOD, "name": "other"}))
     environment = {"DLPROF_KERNEL_RULES": str(of_environment)}
-    assert [rule.name for rule in chosen_rules(str(named), environment)] == ["user:ours"]
-    assert [rule.name for rule in chosen_rules("", environment)] == ["user:other"]
-    assert chosen_rules("", {}) == ()
+    assert [rule.name for rule in load_rules(str(named), environment)] == ["user:ours"]
+    assert [rule.name for rule in load_rules("", environment)] == ["user:other"]
+    assert load_rules("", {}) == ()
 
 
 def test_rules_survive_the_way_to_another_process() -> None:

@@ -29,7 +29,7 @@ def test_names_are_answered_in_their_order(capsys: Captured) -> None:
         "architecture": "sm_70",
         "rule": "mma",
     }
-    assert [(found["name"], found["matrix_unit"]) for found in json.loads(captured.out)] == [
+    assert [(result["name"], result["matrix_unit"]) for result in json.loads(captured.out)] == [
         (names[0], "yes"),
         (names[1], "unknown"),
         (names[2], "no"),
@@ -44,7 +44,7 @@ def test_names_are_read_from_standard_input() -> None:
     command = [sys.executable, "-m", "tensorboard_plugin_dlprof", "classify", "--format", "json", "-"]
     done = subprocess.run(command, input=lines, capture_output=True, check=True)
     answers = json.loads(done.stdout)
-    assert [found["name"] for found in answers] == [
+    assert [result["name"] for result in answers] == [
         "volta_sgemm_128x64_nn",
         "Kernel2",
         "not\N{REPLACEMENT CHARACTER}utf8",

@@ -32,14 +32,14 @@ def pair(tmp_path: Path) -> list[str]:
 def test_json_has_all_fields_and_adds_up(pair: list[str], capsys: Captured) -> None:
     """The Python interface gives the same object."""
     assert main(["compare", *pair, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["verdict"] == "cannot_tell"
-    assert found["per"] == "iteration"
-    assert found["a"]["iterations"] == 3
-    assert sum(row["change_ns"] for row in found["rows"]) == found["change_ns"]
-    assert {"sentence", "interval", "kernels_replaced", "comparability", "rules"} <= found.keys()
+    data = json.loads(capsys.readouterr().out)
+    assert data["verdict"] == "cannot_tell"
+    assert data["per"] == "iteration"
+    assert data["a"]["iterations"] == 3
+    assert sum(row["change_ns"] for row in data["rows"]) == data["change_ns"]
+    assert {"sentence", "interval", "kernels_replaced", "comparability", "rules"} <= data.keys()
     result = dlprof.compare(*pair)
-    assert json.loads(json.dumps(result.data)) == found
+    assert json.loads(json.dumps(result.data)) == data
     assert int(result.rows()["change_ns"].sum()) == result.change_ns
     assert len(result.iterations()) == 6
     assert result.kernels_replaced().empty
@@ -83,9 +83,9 @@ def test_several_recordings_decide_where_one_cannot(pair: list[str], capsys: Cap
     a, b = pair
     limit = ["--format", "json", "--fail-on", "kernel_time>+2%"]
     assert main(["compare", a, a, a, a, "--", b, b, b, b, *limit]) == 4
-    found = json.loads(capsys.readouterr().out)
-    assert found["rules"][0]["broken"] is True
-    assert found["measures"]["kernel_time"]["interval"] == pytest.approx([1.03, 1.03])
+    data = json.loads(capsys.readouterr().out)
+    assert data["rules"][0]["broken"] is True
+    assert data["measures"]["kernel_time"]["interval"] == pytest.approx([1.03, 1.03])
     assert main(["compare", b, b, b, b, "--against", a, a, a, a, *limit]) == 0
 
 

@@ -122,9 +122,9 @@ def test_the_console_tells_the_steps_in_the_order_of_1_8(export: Path, tmp_path:
         r"^Problem detected:\n  \S",
         r"^Recommended change:\n  \S",
     ]
-    found = [re.search(step, output, re.MULTILINE) for step in steps]
-    assert None not in found, steps[found.index(None)]
-    places = [match.start() for match in found if match]
+    result = [re.search(step, output, re.MULTILINE) for step in steps]
+    assert None not in result, steps[result.index(None)]
+    places = [match.start() for match in result if match]
     assert places == sorted(places)
 
 
@@ -152,7 +152,7 @@ def test_a_key_op_that_is_not_there_stops_nothing(export: Path, tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "chosen", "words"),
+    ("arguments", "selected", "words"),
     [
         (
             ["--iter_stop=99"],
@@ -168,12 +168,12 @@ def test_a_key_op_that_is_not_there_stops_nothing(export: Path, tmp_path: Path, 
     ],
 )
 def test_a_range_beyond_the_iterations_stops_nothing(
-    export: Path, capsys: Captured, arguments: list[str], chosen: tuple[int, int], words: str
+    export: Path, capsys: Captured, arguments: list[str], selected: tuple[int, int], words: str
 ) -> None:
     """The program has run for hours perhaps: what there is of the range is aggregated, and it is said."""
     assert main(["--database=nsys_profile.sqlite", *arguments]) == 0
     assert words in capsys.readouterr().err
-    assert rows(Path("dlprof_dldb.sqlite"), "SELECT iter_start, iter_stop FROM model_summary") == [chosen]
+    assert rows(Path("dlprof_dldb.sqlite"), "SELECT iter_start, iter_stop FROM model_summary") == [selected]
 
 
 def test_in_simple_mode_one_op_stands_for_the_program(export: Path, tmp_path: Path) -> None:

@@ -97,8 +97,8 @@ def test_without_nsys_the_wanted_iterations_are_recorded(
     )
     line = ["--mode=pytorch", "--iter_start=7", "--iter_stop=9", "--output_path=out", torch_python(), "train.py"]
     assert main(line) == 0
-    found = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT iter_value FROM view_iterations_all")
-    assert sorted(found) == [(7,), (8,), (9,)]
+    result = rows(tmp_path / "out" / "dlprof_dldb.sqlite", "SELECT iter_value FROM view_iterations_all")
+    assert sorted(result) == [(7,), (8,), (9,)]
 
 
 @pytest.mark.parametrize(

@@ -168,12 +168,12 @@ def test_two_sources_never_share_a_database(tmp_path: Path, capsys: Captured) ->
 
 def scalars(event_file: Path) -> dict[str, list[tuple[int, float]]]:
     """Tag -> points."""
-    found: dict[str, list[tuple[int, float]]] = {}
+    result: dict[str, list[tuple[int, float]]] = {}
     for event in read_events(event_file):
         for value in event.summary.value:
             if value.tensor.float_val:
-                found.setdefault(value.tag, []).append((event.step, value.tensor.float_val[0]))
-    return found
+                result.setdefault(value.tag, []).append((event.step, value.tensor.float_val[0]))
+    return result
 
 
 def test_scalars_are_written_where_asked_for(tmp_path: Path) -> None:

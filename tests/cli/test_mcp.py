@@ -68,10 +68,10 @@ def test_every_tool_answers_as_its_command(
                 tools = (await client.list_tools()).tools
                 assert {tool.name for tool in tools} == {name for name, _ in CALLS}
                 assert all(tool.annotations.read_only_hint for tool in tools)
-                found = [await client.call_tool(name, given, progress_callback=progress) for name, given in CALLS]
+                result = [await client.call_tool(name, given, progress_callback=progress) for name, given in CALLS]
                 refused = await client.call_tool("ops", {"profile": RANKS[0], "sort": "nothing"})
         assert refused.is_error
-        return found, stages, refused.content[0].text
+        return result, stages, refused.content[0].text
 
     with ThreadPoolExecutor(1) as pool:  # the browser of other tests keeps a loop of this thread running
         answers, stages, refusal = pool.submit(asyncio.run, ask()).result()
@@ -80,27 +80,27 @@ def test_every_tool_answers_as_its_command(
     assert sorted((tmp_path / "logs").rglob("*")) == before
     for (name, given), answer in zip(CALLS, answers, strict=True):
         assert not answer.is_error, answer.content[0].text
-        told = json.loads(answer.content[0].text)
-        assert "never instructions" in told["notice"]
-        assert told["link"].startswith("http://tb:1/#dlprof&p.dlprof.") or name == "list_profiles"
+        data = json.loads(answer.content[0].text)
+        assert "never instructions" in data["notice"]
+        assert data["link"].startswith("http://tb:1/#dlprof&p.dlprof.") or name == "list_profiles"
         capsys.readouterr()
-        assert main(shlex.split(told["command"])[1:]) == 0
+        assert main(shlex.split(data["command"])[1:]) == 0
         printed = json.loads(capsys.readouterr().out)
-        assert not undeclared(shlex.split(told["command"])[1], printed)
+        assert not undeclared(shlex.split(data["command"])[1], printed)
         if name == "list_profiles":
-            printed["scan"]["finished_at"] = told["data"]["scan"]["finished_at"]
-            for each in (*printed["profiles"], *told["data"]["profiles"]):  # the tools imported one meanwhile
+            printed["scan"]["finished_at"] = data["data"]["scan"]["finished_at"]
+            for each in (*printed["profiles"], *data["data"]["profiles"]):  # the tools imported one meanwhile
                 each.update(state="", headline=None, captured_at=None, world_size=None)
-        assert ("columns" in told["data"]) == ("describe" in given)
-        printed = {key: value for key, value in printed.items() if key in told["data"]}
-        assert told["data"] == shortened(printed, given.get("rows", 20))[0], name
+        assert ("columns" in data["data"]) == ("describe" in given)
+        printed = {key: value for key, value in printed.items() if key in data["data"]}
+        assert data["data"] == shortened(printed, given.get("rows", 20))[0], name
 
 
 def test_answers_are_short_and_tell_what_was_left_out() -> None:
     """Lists and texts are cut, at any depth, and an answer that would be too large is cut more."""
-    found, left_out = shortened({"rows": [{"names": ["a"] * 9}] * 4, "text": "x" * 900, "number": None}, 3)
-    assert [len(found["rows"]), found["rows"][0]["names"], len(found["text"])] == [3, ["a"] * 3, 400]
-    assert found["number"] is None
+    result, left_out = shortened({"rows": [{"names": ["a"] * 9}] * 4, "text": "x" * 900, "number": None}, 3)
+    assert [len(result["rows"]), result["rows"][0]["names"], len(result["text"])] == [3, ["a"] * 3, 400]
+    assert result["number"] is None
     assert left_out == {"rows": 4, "rows[].names": 9, "text": 900}
     large, left_out = shortened([["x" * 300] * 40] * 40, 40)
     assert len(json.dumps(large)) <= MOST_BYTES

@@ -19,7 +19,7 @@ def members(*ranks: int | None, size: int | None = 4) -> list[Member]:
 
 
 @pytest.mark.parametrize(
-    ("found", "words"),
+    ("result", "words"),
     [
         (members(0, 1, 2, 3), []),
         (members(0), []),
@@ -38,9 +38,9 @@ def members(*ranks: int | None, size: int | None = 4) -> list[Member]:
         (members(*range(0, 1_000, 2), size=1_000), ["there is no profile of ranks 1, 3, 5, 7, 9, 11, 13, 15 and more"]),
     ],
 )
-def test_what_does_not_fit_together(found: list[Member], words: list[str]) -> None:
+def test_what_does_not_fit_together(result: list[Member], words: list[str]) -> None:
     """One sentence for each; a job of one rank and captures one after the other fit."""
-    said = disagreements(found)
+    said = disagreements(result)
     assert len(said) == len(words), said
     assert all(text in sentence for text, sentence in zip(words, said, strict=True))
 

@@ -25,7 +25,7 @@ def age(database: Path, key: str = "extension_version", value: object = EXTENSIO
         connection.execute("UPDATE ext_info SET value = ? WHERE key = ?", (str(value), key))
 
 
-def chosen(database: Path) -> list[tuple[int | None, int | None, str]]:
+def aggregated_ranges(database: Path) -> list[tuple[int | None, int | None, str]]:
     """First and last iteration of each aggregation, and what they were found by."""
     with closing(open_database(database)) as connection:
         return [(each["iter_start"], each["iter_stop"], each["label"]) for each in aggregations(connection)]
@@ -55,7 +55,7 @@ def test_it_is_made_anew_without_force(tmp_path: Path, capsys: Captured, key: st
     assert main(["import", str(tmp_path)]) == 0
     assert capsys.readouterr() == (f"{source} -> {database} (made again, as an older version had made it)\n", "")
     assert is_current(database, source)
-    assert chosen(database) == [(0, 2, "ProfilerStep#N")]
+    assert aggregated_ranges(database) == [(0, 2, "ProfilerStep#N")]
 
 
 def test_what_the_user_had_chosen_is_chosen_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,12 +66,12 @@ def test_what_the_user_had_chosen_is_chosen_again(tmp_path: Path, monkeypatch: p
     assert main(first) == 0
     for choice in (["--iter-stop", "2"], ["--candidate", "whole_capture"], ["--key-op", "MM_1", "--iter-start", "2"]):
         assert main(["aggregate", str(database), *choice]) == 0
-    before = chosen(database)
+    before = aggregated_ranges(database)
     assert before == [(1, 4, "ProfilerStep#N"), (0, 2, "ProfilerStep#N"), (0, 0, "Whole capture"), (2, 4, "/mm")]
     age(database)
     monkeypatch.setattr("sys.argv", ["dlprof", "import", str(source)])
     assert main(["import", str(source)]) == 0
-    assert chosen(database) == before
+    assert aggregated_ranges(database) == before
     with closing(open_database(database)) as connection:
         config = connection.execute("SELECT profile_name, original_command FROM view_system_config").fetchone()
     assert config == ("resnet", f"dlprof import {source} --iter-start 1 --profile-name resnet")
@@ -83,11 +83,11 @@ def test_ways_of_one_kind_are_told_apart(tmp_path: Path) -> None:
     number_ranges(source, 6, batch=1, epoch=2)
     assert main(["import", str(source)]) == 0
     assert main(["aggregate", str(database), "--candidate", "epoch N"]) == 0
-    before = chosen(database)
+    before = aggregated_ranges(database)
     assert before == [(0, 5, "ProfilerStep#N"), (0, 2, "epoch N")]
     age(database)
     assert main(["import", str(source)]) == 0
-    assert chosen(database) == before
+    assert aggregated_ranges(database) == before
 
 
 def test_what_cannot_be_chosen_again_is_named(tmp_path: Path, capsys: Captured) -> None:
@@ -103,7 +103,7 @@ def test_what_cannot_be_chosen_again_is_named(tmp_path: Path, capsys: Captured) 
     said = capsys.readouterr().err
     assert "warning" in said
     assert "the aggregation of all iterations by moon_phase was not made again: There are no iterations" in said
-    assert chosen(database) == [(0, 2, "ProfilerStep#N")]
+    assert aggregated_ranges(database) == [(0, 2, "ProfilerStep#N")]
 
 
 def test_rules_of_the_user_must_be_given_again(tmp_path: Path, capsys: Captured) -> None:
@@ -164,7 +164,7 @@ def test_it_is_not_aggregated_anew(tmp_path: Path, capsys: Captured) -> None:
     assert database.read_bytes() == before
     assert main(["import", str(source)]) == 0
     assert main(["aggregate", str(database), "--iter-start", "1"]) == 0
-    assert chosen(database) == [(0, 2, "ProfilerStep#N"), (1, 2, "ProfilerStep#N")]
+    assert aggregated_ranges(database) == [(0, 2, "ProfilerStep#N"), (1, 2, "ProfilerStep#N")]
 
 
 def test_what_is_not_read_of_it_is_not_taken_for_none(tmp_path: Path, capsys: Captured) -> None:

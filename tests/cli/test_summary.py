@@ -42,8 +42,8 @@ def test_other_iterations(tmp_path: Path, capsys: Captured) -> None:
     for profile in (source, database):
         capsys.readouterr()
         assert main(["summary", str(profile), "--iterations", "1-2", "--format", "json"]) == 0
-        told = json.loads(capsys.readouterr().out)["Iterations"]
-        assert (told["Aggregated Iterations"], told["Start Iteration"], told["Stop Iteration"]) == (2, 1, 2)
+        data = json.loads(capsys.readouterr().out)["Iterations"]
+        assert (data["Aggregated Iterations"], data["Start Iteration"], data["Stop Iteration"]) == (2, 1, 2)
     assert main(["table", str(database), "ops", "--iterations", "1", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["rows"][0]["calls"] == 1
     assert main(["compare", str(source), str(database), "--iterations", "1-2"]) == 0

@@ -20,10 +20,10 @@ LONG = 70
 def column(start: int, kind: str, count: int) -> list[int]:
     """Numbers that stay, count, or do either for a while."""
     steps = {"stays": [0], "counts": [1], "falls": [-1], "turns": [1] * 40 + [0] * 33, "jumps": [0, 3]}[kind]
-    found = [start]
-    while len(found) < count:
-        found.append(found[-1] + steps[len(found) % len(steps)])
-    return found[:count]
+    result = [start]
+    while len(result) < count:
+        result.append(result[-1] + steps[len(result) % len(steps)])
+    return result[:count]
 
 
 KINDS = st.sampled_from(["stays", "counts", "falls", "turns", "jumps"])
@@ -73,9 +73,9 @@ VALUES = st.one_of(st.none(), st.integers(0, 1), st.sampled_from([0.0, 1.0, "", 
 
 
 @given(st.lists(st.tuples(VALUES, VALUES, VALUES), max_size=LONG), st.lists(VALUES, min_size=3, max_size=3))
-def test_rows_of_any_values_keep_their_types(varied: list[tuple[rows.Value, ...]], steady: list[rows.Value]) -> None:
+def test_rows_of_any_values_keep_their_types(varied: list[tuple[rows.Value, ...]], constant: list[rows.Value]) -> None:
     """1 and 1.0 are equal and not the same."""
-    given_rows = [(*row, *steady) for row in varied] + [(*row, *steady) for row in varied[:1] * 40]
+    given_rows = [(*row, *constant) for row in varied] + [(*row, *constant) for row in varied[:1] * 40]
     with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
         patch.setattr(rows, "_OBJECTS_A_CHUNK", 40)
         patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)

@@ -31,12 +31,12 @@ def test_a_growing_column_moves_to_a_file_and_comes_back_whole(tmp_path: Path) -
     column.append(np.arange(20, 300))
     column.extend([300])
     assert len(column) == 301
-    found = column.whole()
-    assert found.tolist() == list(range(301))
-    assert is_in_file(found)
-    found[3] = -1
+    result = column.whole()
+    assert result.tolist() == list(range(301))
+    assert is_in_file(result)
+    result[3] = -1
     release_pages()
-    assert found.tolist()[:5] == [0, 1, 2, -1, 4]
+    assert result.tolist()[:5] == [0, 1, 2, -1, 4]
     assert list(tmp_path.iterdir()) == [], "the files have no names"
 
 
@@ -60,11 +60,11 @@ def test_long_columns_are_in_files(tmp_path: Path) -> None:
         np.arange(1_000, dtype=np.int8),
         np.arange(200) / 2,
     ):
-        kept = store.keep(column)
-        assert is_in_file(kept)
-        assert kept.dtype == column.dtype
-        assert np.array_equal(kept, column)
-        assert store.keep(kept) is kept
+        remaining = store.keep(column)
+        assert is_in_file(remaining)
+        assert remaining.dtype == column.dtype
+        assert np.array_equal(remaining, column)
+        assert store.keep(remaining) is remaining
     assert store.keep(short := np.arange(5)) is short
     assert store.keep(view := np.arange(500)[::2]) is view
     assert is_in_file(store.zeros(200, np.int64))
@@ -77,11 +77,11 @@ def test_equal_rows_are_kept_as_one(tmp_path: Path) -> None:
     store = ColumnStore(folder=tmp_path)
     process, grid, stream = np.full(1_000, 7), np.full((1_000, 3), (8, 4, 2), np.int32), np.repeat((1, 2, 1), 333)
     for column in (process, grid):
-        kept = store.keep(column)
-        np.testing.assert_array_equal(kept, column)
-        assert (kept.dtype, kept.shape, kept.strides[0]) == (column.dtype, column.shape, 0)
-        assert not np.shares_memory(kept, column)
-        assert not kept.flags.writeable
+        remaining = store.keep(column)
+        np.testing.assert_array_equal(remaining, column)
+        assert (remaining.dtype, remaining.shape, remaining.strides[0]) == (column.dtype, column.shape, 0)
+        assert not np.shares_memory(remaining, column)
+        assert not remaining.flags.writeable
     assert store.keep(stream) is stream
 
 
@@ -151,10 +151,10 @@ def stored(database: Path) -> dict[str, list[Any]]:
 def test_the_database_is_the_same_from_files(tmp_path: Path, name: str) -> None:
     """The whole way: read, aggregated, judged and written."""
     (source,) = shared_data().glob(name)
-    found = []
+    result = []
     for memory_bytes in (1 << 31, 1_000):
         database = tmp_path / f"{memory_bytes}.sqlite"
         options = ImportOptions(read=ReadOptions(memory_bytes=memory_bytes))
         import_source(source, database, options, lambda _what, _fraction: None)
-        found.append(stored(database))
-    assert found[0] == found[1]
+        result.append(stored(database))
+    assert result[0] == result[1]

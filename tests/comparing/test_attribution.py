@@ -17,16 +17,16 @@ OPS = st.lists(st.builds(op, PATHS, st.integers(0, 10**9), st.integers(0, 9)), m
 LENGTHS = st.lists(st.integers(10**10, 10**11), max_size=7)
 
 
-def check(found: Comparison) -> None:
+def check(result: Comparison) -> None:
     """All promises about sums."""
-    data = as_json(found)
-    for key, total in (("a_ns", found.a_ns), ("b_ns", found.b_ns), ("change_ns", found.change_ns)):
+    data = as_json(result)
+    for key, total in (("a_ns", result.a_ns), ("b_ns", result.b_ns), ("change_ns", result.change_ns)):
         assert sum(row[key] for row in data["rows"]) == total
     assert data["b"]["value_ns"] - data["a"]["value_ns"] == data["change_ns"]
-    for row in found.rows:
+    for row in result.rows:
         assert row.work_ns is None or row.work_ns + (row.speed_ns or 0) == row.change_ns
-    if found.parts:
-        assert sum(b - a for _, a, b in found.parts) == found.change_ns
+    if result.parts:
+        assert sum(b - a for _, a, b in result.parts) == result.change_ns
 
 
 @given(st.lists(st.integers(-(10**15), 10**15), max_size=20), st.fractions(Fraction(1, 9), 999))
@@ -43,17 +43,17 @@ def test_any_pair_adds_up_and_swaps_to_its_negative(
 ) -> None:
     """With marked iterations and without."""
     left, right = recording(a, iterations=of_a), recording(b, iterations=of_b)  # type: ignore[arg-type]
-    found, swapped = compare([left], [right]), compare([right], [left])
-    check(found)
-    assert swapped.change_ns == -found.change_ns
-    assert sorted(row.change_ns for row in swapped.rows) == sorted(-row.change_ns for row in found.rows)
+    result, swapped = compare([left], [right]), compare([right], [left])
+    check(result)
+    assert swapped.change_ns == -result.change_ns
+    assert sorted(row.change_ns for row in swapped.rows) == sorted(-row.change_ns for row in result.rows)
 
 
 def test_more_calls_are_work_and_longer_calls_are_speed() -> None:
     """From 4 calls of 100 ns to 6 of 150 ns: 200 ns more work at the old speed, 300 ns from slower calls."""
     a, b = op("/m/a", 400, 4), op("/m/a", 900, 6)
-    found = compare([recording([a], iterations=[10**6])], [recording([b], iterations=[10**6])])
-    (row,) = (row for row in found.rows if row.kind == "op")
+    comparison = compare([recording([a], iterations=[10**6])], [recording([b], iterations=[10**6])])
+    (row,) = (row for row in comparison.rows if row.kind == "op")
     assert (row.change_ns, row.work_ns, row.speed_ns) == (500, 200, 300)
 
 
@@ -61,22 +61,22 @@ def test_a_program_recorded_for_longer_is_compared_per_call() -> None:
     """4 passes and 10: the totals differ by 150 %, the calls not at all."""
     a = recording([op("/m/a", 4_000, 4), op("/m/b", 800, 8)])
     b = recording([op("/m/a", 10_000, 10), op("/m/b", 2_000, 20)])
-    found = compare([a], [b])
-    assert (found.per, found.a_ns, found.change_ns) == ("call", 1_200, 0)
-    assert "B has 2.5 times as many calls of everything; compared per call." in found.comparability
-    check(found)
+    comparison = compare([a], [b])
+    assert (comparison.per, comparison.a_ns, comparison.change_ns) == ("call", 1_200, 0)
+    assert "B has 2.5 times as many calls of everything; compared per call." in comparison.comparability
+    check(comparison)
 
 
 def test_gone_rows_stand_after_the_row_that_preceded_them() -> None:
     """In the order of the program."""
     a, b = [op("/m/a"), op("/m/gone"), op("/m/z")], [op("/m/a"), op("/n/new"), op("/m/z")]
-    found = compare([recording(a)], [recording(b)])
-    assert [row.name for row in found.rows] == ["/m/a", "/m/gone", "/n/new", "/m/z"]
+    comparison = compare([recording(a)], [recording(b)])
+    assert [row.name for row in comparison.rows] == ["/m/a", "/m/gone", "/n/new", "/m/z"]
 
 
 def test_several_recordings_are_means() -> None:
     """Two of A against one of B."""
     a = [recording([op("/m/a", 100)]), recording([op("/m/a", 201), op("/m/b", 10)])]
-    found = compare(a, [recording([op("/m/a", 100)])])
-    assert (found.a_ns, found.b_ns) == (156, 100)
-    check(found)
+    comparison = compare(a, [recording([op("/m/a", 100)])])
+    assert (comparison.a_ns, comparison.b_ns) == (156, 100)
+    check(comparison)

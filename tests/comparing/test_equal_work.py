@@ -34,19 +34,19 @@ def batches(lengths: list[int], speed: float = 1.0, shapes: bool = True) -> list
 SHORT, LONG = [40, 52, 47, 60, 44], [58, 49, 66, 71, 55]
 
 
-def kernel_change(found: Comparison) -> float:
+def kernel_change(result: Comparison) -> float:
     """Of the estimate."""
-    estimate = found.main.estimate
+    estimate = result.main.estimate
     assert estimate is not None
     return estimate.ratio - 1
 
 
 def test_larger_inputs_are_no_slower_program() -> None:
     """The times differ by 4 %, all of which the inputs explain; without their shapes nobody can know."""
-    found = compare(batches(SHORT), batches(LONG))
-    assert verdict_of(found).verdict == "no_clear_change"
-    assert abs(kernel_change(found)) < 0.01
-    assert "inputs of equal size (those of B are 23 % larger on average)" in verdict_of(found).sentence
+    comparison = compare(batches(SHORT), batches(LONG))
+    assert verdict_of(comparison).verdict == "no_clear_change"
+    assert abs(kernel_change(comparison)) < 0.01
+    assert "inputs of equal size (those of B are 23 % larger on average)" in verdict_of(comparison).sentence
     unknown = compare(batches(SHORT, shapes=False), batches(LONG, shapes=False))
     assert unknown.main.input_size_ratio is None
     assert kernel_change(unknown) > 0.03
@@ -54,34 +54,34 @@ def test_larger_inputs_are_no_slower_program() -> None:
 
 def test_a_slower_program_is_found_behind_smaller_inputs() -> None:
     """Its kernels take less time than before, but 3 % more on inputs of one size."""
-    found = compare(batches(LONG), batches(SHORT, speed=1.03))
-    assert found.change_ns < 0
-    verdict = verdict_of(found)
+    comparison = compare(batches(LONG), batches(SHORT, speed=1.03))
+    assert comparison.change_ns < 0
+    verdict = verdict_of(comparison)
     assert verdict.verdict == "slower"
-    assert 0.02 < kernel_change(found) < 0.04
+    assert 0.02 < kernel_change(comparison) < 0.04
     assert "of it" not in verdict.sentence
 
 
 def test_sizes_that_do_not_overlap_are_not_made_equal() -> None:
     """Nothing is known of how the time grows between them."""
-    found = compare(batches(SHORT), batches([length + 100 for length in SHORT]))
-    assert found.main.input_size_ratio is None
+    comparison = compare(batches(SHORT), batches([length + 100 for length in SHORT]))
+    assert comparison.main.input_size_ratio is None
 
 
 def test_impossible_shapes_are_unknown() -> None:
     """They stand in a file, which may be damaged; so nothing is known of the sizes of that side."""
     damaged = [recording([op("model/linear", 4_000_000, shapes=f"[{[10**18] * 30}]")]) for _ in SHORT]
-    found = compare(batches(SHORT), damaged)
-    assert found.main.input_size_ratio is None
+    comparison = compare(batches(SHORT), damaged)
+    assert comparison.main.input_size_ratio is None
 
 
 def test_thousands_of_samples_are_compared_in_little_memory() -> None:
     """Pairs are of some of them only."""
     sizes = [float(100 + index % 7) for index in range(4_000)]
     tracemalloc.start()
-    found = estimate_at_equal_work([size**0.5 for size in sizes], [2 * size**0.5 for size in sizes], sizes, sizes)
+    result = estimate_at_equal_work([size**0.5 for size in sizes], [2 * size**0.5 for size in sizes], sizes, sizes)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert found is not None
-    assert found.ratio == pytest.approx(2, rel=0.1)
+    assert result is not None
+    assert result.ratio == pytest.approx(2, rel=0.1)
     assert most < 256 << 20

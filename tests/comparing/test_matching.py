@@ -15,20 +15,20 @@ from tests.comparing.ops import op
 
 def tiers(a: Sequence[Op], b: Sequence[Op]) -> list[tuple[str, int, int]]:
     """How many ops each match has, by tier, after checking that every op is in exactly one."""
-    found = match_ops(a, b)
-    for side, ops in ((left_of(found), a), (right_of(found), b)):
+    result = match_ops(a, b)
+    for side, ops in ((left_of(result), a), (right_of(result), b)):
         assert sorted(map(id, side)) == sorted(map(id, ops))
-    return sorted((match.matched_by, len(match.a), len(match.b)) for match in found)
+    return sorted((match.matched_by, len(match.a), len(match.b)) for match in result)
 
 
-def left_of(found: Sequence[Match]) -> list[Op]:
+def left_of(result: Sequence[Match]) -> list[Op]:
     """All ops of A in matches."""
-    return [one for match in found for one in match.a]
+    return [one for match in result for one in match.a]
 
 
-def right_of(found: Sequence[Match]) -> list[Op]:
+def right_of(result: Sequence[Match]) -> list[Op]:
     """All ops of B in matches."""
-    return [one for match in found for one in match.b]
+    return [one for match in result for one in match.b]
 
 
 def test_equal_paths_and_shapes_are_paired_in_order() -> None:

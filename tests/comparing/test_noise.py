@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.comparing.series import first_regression
 SAMPLES = st.lists(st.integers(1, 10**12), min_size=1, max_size=12)
 
 
-def found(a: list[float], b: list[float]) -> Estimate:
+def estimated(a: list[float], b: list[float]) -> Estimate:
     """The estimate, which exists."""
     one = estimate(a, b)
     assert one is not None
@@ -35,13 +35,13 @@ def test_the_distribution_of_u_is_that_of_all_orders(left: int, right: int) -> N
 
 def test_four_against_four_can_just_be_told_apart() -> None:
     """p = 2 / 70: all of one side below all of the other."""
-    assert found([1, 2, 3, 4], [5, 6, 7, 8]).is_sure()
-    assert not found([1, 2, 3, 5], [4, 6, 7, 8]).is_sure()
+    assert estimated([1, 2, 3, 4], [5, 6, 7, 8]).is_sure()
+    assert not estimated([1, 2, 3, 5], [4, 6, 7, 8]).is_sure()
 
 
 def test_below_four_there_is_no_interval() -> None:
     """An estimate, but no bounds."""
-    one = found([1, 1, 1], [2, 2, 2, 2])
+    one = estimated([1, 1, 1], [2, 2, 2, 2])
     assert (one.ratio, one.low, one.high) == (2, None, None)
     assert estimate([], [1]) is None
     assert estimate([0], [1]) is None
@@ -50,7 +50,7 @@ def test_below_four_there_is_no_interval() -> None:
 @given(SAMPLES, SAMPLES)
 def test_the_ratio_is_the_middle_of_all_ratios_and_swaps_to_its_inverse(a: list[float], b: list[float]) -> None:
     """The bounds swap too."""
-    one, swapped = found(a, b), found(b, a)
+    one, swapped = estimated(a, b), estimated(b, a)
     ratios = sorted(y / x for x in a for y in b)
     assert ratios[(len(ratios) - 1) // 2] <= one.ratio * (1 + 1e-9)
     assert one.ratio <= ratios[len(ratios) // 2] * (1 + 1e-9)
@@ -63,19 +63,19 @@ def test_the_ratio_is_the_middle_of_all_ratios_and_swaps_to_its_inverse(a: list[
 def test_few_false_alarms_and_most_true_changes_of_three_percent() -> None:
     """Windows of five against five of times that vary by 1 %, as those of real kernels do."""
     chance = random.Random(7)
-    alarms, told = [], []
+    alarms, described = [], []
     for _ in range(400):
         a, b = ([chance.gauss(1, 0.01) for _ in range(5)] for _ in range(2))
-        alarms.append(found(a, b).is_change(0.01))
-        told.append(found(a, [1.03 * value for value in b]).is_change(0.01))
+        alarms.append(estimated(a, b).is_change(0.01))
+        described.append(estimated(a, [1.03 * value for value in b]).is_change(0.01))
     assert statistics.mean(alarms) <= 0.05
-    assert statistics.mean(told) >= 0.8
+    assert statistics.mean(described) >= 0.8
 
 
 def test_many_samples_are_thinned_and_ties_count() -> None:
     """10,000 a side, of few distinct times."""
     a, b = [100 + place % 3 for place in range(10_000)], [103 + place % 3 for place in range(10_000)]
-    one = found(list(map(float, a)), list(map(float, b)))
+    one = estimated(list(map(float, a)), list(map(float, b)))
     assert one.a_samples == 2_000
     assert one.is_change(0.02)
 
@@ -89,9 +89,9 @@ def test_the_bounds_of_a_median_are_those_of_the_sign_test() -> None:
 
 def test_the_first_slower_run_of_a_series_is_found() -> None:
     """Not one that varies as those before do, nor one that is faster."""
-    steady = [[100.0 + place % 4 + run % 2 for place in range(8)] for run in range(6)]
-    slower = [[value * 1.1 for value in run] for run in steady]
-    faster = [[value * 0.8 for value in run] for run in steady]
-    assert first_regression([*steady, *slower], 0.02) == 6
-    assert first_regression([*steady, *faster], 0.02) is None
+    constant = [[100.0 + place % 4 + run % 2 for place in range(8)] for run in range(6)]
+    slower = [[value * 1.1 for value in run] for run in constant]
+    faster = [[value * 0.8 for value in run] for run in constant]
+    assert first_regression([*constant, *slower], 0.02) == 6
+    assert first_regression([*constant, *faster], 0.02) is None
     assert first_regression([[1.0], [9.0]], 0.02) is None

@@ -38,77 +38,77 @@ def compared(name: str) -> Comparison:
 @pytest.mark.parametrize("name", PAIRS)
 def test_rows_add_up_both_ways(name: str) -> None:
     """In integers, whatever the sides are."""
-    found = compared(name)
-    check(found)
+    comparison = compared(name)
+    check(comparison)
     a, b = PAIRS[name]
     swapped = compare([recording_of(b)], [recording_of(a)])
     check(swapped)
-    assert swapped.change_ns == -found.change_ns
-    assert verdict_of(found).verdict == "cannot_tell"
+    assert swapped.change_ns == -comparison.change_ns
+    assert verdict_of(comparison).verdict == "cannot_tell"
 
 
 @pytest.mark.parametrize(("name", "change_ns"), [("nvtx", 19_312_376), ("backward", 92_551_372)])
 def test_kernel_time_changes_as_in_the_raw_files(name: str, change_ns: int) -> None:
     """Where no iterations are marked and all calls match one to one."""
-    found = compared(name)
-    assert (found.per, found.change_ns) == ("call", change_ns)
+    comparison = compared(name)
+    assert (comparison.per, comparison.change_ns) == ("call", change_ns)
 
 
 def test_fp32_against_amp_on_a_t4() -> None:
     """Kernel time halves, but the data loader makes the iterations longer; three are too few to be sure."""
-    found = compared("t4")
-    rows = {row.name: row for row in found.rows}
-    assert found.per == "iteration"
-    assert found.change_ns == 22_230_539
+    comparison = compared("t4")
+    rows = {row.name: row for row in comparison.rows}
+    assert comparison.per == "iteration"
+    assert comparison.change_ns == 22_230_539
     assert rows["Data loader"].change_ns == pytest.approx(24_300_000, abs=10_000)
-    kernel = found.measures["kernel_time"]
+    kernel = comparison.measures["kernel_time"]
     assert kernel.change == pytest.approx(-2_706_470, abs=1)
-    tensor = found.measures["tensor_core_share"]
+    tensor = comparison.measures["tensor_core_share"]
     assert tensor.a == 0
     assert tensor.b == pytest.approx(0.2886, abs=1e-3)
-    sentence = verdict_of(found).sentence
+    sentence = verdict_of(comparison).sentence
     for words in ("too few to be sure", "22.2 ms longer", "24.3 ms of it in the data loader", "Kernel time halved"):
         assert words in sentence
-    (replaced,) = [one for one in found.replacements if one.a.names == ["volta_sgemm_128x64_nt"]]
+    (replaced,) = [one for one in comparison.replacements if one.a.names == ["volta_sgemm_128x64_nt"]]
     assert replaced.b.names[0].startswith("turing_fp16_s1688gemm_fp16_128x128")
 
 
 def test_another_maker_has_the_same_ops_and_other_kernels() -> None:
     """All ops of BERT match by path and shape; attention is another kernel."""
-    found = compared("bert")
-    assert {row.matched_by for row in found.rows} == {"path and shape", ""}
-    assert ["attn_fwd"] in [one.b.names for one in found.replacements]
-    assert "NVIDIA H100" in found.comparability[0]
+    comparison = compared("bert")
+    assert {row.matched_by for row in comparison.rows} == {"path and shape", ""}
+    assert ["attn_fwd"] in [one.b.names for one in comparison.replacements]
+    assert "NVIDIA H100" in comparison.comparability[0]
 
 
 def test_what_is_new_is_told_from_what_is_unchanged() -> None:
     """The forward pass is in both programs, the backward pass only in B."""
-    found = compared("backward")
-    new = sum(row.b_ns for row in found.rows if row.kind == "new")
-    assert not any(row.kind == "gone" for row in found.rows)
-    assert new / found.b_ns == pytest.approx(0.68, abs=0.01)
+    comparison = compared("backward")
+    new = sum(row.b_ns for row in comparison.rows if row.kind == "new")
+    assert not any(row.kind == "gone" for row in comparison.rows)
+    assert new / comparison.b_ns == pytest.approx(0.68, abs=0.01)
 
 
 def test_graphs_recorded_as_a_whole_have_a_row_of_their_own() -> None:
     """7.81 s of B are in them."""
-    found = compared("graphs")
-    (row,) = (row for row in found.rows if row.kind == "graphs")
-    assert (found.per, row.b_ns) == ("capture", 7_811_141_695)
+    comparison = compared("graphs")
+    (row,) = (row for row in comparison.rows if row.kind == "graphs")
+    assert (comparison.per, row.b_ns) == ("capture", 7_811_141_695)
 
 
 def test_the_same_recording_twice() -> None:
     """No change, and no limit broken."""
     one = recording_of("torch/t4_fp32")
-    found = compare([one], [one])
-    assert (found.change_ns, verdict_of(found).verdict) == (0, "no_clear_change")
-    assert judge(found, "x", "kernel_time", ">+", 0.0, "fraction").broken is False
+    comparison = compare([one], [one])
+    assert (comparison.change_ns, verdict_of(comparison).verdict) == (0, "no_clear_change")
+    assert judge(comparison, "x", "kernel_time", ">+", 0.0, "fraction").broken is False
 
 
 def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.TempPathFactory) -> None:
     """All windows of four batches against the other four, though the batches differ in length; a true change of 3 % is
     told in most. A stored baseline is as good as a profile."""
     batches = series()
-    alarms = told = 0
+    alarms = described = 0
     windows = list(itertools.combinations(range(8), 4))[:35]  # the others are these with A and B swapped
     stored = tmp_path_factory.mktemp("baseline") / "slower.json"
     baseline.save(stored, batches)
@@ -119,21 +119,21 @@ def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.T
     for window in windows:
         a, b = [batches[place] for place in window], [place for place in range(8) if place not in window]
         alarms += verdict_of(compare(a, [batches[place] for place in b])).verdict != "no_clear_change"
-        told += verdict_of(compare(a, [slower[place] for place in b])).verdict == "slower"
+        described += verdict_of(compare(a, [slower[place] for place in b])).verdict == "slower"
     assert alarms / len(windows) <= 0.05
-    assert told / len(windows) >= 0.9
+    assert described / len(windows) >= 0.9
 
 
 def test_iterations_decide_limits() -> None:
     """ResNet-50 under two profiler versions: 12 % slower, sure of 5 to 22 %."""
-    found = compare([recording_of("torch/v100_resnet50_oldest")], [recording_of("torch/v100_resnet50_memory")])
-    assert verdict_of(found).verdict == "slower"
-    assert judge(found, "", "iteration_time", ">+", 0.1, "fraction").broken is True
-    assert judge(found, "", "iteration_time", ">", 0.1, "fraction").broken is True
-    assert judge(found, "", "iteration_time", ">+", 0.2, "fraction").broken is False
-    assert judge(found, "", "iteration_time", ">", 150e6, "ns").broken is True
-    assert judge(found, "", "gpu_utilization", "<", 0.6, "fraction").broken is True
-    assert judge(found, "", "kernels", ">+", 0, "number").broken is False
-    assert judge(found, "", "memory_peak", ">+", 1e9, "bytes").broken is None
-    assert judge(found, "", "op:/nothing", ">+", 0, "fraction").broken is None
-    assert as_json(found)["interval"] == pytest.approx([1.052, 1.221], abs=1e-3)
+    comparison = compare([recording_of("torch/v100_resnet50_oldest")], [recording_of("torch/v100_resnet50_memory")])
+    assert verdict_of(comparison).verdict == "slower"
+    assert judge(comparison, "", "iteration_time", ">+", 0.1, "fraction").broken is True
+    assert judge(comparison, "", "iteration_time", ">", 0.1, "fraction").broken is True
+    assert judge(comparison, "", "iteration_time", ">+", 0.2, "fraction").broken is False
+    assert judge(comparison, "", "iteration_time", ">", 150e6, "ns").broken is True
+    assert judge(comparison, "", "gpu_utilization", "<", 0.6, "fraction").broken is True
+    assert judge(comparison, "", "kernels", ">+", 0, "number").broken is False
+    assert judge(comparison, "", "memory_peak", ">+", 1e9, "bytes").broken is None
+    assert judge(comparison, "", "op:/nothing", ">+", 0, "fraction").broken is None
+    assert as_json(comparison)["interval"] == pytest.approx([1.052, 1.221], abs=1e-3)

@@ -40,33 +40,33 @@ def _classes(folder: Path, kernels: list[tuple[int, int, int]], samples: list[tu
         },
     )
     profile = build_profile(capture)
-    found: dict[str, KernelClass] = {profile.strings[name]: kind for name, kind in profile.kernel_classes.items()}
+    result: dict[str, KernelClass] = {profile.strings[name]: kind for name, kind in profile.kernel_classes.items()}
     units = {profile.strings[int(name)]: int(unit) for name, unit in
              zip(profile.kernels.long_name, profile.kernels.matrix_unit, strict=True)}  # fmt: skip
-    assert units == {name: int(kind.matrix_unit) for name, kind in found.items()}
-    return found
+    assert units == {name: int(kind.matrix_unit) for name, kind in result.items()}
+    return result
 
 
 def test_samples_inside_a_kernel_prove(tmp_path: Path) -> None:
     """Busy Tensor Cores are use, three zeros are none, and the rule says which counter told."""
-    found = _classes(
+    classes = _classes(
         tmp_path,
         [(100, 500, 2), (600, 1_000, 4)],
         [(time, 40 if 200 <= time <= 500 else 0) for time in range(0, 1_100, 100)],
     )
-    assert (found["matmul_kernel"].matrix_unit, found["matmul_kernel"].rule) == (
+    assert (classes["matmul_kernel"].matrix_unit, classes["matmul_kernel"].rule) == (
         MatrixUnit.YES,
         "counter Tensor Active",
     )
-    assert found["matmul_kernel"].family == "gemm"
-    sgemm = found["volta_sgemm_128x64_nn"]
+    assert classes["matmul_kernel"].family == "gemm"
+    sgemm = classes["volta_sgemm_128x64_nn"]
     assert (sgemm.matrix_unit, sgemm.rule) == (MatrixUnit.NO, "counter Tensor Active")
 
 
 def test_a_sample_that_a_kernel_shares_counts_for_none(tmp_path: Path) -> None:
     """With another kernel beside it, or with the time before or after it, nothing is proven."""
-    beside = _classes(tmp_path, [(0, 400, 2), (50, 350, 3)], [(time, 40) for time in range(0, 500, 100)])
-    assert {kind.rule for kind in beside.values()} == {"word-product", "activation-by-name"}
+    classes = _classes(tmp_path, [(0, 400, 2), (50, 350, 3)], [(time, 40) for time in range(0, 500, 100)])
+    assert {kind.rule for kind in classes.values()} == {"word-product", "activation-by-name"}
     (tmp_path / "edges").mkdir()
     edges = _classes(tmp_path / "edges", [(110, 290, 2)], [(0, 0), (100, 0), (200, 40), (300, 40)])
     assert edges["matmul_kernel"].rule == "word-product"
@@ -76,19 +76,19 @@ def test_a_sample_that_a_kernel_shares_counts_for_none(tmp_path: Path) -> None:
 def test_too_little_proves_nothing(tmp_path: Path, values: list[int]) -> None:
     """Two zeros, or less than one percent in the mean, leave the name in charge."""
     samples = [(100, 0), *((200 + 100 * at, value) for at, value in enumerate(values))]
-    found = _classes(tmp_path, [(100, 1_000, 2)], samples)
-    assert found["matmul_kernel"].rule == "word-product"
+    classes = _classes(tmp_path, [(100, 1_000, 2)], samples)
+    assert classes["matmul_kernel"].rule == "word-product"
 
 
 def test_a_gap_in_the_samples_stands_for_nothing(tmp_path: Path) -> None:
     """A sample after a gap could be of anything."""
     samples = [(time, 0) for time in range(0, 400, 100)] + [(2_000, 50)]
-    found = _classes(tmp_path, [(300, 2_000, 2)], samples)
-    assert found["matmul_kernel"].rule == "word-product"
+    classes = _classes(tmp_path, [(300, 2_000, 2)], samples)
+    assert classes["matmul_kernel"].rule == "word-product"
 
 
 @pytest.mark.parametrize("more", [{"gpu": 1}, {"metric": "Tensor Active / FP16 Active [Throughput %]"}])
 def test_other_gpus_and_other_units_do_not_count(tmp_path: Path, more: dict[str, Any]) -> None:
     """Samples of another GPU, and Turing's metric that counts the FP16 units too, say nothing of the kernel."""
-    found = _classes(tmp_path, [(100, 500, 2)], [(time, 40) for time in range(0, 600, 100)], **more)
-    assert found["matmul_kernel"].rule == "word-product"
+    classes = _classes(tmp_path, [(100, 500, 2)], [(time, 40) for time in range(0, 600, 100)], **more)
+    assert classes["matmul_kernel"].rule == "word-product"

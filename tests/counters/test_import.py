@@ -100,12 +100,12 @@ def test_launches_are_matched_by_grid_and_block_then_by_order(tmp_path: Path) ->
         UNITS,
     )
     assert _import(tmp_path, [(GEMM, 8), (GEMM, 4), (GEMM, 8), (GEMM, 4), (GEMM, 2)], csv) == 0
-    found = _rows(
+    result = _rows(
         tmp_path,
         "SELECT kernel.gpu_start, counted.achieved_occupancy_fraction FROM read_only_kernels AS kernel "
         "LEFT JOIN ext_kernel_counters AS counted ON counted.kernel_id = kernel.id ORDER BY 1",
     )
-    assert [fraction for _, fraction in found] == [0.1, 0.5, 0.2, 0.5, None]
+    assert [fraction for _, fraction in result] == [0.1, 0.5, 0.2, 0.5, None]
 
 
 def test_partial_counters_leave_the_name_in_charge(tmp_path: Path, capsys: Captured) -> None:

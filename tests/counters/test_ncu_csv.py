@@ -69,10 +69,10 @@ def test_numbers_of_another_country(tmp_path: Path) -> None:
 )
 def test_decimal_sign(texts: list[str], sign: str) -> None:
     """Groups have three digits, and there is one sign for decimals."""
-    found = DecimalSign()
+    result = DecimalSign()
     for text in texts:
-        found.see(text)
-    assert found.sign == sign
+        result.see(text)
+    assert result.sign == sign
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,14 @@ def facts() -> dict[str, Facts]:
     folder = shared_data_or_none()
     if folder is None:
         return {}
-    found: dict[str, Facts] = {}
+    result: dict[str, Facts] = {}
     current = Facts()
     for line in (folder / "MANIFEST.md").read_text(encoding="utf-8").splitlines():
         if line.startswith("### "):
             current = Facts()
             name = line.removeprefix("### ").strip()
             if name.endswith((".sqlite", ".json", ".json.gz")):
-                found[name] = current
+                result[name] = current
         elif work := _WORK.match(line):
             current.kernels, current.kernel_ns, current.union_ns = map(_number, work.groups())
         elif memory := _MEMORY.match(line):
@@ -63,7 +63,7 @@ def facts() -> dict[str, Facts]:
             current.steps = (int(steps[1]), int(steps[2]), int(steps[3]))
         elif linked := _LINKED.match(line):
             current.launched = _number(linked[1])
-    return found
+    return result
 
 
 def _number(text: str) -> int:

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, real_tables
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tests.aggregation.oracle import expected, found, union_length
+from tests.aggregation.oracle import computed_tables, expected, union_length
 from tests.database.manifest import Facts, facts
 from tests.shared_data import shared_data
 
@@ -124,7 +124,7 @@ def test_every_aggregated_number_equals_the_slow_way(profile: Profile, aggregati
     """The oracle of ``tests/aggregation``, on real data."""
     values = aggregation.candidate.values
     slow = expected(profile, aggregation.candidate, int(values[0]), int(values[-1]))
-    fast = found(profile, aggregation)
+    fast = computed_tables(profile, aggregation)
     assert [key for key in slow if slow[key] != fast[key]] == []
 
 

@@ -150,9 +150,9 @@ def test_a_killed_import_is_swept_by_the_next(target: Path, source: Path) -> Non
     with subprocess.Popen([sys.executable, "-c", program, str(target)], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stdout.readline() == "ready\n"
-        beside = [path.name for path in target.parent.iterdir()]
-        assert len(beside) == 1
-        assert ".tmp-" in beside[0]
+        neighbour = [path.name for path in target.parent.iterdir()]
+        assert len(neighbour) == 1
+        assert ".tmp-" in neighbour[0]
         child.kill()
     assert not target.exists()
     _write(target, source)

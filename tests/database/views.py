@@ -26,12 +26,14 @@ def view_names(con: sqlite3.Connection) -> list[str]:
 
 def differences(expected: sqlite3.Connection, actual: sqlite3.Connection) -> dict[str, str]:
     """What differs, by view; empty where every cell agrees."""
-    found = {}
+    result = {}
     for view in sorted({*view_names(expected), *view_names(actual)}):
         wanted, got = cells(expected, view), cells(actual, view)
         if wanted != got:
-            found[view] = f"missing {list((wanted - got).items())[:3]}, not expected {list((got - wanted).items())[:3]}"
-    return found
+            result[view] = (
+                f"missing {list((wanted - got).items())[:3]}, not expected {list((got - wanted).items())[:3]}"
+            )
+    return result
 
 
 def cells(con: sqlite3.Connection, view: str) -> Counter[tuple[tuple[str, object], ...]]:

@@ -17,7 +17,7 @@ _NAME = re.compile(r'(?:Finding|_finding)\(\s*"(\w+)"|"(\w+_detector)"')
 def test_every_rule_has_its_own() -> None:
     """Those that are run, and those that rules say under another name."""
     sources = [*Path(rules.__file__).parent.glob("*.py"), Path(memory_findings.__file__)]
-    said = {name for path in sources for found in _NAME.findall(path.read_text("utf-8")) for name in found if name}
+    said = {name for path in sources for result in _NAME.findall(path.read_text("utf-8")) for name in result if name}
     assert len(said) > 40
     assert {name for name, _ in rules.RULES} | said <= set(HEADINGS)
 

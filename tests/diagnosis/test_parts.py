@@ -142,9 +142,9 @@ def test_each_moment_has_the_first_cause_that_holds(name: str, tmp_path: Path) -
     events, want = CASES[name]
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": [{**each, "ts": each["ts"] + 1000} for each in events]}))
-    found = as_data(diagnose(profile_of(trace)), "trace.json")
-    assert [device["process"] for device in found["devices"]] == ["9"]
-    parts = found["iterations"][0]["devices"]["0"]["parts"]
+    data = as_data(diagnose(profile_of(trace)), "trace.json")
+    assert [device["process"] for device in data["devices"]] == ["9"]
+    parts = data["iterations"][0]["devices"]["0"]["parts"]
     if "compute_other" not in parts or not parts["compute_other"]:
         parts["compute_other"] = parts.pop("compute_unknown")  # no rule knows a kernel called k
     assert {part: time / 1000 for part, time in parts.items() if time} == want
@@ -164,14 +164,14 @@ def test_parts_and_typical_iterations_are_those_of_the_oracle(name: str) -> None
     if not source.is_file():
         pytest.skip(f"{name} is not here")
     oracle = json.loads((data / "diagnosis/oracle" / f"{name}.json").read_text())
-    found = as_data(diagnose(profile_of(source)), source.name)
-    if [each["wall_ns"] for each in found["iterations"]] != [each["wall_ns"] for each in oracle["iterations"]]:
+    result = as_data(diagnose(profile_of(source)), source.name)
+    if [each["wall_ns"] for each in result["iterations"]] != [each["wall_ns"] for each in oracle["iterations"]]:
         pytest.skip("other iterations, which its numbers are not for")
-    typical = found["typical"]
+    typical = result["typical"]
     assert [typical[key] for key in ("start", "stop", "left_out", "why")] == [
         oracle["typical"][key] for key in ("start", "stop", "left_out", "why")
     ]
-    for ours, theirs in zip(found["iterations"], oracle["iterations"], strict=True):
+    for ours, theirs in zip(result["iterations"], oracle["iterations"], strict=True):
         assert set(ours["devices"]) == set(theirs["devices"])
         for device, mine in ours["devices"].items():
             parts = dict(mine["parts"])
@@ -229,7 +229,7 @@ def test_pages_get_no_more_iterations_than_they_draw(tmp_path: Path) -> None:
     with closing(open_database(tmp_path / "made.sqlite")) as con:
         stored = stored_diagnosis(con, None, "trace.json")
     assert len(whole["iterations"]) == MOST_DRAWN + 1
-    assert stored == {**whole, "iterations": [], "mean": {**whole["mean"], "chosen": []}}
+    assert stored == {**whole, "iterations": [], "mean": {**whole["mean"], "selected": []}}
 
 
 def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -238,14 +238,14 @@ def test_the_command_prints_one_json_object(tmp_path: Path, capsys: pytest.Captu
     events, _ = CASES["a long gap in a user's range"]
     trace.write_text(json.dumps({"traceEvents": events}))
     assert main(["diagnose", str(trace), "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["schema"] == "dlprof-diagnosis-1"
-    assert found["mean"]["devices"]["0"]["parts"]["host_code"] == 4_800_000
+    data = json.loads(capsys.readouterr().out)
+    assert data["schema"] == "dlprof-diagnosis-1"
+    assert data["mean"]["devices"]["0"]["parts"]["host_code"] == 4_800_000
     assert main(["diagnose", str(trace)]) == 0
-    told = capsys.readouterr().out
-    assert "GPU 0, the iteration: 5.00 ms" in told
-    assert "96 %  Idle: Other code on the CPU" in told
-    assert "4.80 ms  augment" in told
+    described = capsys.readouterr().out
+    assert "GPU 0, the iteration: 5.00 ms" in described
+    assert "96 %  Idle: Other code on the CPU" in described
+    assert "4.80 ms  augment" in described
     assert main(["diagnose", str(trace), "--iterations", "0-3"]) == 1
     assert main(["diagnose", str(trace), "--iterations", "3-0"]) == 2
 
@@ -255,5 +255,5 @@ def test_a_trace_without_gpu_work_has_no_windows(tmp_path: Path, capsys: pytest.
     trace = tmp_path / "trace.json"
     trace.write_text(json.dumps({"traceEvents": [*step(500), event("cpu_op", "aten::mm", 10, 100)]}))
     assert main(["diagnose", str(trace), "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert (found["devices"], found["iterations"], found["headline"]) == ([], [], "No GPU work was recorded.")
+    data = json.loads(capsys.readouterr().out)
+    assert (data["devices"], data["iterations"], data["headline"]) == ([], [], "No GPU work was recorded.")

@@ -25,23 +25,23 @@ from tensorboard_plugin_dlprof.diagnosis.windows import find_typical, said
 )
 def test_typical_iterations(wall: tuple[int, ...], want: tuple[int, int, tuple[int, ...], tuple[str, ...]]) -> None:
     """Warm-up is left out, two kinds and a drift are kept, single slow ones are left out of means."""
-    found = find_typical(wall, [True] * len(wall), [False] * len(wall))
-    assert (found.start, found.stop, found.left_out, found.why) == want
+    typical = find_typical(wall, [True] * len(wall), [False] * len(wall))
+    assert (typical.start, typical.stop, typical.left_out, typical.why) == want
 
 
 def test_iterations_without_work_and_those_in_which_the_host_ran_ahead_go() -> None:
     """The first two have no work; the third ended before its work."""
     wall = (50, 50, 40, 100, 100, 100, 100)
-    found = find_typical(wall, [False, False, *[True] * 5], [False, False, True, *[False] * 4])
-    assert (found.start, found.stop, found.why) == (3, 6, ("no_gpu_work", "ran_up"))
+    typical = find_typical(wall, [False, False, *[True] * 5], [False, False, True, *[False] * 4])
+    assert (typical.start, typical.stop, typical.why) == (3, 6, ("no_gpu_work", "ran_up"))
 
 
 def test_what_is_left_out_is_said() -> None:
     """With its length, and why."""
     wall = (3_860_000, 1_480_000, 1_500_000, 1_490_000, 1_470_000)
-    found = find_typical(wall, [True] * 5, [False] * 5)
-    assert said(found, wall, list("01234")) == (
+    typical = find_typical(wall, [True] * 5, [False] * 5)
+    assert said(typical, wall, list("01234")) == (
         "Iterations 1 to 4: 4 of 5 recorded. Iteration 0 took 3.86 ms, 2.6 times the median: warm-up."
     )
-    found = find_typical((13_200, *wall[1:]), [False, *[True] * 4], [False] * 5)
-    assert "Iteration 0 took 13.2 µs, 0.9 % of the median: no GPU work." in said(found, (13_200, *wall[1:]), "01234")
+    typical = find_typical((13_200, *wall[1:]), [False, *[True] * 4], [False] * 5)
+    assert "Iteration 0 took 13.2 µs, 0.9 % of the median: no GPU work." in said(typical, (13_200, *wall[1:]), "01234")

@@ -91,8 +91,8 @@ def _table(table: msgspec.Struct, sums: np.ndarray[Any, Any]) -> str:
     arrays = {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
     if not arrays:
         usual = {field.name: field.default for field in msgspec.structs.fields(table)}
-        told = {name: _plain(value, sums) for name, value in columns.items() if value and value != usual[name]}
-        return " ".join(f"{name}={_short(value)}" for name, value in told.items())
+        described = {name: _plain(value, sums) for name, value in columns.items() if value and value != usual[name]}
+        return " ".join(f"{name}={_short(value)}" for name, value in described.items())
     rows = len(next(iter(arrays.values())))
     if not rows:
         return "0"

@@ -34,9 +34,9 @@ def columns(digest: str) -> Iterator[tuple[str, str]]:
 def test_every_value_is_what_it_was(name: str) -> None:
     """Columns that were added since are not compared."""
     path = dict(profiles())[name]
-    found = dict(columns(digest_of_file(path)))
+    values = dict(columns(digest_of_file(path)))
     expected = dict(columns(digest_path(name).read_text(encoding="utf-8")))
-    assert {column: found.get(column) for column in expected} == expected
+    assert {column: values.get(column) for column in expected} == expected
 
 
 @pytest.mark.skipif(not NAMES, reason="real profiles are not part of the repository")

@@ -27,9 +27,9 @@ def convolution(data: list[int], weight: list[int], groups: int, kind: str = "c1
     types = [kind, kind, "", "", "", "", "", "", ""]
     values = ["", "", "", "[1, 1]", "[1, 1]", "[1, 1]", "False", "[0, 0]", str(groups)]
     shapes = [data, weight, [], [], [], [], [], [], []]
-    found = work_of(parse_call("convolution", json.dumps(shapes), json.dumps(types), json.dumps(values)))
-    assert found is not None
-    return found
+    work = work_of(parse_call("convolution", json.dumps(shapes), json.dumps(types), json.dumps(values)))
+    assert work is not None
+    return work
 
 
 def facts(work: Work | None, precision: str = "fp16", **more: bool | None) -> Facts:

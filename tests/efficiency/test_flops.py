@@ -84,8 +84,8 @@ def test_so_have_steps_recorded_here_and_now(tmp_path: Path) -> None:
 def steps(trace: Path) -> list[int]:
     """The FLOPs of each step of a trace."""
     profile = build_profile(find_importer(trace).read(trace, ReadOptions(), lambda _what, _fraction: None))
-    found = efficiency(profile, measure(profile), aggregate(profile)).iterations
-    return (found.product_flops + found.masked_flops).tolist()
+    result = efficiency(profile, measure(profile), aggregate(profile)).iterations
+    return (result.product_flops + result.masked_flops).tolist()
 
 
 def expected(counts: dict[str, int]) -> list[int]:
@@ -109,9 +109,9 @@ def test_a_model_run_here_has_the_flops_that_flop_counter_mode_counts(name: str)
     from tests.efficiency.torch_models import MODELS, run
 
     ops, total = run(*MODELS[name])
-    found = [call(op) for op in ops]
-    assert sum(work.flops for work in found if work is not None) == total
-    assert None not in found
+    result = [call(op) for op in ops]
+    assert sum(work.flops for work in result if work is not None) == total
+    assert None not in result
 
 
 @needs_torch
@@ -139,18 +139,18 @@ def work(name: str, shapes: object, dtypes: object, values: object = ()) -> Work
 
 def test_bytes_of_a_product_are_its_operands_and_its_result() -> None:
     """16-bit: (8 x 4 + 4 x 2 + 8 x 2) x 2."""
-    found = work("mm", [[8, 4], [4, 2]], ["c10::Half", "c10::Half"])
-    assert found is not None
-    assert (found.flops, found.min_bytes, found.data_type) == (2 * 8 * 4 * 2, 112, "float16")
+    result = work("mm", [[8, 4], [4, 2]], ["c10::Half", "c10::Half"])
+    assert result is not None
+    assert (result.flops, result.min_bytes, result.data_type) == (2 * 8 * 4 * 2, 112, "float16")
 
 
 def test_a_linear_layer_takes_all_leading_dimensions_as_rows() -> None:
     """Weight is (out, in); the bias is read."""
-    found = work("linear", [[2, 3, 5], [7, 5], [7]], ["float"] * 3)
-    assert found is not None
-    assert found.flops == 2 * 6 * 5 * 7
-    assert found.min_bytes == 4 * (30 + 35 + 7 + 42)
-    assert [(each.name, each.length) for each in found.dimensions] == [("M", 6), ("N", 7), ("K", 5)]
+    result = work("linear", [[2, 3, 5], [7, 5], [7]], ["float"] * 3)
+    assert result is not None
+    assert result.flops == 2 * 6 * 5 * 7
+    assert result.min_bytes == 4 * (30 + 35 + 7 + 42)
+    assert [(each.name, each.length) for each in result.dimensions] == [("M", 6), ("N", 7), ("K", 5)]
 
 
 def test_matmul_broadcasts_and_takes_vectors() -> None:
@@ -170,9 +170,9 @@ def test_shapes_that_do_not_fit_have_no_work(shapes: list[Any]) -> None:
 
 def test_einsum_needs_its_equation() -> None:
     """With it, contracted letters are K; without, the shapes do not tell."""
-    found = work("einsum", [[], [[2, 3, 4], [2, 4, 5]]], ["Scalar", "TensorList"], ["bik,bkj->bij"])
-    assert found is not None
-    assert found.flops == 2 * 2 * 3 * 4 * 5
+    result = work("einsum", [[], [[2, 3, 4], [2, 4, 5]]], ["Scalar", "TensorList"], ["bik,bkj->bij"])
+    assert result is not None
+    assert result.flops == 2 * 2 * 3 * 4 * 5
     assert work("einsum", [[], [[2, 3, 4], [2, 4, 5]]], ["Scalar", "TensorList"]) is None
 
 
@@ -187,9 +187,9 @@ def test_a_convolution_without_parameters_learns_its_output_from_its_backward() 
     assert alone is not None
     assert alone.flops is None
     learn(backward, learnt)
-    found = work_of(forward, learnt)
-    assert found is not None
-    assert found.flops == 2 * 2 * 16 * 4 * 3 * 9
+    result = work_of(forward, learnt)
+    assert result is not None
+    assert result.flops == 2 * 2 * 16 * 4 * 3 * 9
     other = parse_call(
         "cudnn_convolution_backward_weight", "[[2,3,8,8],[2,4,8,8],[4,3,3,3]]", '["float","float","float"]', ""
     )
@@ -214,17 +214,17 @@ def test_causal_attention_leaves_out_what_lies_above_the_diagonal() -> None:
     """4 queries, 4 keys: 10 of 16 scores."""
     shapes = [[1, 4, 2, 8]] * 3 + [[]] * 6
     values = ["", "", "", "", "", "4", "4", "0.", "True"]
-    found = work("_flash_attention_forward", shapes, ["c10::Half"] * 3 + ["Scalar"] * 6, values)
-    assert found is not None
-    assert found.flops == 2 * 2 * 2 * 16 * 8
-    assert found.skipped_flops == found.flops * 6 // 16
+    result = work("_flash_attention_forward", shapes, ["c10::Half"] * 3 + ["Scalar"] * 6, values)
+    assert result is not None
+    assert result.flops == 2 * 2 * 2 * 16 * 8
+    assert result.skipped_flops == result.flops * 6 // 16
 
 
 def test_packed_sequences_of_several_lengths_are_unknown() -> None:
     """Their lengths are numbers on the GPU, not shapes."""
-    found = work("_flash_attention_forward", [[99, 2, 8]] * 3, ["c10::Half"] * 3)
-    assert found is not None
-    assert found.flops is None
+    result = work("_flash_attention_forward", [[99, 2, 8]] * 3, ["c10::Half"] * 3)
+    assert result is not None
+    assert result.flops is None
 
 
 @pytest.mark.parametrize(
@@ -243,16 +243,16 @@ def test_packed_sequences_of_several_lengths_are_unknown() -> None:
 def test_other_ops_move_what_they_read_and_write(name: str, shapes: Any, flops: int, elements: int) -> None:
     """Each input once, each output once; FLOPs are the documented approximation."""
     kinds = ["TensorList" if shapes and isinstance(shape[0] if shape else 0, list) else "float" for shape in shapes]
-    found = work(name, shapes, kinds)
-    assert found is not None
-    assert (found.flops, found.elements) == (flops, elements)
+    result = work(name, shapes, kinds)
+    assert result is not None
+    assert (result.flops, result.elements) == (flops, elements)
 
 
 def test_bytes_are_unknown_without_types_and_elements_are_not() -> None:
     """NVTX records shapes alone."""
-    found = work_of(parse_call("mul", "[[4],[4]]", "", ""))
-    assert found is not None
-    assert (found.min_bytes, found.elements) == (None, 12)
+    result = work_of(parse_call("mul", "[[4],[4]]", "", ""))
+    assert result is not None
+    assert (result.min_bytes, result.elements) == (None, 12)
 
 
 def test_an_unknown_op_has_no_work() -> None:
@@ -287,12 +287,12 @@ NAMES = sorted(
 )
 def test_no_recording_however_strange_stops_an_import(name: str, shapes: Any, dtypes: Any, values: Any) -> None:
     """Shapes of strings, negative lengths, numbers beyond 64 bits: unknown, or a number that is not negative."""
-    found = work_of(parse_call(name, json.dumps(shapes), json.dumps(dtypes), json.dumps(values)))
-    assert found is None or ((found.flops or 0) >= found.skipped_flops >= 0 and (found.min_bytes or 0) >= 0)
+    result = work_of(parse_call(name, json.dumps(shapes), json.dumps(dtypes), json.dumps(values)))
+    assert result is None or ((result.flops or 0) >= result.skipped_flops >= 0 and (result.min_bytes or 0) >= 0)
 
 
 @given(st.sampled_from(NAMES), st.lists(st.lists(st.integers(0, 2**62), max_size=5), min_size=1, max_size=4))
 def test_nor_do_huge_shapes(name: str, shapes: list[list[int]]) -> None:
     """The work is counted without overflow; ``measure`` leaves out what no call can have."""
-    found = work_of(parse_call(name, json.dumps(shapes), "", ""))
-    assert found is None or (found.flops or 0) >= found.skipped_flops >= 0
+    result = work_of(parse_call(name, json.dumps(shapes), "", ""))
+    assert result is None or (result.flops or 0) >= result.skipped_flops >= 0

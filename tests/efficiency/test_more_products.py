@@ -20,9 +20,9 @@ def work(name: str, shapes: list[Any], kinds: list[str], values: list[str] | Non
     return work_of(parse_call(name, json.dumps(shapes), json.dumps(padded), json.dumps(values) if values else ""))
 
 
-def lengths(found: Work) -> dict[str, int]:
+def lengths(result: Work) -> dict[str, int]:
     """Its dimensions by name."""
-    return {each.name: each.length for each in found.dimensions}
+    return {each.name: each.length for each in result.dimensions}
 
 
 @pytest.mark.parametrize(
@@ -57,12 +57,12 @@ def lengths(found: Work) -> dict[str, int]:
 )  # fmt: skip
 def test_shapes_decide_the_work(name: str, shapes: list[Any], kinds: list[str], flops: int) -> None:
     """By the operators' schemas (``native_functions.yaml`` of PyTorch 2.13)."""
-    found = work(name, shapes, kinds)
-    assert found is not None
-    assert (found.family, found.flops) == ("gemm", flops)
+    result = work(name, shapes, kinds)
+    assert result is not None
+    assert (result.family, result.flops) == ("gemm", flops)
     # Of lists no types are recorded.
-    assert (found.min_bytes is None) == (LIST in kinds)
-    assert found.elements
+    assert (result.min_bytes is None) == (LIST in kinds)
+    assert result.elements
 
 
 @pytest.mark.parametrize(
@@ -72,9 +72,9 @@ def test_shapes_decide_the_work(name: str, shapes: list[Any], kinds: list[str], 
 def test_the_gradients_of_a_linear_layer_that_were_asked_for(name: str, mask: str, products: int) -> None:
     """``(input, gradient, weight, mask)``; each is as large as the product forward."""
     shapes = [[2, 3, 5], [2, 3, 7], [7, 5], []]
-    found = work(name, shapes, ["float"] * 3 + ["ScalarList"], ["", "", "", mask])
-    assert found is not None
-    assert found.flops == products * 2 * 6 * 5 * 7
+    result = work(name, shapes, ["float"] * 3 + ["ScalarList"], ["", "", "", mask])
+    assert result is not None
+    assert result.flops == products * 2 * 6 * 5 * 7
 
 
 def test_no_gradient_is_no_work() -> None:
@@ -86,9 +86,9 @@ def test_no_gradient_is_no_work() -> None:
 
 def test_the_gradients_of_a_product() -> None:
     """``(gradient, left, right, mask)``."""
-    found = work("matmul_backward", [[2, 3, 5], [2, 3, 4], [4, 5], []], ["float"] * 3, ["", "", "", "[True, True]"])
-    assert found is not None
-    assert found.flops == 2 * 2 * 6 * 4 * 5
+    result = work("matmul_backward", [[2, 3, 5], [2, 3, 4], [4, 5], []], ["float"] * 3, ["", "", "", "[True, True]"])
+    assert result is not None
+    assert result.flops == 2 * 2 * 6 * 4 * 5
 
 
 @pytest.mark.parametrize(
@@ -106,10 +106,10 @@ def test_groups_of_lengths_that_are_data_are_unknown(
     name: str, offsets: int, left: list[int], right: list[int], known: dict[str, int]
 ) -> None:
     """Rows behind the last offset are not multiplied, and the offsets are on the GPU; the other lengths are known."""
-    found = work(name, [left, right, *[[]] * (offsets - 2), [8]], [HALF, HALF, *[""] * (offsets - 2), INT])
-    assert found is not None
-    assert (found.flops, found.min_bytes, found.elements) == (None, None, None)
-    assert lengths(found) == known
+    result = work(name, [left, right, *[[]] * (offsets - 2), [8]], [HALF, HALF, *[""] * (offsets - 2), INT])
+    assert result is not None
+    assert (result.flops, result.min_bytes, result.elements) == (None, None, None)
+    assert lengths(result) == known
 
 
 LSTM = [[40, 10], [40, 10], [40], [40]]
@@ -121,26 +121,26 @@ LSTM = [[40, 10], [40, 10], [40], [40]]
 def test_a_recurrent_layer_multiplies_every_row_by_every_weight(name: str, data: list[int]) -> None:
     """Seven steps of three sequences, also packed; two layers in two directions are four sets of weights."""
     weights = [[40, 10], [40, 10], [40], [40]] * 2 + [[40, 20], [40, 10], [40], [40]] * 2
-    found = work(name, [data, weights], [HALF, LIST])
-    assert found is not None
-    assert (found.family, found.flops) == ("gemm", 2 * 21 * (4 * 400 + 2 * 800 + 2 * 400))
+    result = work(name, [data, weights], [HALF, LIST])
+    assert result is not None
+    assert (result.family, result.flops) == ("gemm", 2 * 21 * (4 * 400 + 2 * 800 + 2 * 400))
 
 
 def test_the_gradients_of_a_recurrent_layer() -> None:
     """That of the data always, that of the weights where it was asked for."""
     shapes = [[7, 3, 10], LSTM, *[[]] * 20]
     for mask, products in (("[True, False, False, True]", 2), ("[True, True, True, False]", 1)):
-        found = work("_cudnn_rnn_backward", shapes, [HALF, LIST], [*[""] * 21, mask])
-        assert found is not None
-        assert found.flops == products * 2 * 21 * 800
+        result = work("_cudnn_rnn_backward", shapes, [HALF, LIST], [*[""] * 21, mask])
+        assert result is not None
+        assert result.flops == products * 2 * 21 * 800
 
 
 def test_the_cells_of_a_recurrent_layer_multiply_no_matrices() -> None:
     """The products of an LSTM cell are ops of their own."""
-    found = work("_thnn_fused_lstm_cell", [[3, 40], [3, 40], [3, 10], [40], [40]], ["float"] * 5)
-    assert found is not None
-    assert found.family == "elementwise"
-    assert found.elements == 120 + 120 + 30 + 40 + 40 + 6 * 30
+    result = work("_thnn_fused_lstm_cell", [[3, 40], [3, 40], [3, 10], [40], [40]], ["float"] * 5)
+    assert result is not None
+    assert result.family == "elementwise"
+    assert result.elements == 120 + 120 + 30 + 40 + 40 + 6 * 30
 
 
 EFFICIENT = [[1, 99, 2, 8], [1, 99, 2, 8], [1, 99, 2, 8], []]
@@ -165,10 +165,10 @@ def test_packed_sequences_are_unknown_and_their_head_size_is_not(
     name: str, shapes: list[Any], kinds: list[str]
 ) -> None:
     """Also where they have four dimensions: the lengths are numbers on the GPU."""
-    found = work(name, shapes, kinds)
-    assert found is not None
-    assert (found.family, found.flops, found.elements) == ("attention", None, None)
-    assert lengths(found)["head size"] == 8
+    result = work(name, shapes, kinds)
+    assert result is not None
+    assert (result.family, result.flops, result.elements) == ("attention", None, None)
+    assert lengths(result)["head size"] == 8
 
 
 def test_more_ways_to_fused_attention() -> None:
@@ -180,12 +180,12 @@ def test_more_ways_to_fused_attention() -> None:
         ("_scaled_dot_product_fused_attention_overrideable", 0, 2),
         ("_scaled_dot_product_fused_attention_overrideable_backward", 1, 5),
     ):
-        found = work(name, [[2, 4, 16, 8]] * first + four, [HALF] * 4)
-        assert found is not None
-        assert found.flops == count * once
-    found = work("_flash_attn_backward", [[2, 16, 4, 8]] * 4, [HALF] * 4)
-    assert found is not None
-    assert found.flops == 5 * once
+        result = work(name, [[2, 4, 16, 8]] * first + four, [HALF] * 4)
+        assert result is not None
+        assert result.flops == count * once
+    result = work("_flash_attn_backward", [[2, 16, 4, 8]] * 4, [HALF] * 4)
+    assert result is not None
+    assert result.flops == 5 * once
 
 
 def attended(left: int, right: int, causal: bool, queries: int = 6, keys: int = 6) -> int:
@@ -209,21 +209,21 @@ def test_a_sliding_window_leaves_out_what_is_outside(
     """Window sizes of -1 (or none) are no limit."""
     shapes = [[1, queries, 2, 8], [1, keys, 2, 8], [1, keys, 2, 8], *[[]] * 10]
     values = ["", "", "", "", "", str(queries), str(keys), "0.", str(causal), "False", "", str(left), str(right)]
-    found = work("_flash_attention_forward", shapes, [HALF] * 3, values)
-    assert found is not None
-    assert found.flops is not None
-    assert found.flops - found.skipped_flops == 2 * 2 * 2 * 8 * attended(left, right, causal, queries, keys)
+    result = work("_flash_attention_forward", shapes, [HALF] * 3, values)
+    assert result is not None
+    assert result.flops is not None
+    assert result.flops - result.skipped_flops == 2 * 2 * 2 * 8 * attended(left, right, causal, queries, keys)
 
 
 def test_causal_attention_of_the_efficient_kernels_starts_in_the_first_key() -> None:
     """Their kind of mask 1 is aligned at the upper left, 2 at the lower right."""
     shapes = [[1, 3, 2, 8], [1, 8, 2, 8], [1, 8, 2, 8], *[[]] * 7]
-    for kind, kept in (("1", 1 + 2 + 3), ("2", 6 + 7 + 8), ("0", 24)):
+    for kind, remaining in (("1", 1 + 2 + 3), ("2", 6 + 7 + 8), ("0", 24)):
         values = [*[""] * 9, kind]
-        found = work("_efficient_attention_forward", shapes, [HALF] * 3, values)
-        assert found is not None
-        assert found.flops is not None
-        assert found.flops - found.skipped_flops == 2 * 2 * 2 * 8 * kept
+        result = work("_efficient_attention_forward", shapes, [HALF] * 3, values)
+        assert result is not None
+        assert result.flops is not None
+        assert result.flops - result.skipped_flops == 2 * 2 * 2 * 8 * remaining
 
 
 def test_the_causal_flag_of_quantized_attention_stands_behind_the_scales() -> None:
@@ -231,10 +231,10 @@ def test_the_causal_flag_of_quantized_attention_stands_behind_the_scales() -> No
     shapes = [[1, 2, 4, 8]] * 3 + [[1, 2]] * 3 + [[]] * 4
     values = [*[""] * 6, "0.", "True", "False", ""]
     kinds = ["c10::Float8_e4m3fn"] * 3 + ["float"] * 3
-    found = work("_scaled_dot_product_flash_attention", shapes, kinds, values)
-    assert found is not None
-    assert found.flops is not None
-    assert found.skipped_flops == found.flops * 6 // 16
+    result = work("_scaled_dot_product_flash_attention", shapes, kinds, values)
+    assert result is not None
+    assert result.flops is not None
+    assert result.skipped_flops == result.flops * 6 // 16
 
 
 @pytest.mark.parametrize(
@@ -251,9 +251,9 @@ def test_the_causal_flag_of_quantized_attention_stands_behind_the_scales() -> No
 )
 def test_no_elements_are_no_work(name: str, shapes: list[Any], flops: int) -> None:
     """Known, and zero: an expert without tokens, the last batch."""
-    found = work(name, shapes, ["float"] * len(shapes))
-    assert found is not None
-    assert found.flops == flops
+    result = work(name, shapes, ["float"] * len(shapes))
+    assert result is not None
+    assert result.flops == flops
 
 
 @pytest.mark.parametrize(
@@ -266,8 +266,8 @@ def test_no_elements_are_no_work(name: str, shapes: list[Any], flops: int) -> No
 )
 def test_letters_of_an_einsum_broadcast_ones_only(shapes: list[Any], equation: str, flops: int | None) -> None:
     """One and nothing is nothing; two and three is no einsum."""
-    found = work("einsum", [[], shapes], ["Scalar", LIST], [equation])
-    assert (found and found.flops) == flops
+    result = work("einsum", [[], shapes], ["Scalar", LIST], [equation])
+    assert (result and result.flops) == flops
 
 
 @pytest.mark.parametrize(

@@ -24,10 +24,10 @@ def test_what_ends_first_limits(
     capability: tuple[int, int], threads: int, registers: int, shared: int, fraction: float, blocks: int, limiter: str
 ) -> None:
     """Warps, blocks, registers or shared memory."""
-    found = occupancy(capability, threads, registers, -1, shared)
-    assert found is not None
-    assert found.fraction == pytest.approx(fraction)
-    assert (found.blocks_per_sm, found.limiter) == (blocks, limiter)
+    result = occupancy(capability, threads, registers, -1, shared)
+    assert result is not None
+    assert result.fraction == pytest.approx(fraction)
+    assert (result.blocks_per_sm, result.limiter) == (blocks, limiter)
 
 
 @pytest.mark.parametrize(

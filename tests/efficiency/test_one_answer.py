@@ -61,16 +61,16 @@ def _ops(*kernels: tuple[str, str]) -> OpEfficiency:
 
 
 @pytest.mark.parametrize(
-    ("beside", "expected"),
+    ("neighbour", "expected"),
     [
         (("aten::add", ADD), Cause.TF32_OFF),
         (("aten::cudnn_convolution", TF32_CONVOLUTION), Cause.UNKNOWN),
         (("aten::addmm", TF32_GEMM), Cause.UNKNOWN),  # without shapes, nothing tells why the library chose FP32
     ],
 )
-def test_tf32_is_off_only_where_no_kernel_of_the_process_runs_it(beside: tuple[str, str], expected: Cause) -> None:
+def test_tf32_is_off_only_where_no_kernel_of_the_process_runs_it(neighbour: tuple[str, str], expected: Cause) -> None:
     """Products and convolutions have switches of their own."""
-    ops = _ops(("aten::mm", SGEMM), beside)
+    ops = _ops(("aten::mm", SGEMM), neighbour)
     product = next(
         row for row, precision in enumerate(ops.precision) if precision == "fp32" and ops.family[row] == "gemm"
     )
@@ -109,6 +109,6 @@ def test_data_that_come_faster_than_from_memory_come_from_caches() -> None:
     """A rate above the peak is told, not shown as all of it."""
     flops, rate = np.array([0, 0, 0]), np.full(3, 1e12)
     moved, took = np.array([900_000, 1_010_000, 1_100_000]), np.full(3, 1_000_000)
-    found = roofs(flops, moved, took, np.ones(3, np.int64), rate, np.full(3, 1e9), np.full(3, np.nan))
-    assert found.bound == [Bound.MEMORY, Bound.MEMORY, Bound.CACHES]
-    assert (found.ideal_ns <= took).all()
+    result = roofs(flops, moved, took, np.ones(3, np.int64), rate, np.full(3, 1e9), np.full(3, np.nan))
+    assert result.bound == [Bound.MEMORY, Bound.MEMORY, Bound.CACHES]
+    assert (result.ideal_ns <= took).all()

@@ -166,5 +166,5 @@ def test_a_name_is_matched_by_the_row_of_its_product_alone() -> None:
     """No earlier row takes the name that a later one stands for."""
     for row in TABLE:
         if row.memory_gb is None and row.name.startswith("RTX") and "Ada" not in row.name and "A6000" not in row.name:
-            found = find_peaks(f"NVIDIA GeForce {row.name}")
-            assert found is None or found.product == row.name
+            result = find_peaks(f"NVIDIA GeForce {row.name}")
+            assert result is None or result.product == row.name

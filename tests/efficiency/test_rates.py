@@ -35,8 +35,8 @@ def one_product(kernel: str, shapes: str, dtypes: str, device: Device = A100) ->
 
 def test_a_rate_is_work_over_kernel_time() -> None:
     """2 x 8192^3 operations in a millisecond would be too good: 2 x 4096^3 in one are 137 TFLOP/s of 312."""
-    found = one_product(GOOD, "[[4096,4096],[4096,4096]]", BF16)
-    ops = found.ops
+    product = one_product(GOOD, "[[4096,4096],[4096,4096]]", BF16)
+    ops = product.ops
     assert ops.product_flops.tolist() == [STEPS * 2 * 4096**3]
     assert ops.min_bytes.tolist() == [STEPS * 3 * 2 * 4096**2]
     assert ops.measured_ns.tolist() == [STEPS * STEP_NS]
@@ -44,8 +44,8 @@ def test_a_rate_is_work_over_kernel_time() -> None:
     assert ops.ideal_ns[0] == pytest.approx(STEPS * 2 * 4096**3 / 312e12 * 1e9)
     assert ops.bound == [Bound.COMPUTE]
     assert ops.cause == [Cause.NONE]
-    assert found.iterations.mfu == pytest.approx(2 * 4096**3 / 312e12 / 1e-3)
-    assert found.iterations.measured_fraction.tolist() == [1.0] * STEPS
+    assert product.iterations.mfu == pytest.approx(2 * 4096**3 / 312e12 / 1e-3)
+    assert product.iterations.measured_fraction.tolist() == [1.0] * STEPS
 
 
 def test_fp32_is_measured_against_the_rate_of_plain_arithmetic_and_could_gain_more() -> None:
@@ -94,8 +94,8 @@ def test_short_kernels_far_from_any_roof_are_bound_by_latency() -> None:
         step.op("aten::add", kernel, 0, 4_000, shapes="[[1024],[1024]]", dtypes=FLOAT)
         step.good(4_000, STEP_NS)
 
-    found = rates(scene(body)).ops
-    assert Bound.LATENCY in found.bound
+    result = rates(scene(body)).ops
+    assert Bound.LATENCY in result.bound
 
 
 def test_what_the_gpu_computes_after_a_step_is_no_share_of_it() -> None:
@@ -106,18 +106,18 @@ def test_what_the_gpu_computes_after_a_step_is_no_share_of_it() -> None:
         shapes = "[[8192,8192],[8192,8192]]"
         step.op("aten::mm", GOOD, start, start + 5 * STEP_NS, shapes=shapes, dtypes=BF16)
 
-    found = rates(scene(body, steps=2)).iterations
-    assert (found.ideal_ns > STEP_NS).all()
-    assert np.isnan(found.mfu).all()
+    result = rates(scene(body, steps=2)).iterations
+    assert (result.ideal_ns > STEP_NS).all()
+    assert np.isnan(result.mfu).all()
 
 
 def test_without_shapes_everything_is_unknown_but_time() -> None:
     """Not 0."""
-    found = rates(scene(lambda step: step.good(0, STEP_NS)))
-    assert found.ops.flops.tolist() == [-1]
-    assert found.ops.min_bytes.tolist() == [-1]
-    assert found.iterations.measured_fraction.tolist() == [0.0] * STEPS
-    assert np.isnan(found.iterations.mfu).all()
+    result = rates(scene(lambda step: step.good(0, STEP_NS)))
+    assert result.ops.flops.tolist() == [-1]
+    assert result.ops.min_bytes.tolist() == [-1]
+    assert result.iterations.measured_fraction.tolist() == [0.0] * STEPS
+    assert np.isnan(result.iterations.mfu).all()
 
 
 def test_autocast_is_counted_in_the_type_of_the_op_inside() -> None:
@@ -139,10 +139,10 @@ def test_autocast_is_counted_in_the_type_of_the_op_inside() -> None:
         )  # fmt: skip
 
     profile = scene(body)
-    found = rates(profile)
-    assert [profile.ops[op].op_type for op in found.ops.op.tolist()] == ["linear"]
-    assert found.ops.product_flops.tolist() == [STEPS * 2 * 64 * 32 * 128]
-    assert found.ops.min_bytes.tolist() == [STEPS * 2 * (128 + 64 * 32 + 32 * 128 + 64 * 128)]
+    result = rates(profile)
+    assert [profile.ops[op].op_type for op in result.ops.op.tolist()] == ["linear"]
+    assert result.ops.product_flops.tolist() == [STEPS * 2 * 64 * 32 * 128]
+    assert result.ops.min_bytes.tolist() == [STEPS * 2 * (128 + 64 * 32 + 32 * 128 + 64 * 128)]
 
 
 GEMM = Work(
@@ -219,8 +219,8 @@ def test_the_length_that_fits_worst_is_named_with_the_next_that_fits(
 
 def test_shapes_that_no_gpu_could_hold_are_unknown() -> None:
     """A damaged trace: no overflow, no rate beyond the device's."""
-    found = one_product(GOOD, f"[[{2**40},{2**40}],[{2**40},{2**40}]]", BF16)
-    assert found.ops.flops.tolist() == [-1]
+    product = one_product(GOOD, f"[[{2**40},{2**40}],[{2**40},{2**40}]]", BF16)
+    assert product.ops.flops.tolist() == [-1]
 
 
 def test_achieved_occupancy_is_the_mean_by_time_of_what_was_recorded() -> None:
@@ -235,8 +235,8 @@ def test_achieved_occupancy_is_the_mean_by_time_of_what_was_recorded() -> None:
         step.op("aten::add", GOOD, 800_000, STEP_NS)
 
     profile = scene(body)
-    found = rates(profile)
-    ops, row = found.ops, {profile.ops[op].op_id: row for row, op in enumerate(found.ops.op.tolist())}
+    result = rates(profile)
+    ops, row = result.ops, {profile.ops[op].op_id: row for row, op in enumerate(result.ops.op.tolist())}
     first, second, third = row["MM_1"], row["MM_2"], row["ADD_1"]
     assert ops.achieved[[first, second]].tolist() == pytest.approx([0.4, 0.8])
     assert np.isnan(ops.achieved[third])
@@ -244,7 +244,7 @@ def test_achieved_occupancy_is_the_mean_by_time_of_what_was_recorded() -> None:
     assert ops.occupancy[first] == 1.0
     assert ops.waves[first] == pytest.approx(0.25)
     assert ops.tail[first] == pytest.approx(0.75)
-    assert sorted(found.kernels.achieved[~np.isnan(found.kernels.achieved)]) == pytest.approx([0.4, 0.8])
+    assert sorted(result.kernels.achieved[~np.isnan(result.kernels.achieved)]) == pytest.approx([0.4, 0.8])
 
 
 def test_a_product_that_shapes_do_not_decide_leaves_its_op_unknown() -> None:
@@ -260,18 +260,18 @@ def test_a_product_that_shapes_do_not_decide_leaves_its_op_unknown() -> None:
         add = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
         step.op("aten::add", add, STEP_NS // 2, STEP_NS, at=200, shapes="[[4096,512],[4096,512]]", dtypes=BF16)
 
-    found = rates(scene(body))
-    row = int(found.ops.kernel_ns.argmax())
-    assert found.ops.flops[row] == found.ops.product_flops[row] == found.ops.min_bytes[row] == -1
-    assert found.ops.measured_ns[row] == 0
-    assert found.ops.size[row] == "N 512, K 1001, 8 groups"
-    assert found.iterations.measured_fraction.tolist() == [0.0] * STEPS
-    assert np.isnan(found.iterations.mfu).all()
+    result = rates(scene(body))
+    row = int(result.ops.kernel_ns.argmax())
+    assert result.ops.flops[row] == result.ops.product_flops[row] == result.ops.min_bytes[row] == -1
+    assert result.ops.measured_ns[row] == 0
+    assert result.ops.size[row] == "N 512, K 1001, 8 groups"
+    assert result.iterations.measured_fraction.tolist() == [0.0] * STEPS
+    assert np.isnan(result.iterations.mfu).all()
 
 
 def test_a_convolution_without_a_recorded_stride_has_a_cause_and_no_flops() -> None:
     """Three channels do not fit, whatever the size of the output."""
-    found = rates(
+    result = rates(
         scene(
             lambda step: step.op(
                 "aten::cudnn_convolution", "void implicit_convolve_sgemm<__half, __half, 1024, 5, 5>(int)", 0, STEP_NS,
@@ -279,6 +279,6 @@ def test_a_convolution_without_a_recorded_stride_has_a_cause_and_no_flops() -> N
             )
         )
     ).ops  # fmt: skip
-    assert (found.flops.tolist(), found.cause) == ([-1], [Cause.DIMENSION])
-    assert found.misaligned[0] is not None
-    assert found.misaligned[0].dimension == "input channels"
+    assert (result.flops.tolist(), result.cause) == ([-1], [Cause.DIMENSION])
+    assert result.misaligned[0] is not None
+    assert result.misaligned[0].dimension == "input channels"

@@ -243,13 +243,15 @@ def keep_what_counts(trace: Path) -> None:
     """Leaves nothing of the machine in the trace: its ops and steps alone."""
     with gzip.open(trace, "rt", encoding="utf-8") as file:
         recorded = json.load(file)
-    kept = {key: recorded[key] for key in ("schemaVersion", "deviceProperties", "record_shapes", "displayTimeUnit")}
-    kept["baseTimeNanoseconds"] = 0
-    kept["traceEvents"] = [
+    remaining = {
+        key: recorded[key] for key in ("schemaVersion", "deviceProperties", "record_shapes", "displayTimeUnit")
+    }
+    remaining["baseTimeNanoseconds"] = 0
+    remaining["traceEvents"] = [
         event for event in recorded["traceEvents"] if event.get("cat") in ("cpu_op", "user_annotation")
     ]
     with gzip.GzipFile(trace, "wb", mtime=0) as file:
-        file.write(json.dumps(kept, separators=(",", ":")).encode())
+        file.write(json.dumps(remaining, separators=(",", ":")).encode())
 
 
 def run(make: Callable[[], nn.Module], shape: tuple[int, ...]) -> tuple[list[dict[str, Any]], int]:

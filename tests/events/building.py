@@ -32,10 +32,10 @@ def calls(profile: Profile) -> dict[str, int]:
 
 def kernels(profile: Profile) -> dict[str, list[str]]:
     """Op id -> short names of its kernels, for ops that have any."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for row, name in zip(profile.kernels.op.tolist(), profile.kernels.name.tolist(), strict=True):
-        found.setdefault(profile.ops[row].op_id, []).append(profile.strings[name])
-    return found
+        result.setdefault(profile.ops[row].op_id, []).append(profile.strings[name])
+    return result
 
 
 def instance_text(profile: Profile, op_id: str, column: str) -> str:

@@ -34,14 +34,14 @@ def totals(capture: Capture, tensor_core_names: set[str]) -> dict[str, Any]:
             of = (value for value, start, stop in iterations if _in(instance["start"], start, stop, last))
             instance["iteration"] = next(of, None)
         instance["times"] = _times(instance)
-    chosen = [instance for instance in instances if instance["iteration"] is not None]
-    kernels = [work for instance in chosen for work in instance["work"] if work["kind"] == WorkKind.KERNEL]
+    selected = [instance for instance in instances if instance["iteration"] is not None]
+    kernels = [work for instance in selected for work in instance["work"] if work["kind"] == WorkKind.KERNEL]
     return {
-        "types": _types(chosen),
-        "kernels": {value: _sums([i for i in chosen if i["iteration"] == value]) for value, _, _ in iterations},
+        "types": _types(selected),
+        "kernels": {value: _sums([i for i in selected if i["iteration"] == value]) for value, _, _ in iterations},
         "parts": _parts(capture, instances, iterations, tensor_core_names),
         "outside": (
-            len(instances) - len(chosen),
+            len(instances) - len(selected),
             sum(kind == WorkKind.KERNEL for kind in capture.work.kind.tolist()) - len(kernels),
         ),
         "kernel_names": len({work["name"] for work in kernels}),
@@ -85,17 +85,17 @@ def _instances(capture: Capture) -> list[dict[str, Any]]:
     for thread, start, end, name, correlation in _rows(
         capture.calls, "thread", "start_ns", "end_ns", "name", "correlation"
     ):
-        found = [i for i in instances if i["thread"] == thread and i["op"] and _holds(i["start"], i["end"], start)]
+        result = [i for i in instances if i["thread"] == thread and i["op"] and _holds(i["start"], i["end"], start)]
         launched = [work for work in works if correlation > 0 and work["corr"] == correlation]
-        if not found:
+        if not result:
             one_kernel = len(launched) == 1 and launched[0]["kind"] == WorkKind.KERNEL
             label = launched[0]["name"] if one_kernel else strings[name]
-            found = [_instance(thread, start, end, label, op=False)]
-            instances.append(found[0])
-        found[0]["calls"].append((start, end))
-        found[0]["work"] += launched
+            result = [_instance(thread, start, end, label, op=False)]
+            instances.append(result[0])
+        result[0]["calls"].append((start, end))
+        result[0]["work"] += launched
         for work in launched:
-            of_call[id(work)] = found[0]
+            of_call[id(work)] = result[0]
     for work in works:
         if id(work) not in of_call:
             alone = _instance(-1, work["gpu"][0], work["gpu"][0], work["name"], op=False)
@@ -137,13 +137,13 @@ def _sums(instances: list[dict[str, Any]]) -> tuple[int, int]:
 
 def _iterations(capture: Capture) -> list[tuple[int, int, int]]:
     """Those of ``ProfilerStep#N``; else all from the first to the last GPU work, or from the first event on."""
-    found = sorted(
+    ordered = sorted(
         (int(capture.strings[name].partition("#")[2]), start, end)
         for start, end, name, kind in _rows(capture.ranges, "start_ns", "end_ns", "name", "kind")
         if kind == RangeKind.ITERATION
     )
-    if found:
-        return found
+    if ordered:
+        return ordered
     if len(capture.work.start_ns) and capture.work.end_ns.max() > capture.work.start_ns.min():
         return [(0, int(capture.work.start_ns.min()), int(capture.work.end_ns.max()))]
     starts = [start for table in (capture.ranges, capture.calls, capture.work) for start in table.start_ns.tolist()]

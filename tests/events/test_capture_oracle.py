@@ -37,11 +37,11 @@ def captures(draw_from: st.DrawFn) -> str:
     beside them, work on several streams and devices with and without a recorded launch, two pieces of one launch,
     synchronisations, events without length, and steps with gaps between them or none at all."""
     lines: list[str] = []
-    kept: dict[str, list[tuple[int, int]]] = {thread: [] for thread in THREADS}
+    remaining: dict[str, list[tuple[int, int]]] = {thread: [] for thread in THREADS}
     for _ in range(draw_from(st.integers(0, 8))):
         thread, span = draw_from(st.sampled_from(THREADS)), draw_from(SPAN)
-        if not any(crosses(span, other) for other in kept[thread]):
-            kept[thread].append(span)
+        if not any(crosses(span, other) for other in remaining[thread]):
+            remaining[thread].append(span)
             name = draw_from(st.sampled_from(["aten::mm", "aten::add", "aten::relu"]))
             lines.append(f"{thread} op {span[0]}-{span[1]} {name}")
     for correlation in range(1, draw_from(st.integers(0, 8)) + 1):
@@ -65,7 +65,7 @@ def captures(draw_from: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
-def found(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
+def computed_tables(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
     """The same totals as the fast path has them."""
     types, iterations = aggregation.op_types, aggregation.iterations
     times = [types.times.cpu, types.times.gpu, types.times.api, types.times.cpu_overhead, types.times.gpu_idle]
@@ -97,5 +97,5 @@ def test_every_total_equals_the_slow_way_from_the_events(lines: str) -> None:
     capture = draw(lines)
     profile = build_profile(capture)
     aggregation = aggregate(profile)
-    assert found(profile, aggregation) == totals(draw(lines), TENSOR_CORE_NAMES)
+    assert computed_tables(profile, aggregation) == totals(draw(lines), TENSOR_CORE_NAMES)
     assert broken_rules(profile, aggregation) == []

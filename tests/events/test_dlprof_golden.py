@@ -65,11 +65,11 @@ def test_instances(profile: Profile) -> None:
            JOIN dictionary d ON d.id = output_shapes_id JOIN dictionary e ON e.id = parameters_id ORDER BY i.id"""
     )
     assert len(expected) == 32
-    found = columns(
+    result = columns(
         profile, profile.instances, "op", "cpu_start", "cpu_stop", "process_id", "thread_id", "input_names*",
         "input_shapes*", "output_names*", "output_shapes*", "parameters*",
     )  # fmt: skip
-    assert found == expected
+    assert result == expected
 
 
 def test_kernels(profile: Profile) -> None:
@@ -87,13 +87,13 @@ def test_kernels(profile: Profile) -> None:
     )
     tail = columns(profile, kernels, "device", "process_id", "thread_id")
     uses = (kernels.matrix_unit == MatrixUnit.YES).astype(int).tolist()
-    found = [
+    result = [
         (*first, *grid, *block, *last, use)
         for first, grid, block, last, use in zip(
             head, kernels.grid.tolist(), kernels.block.tolist(), tail, uses, strict=True
         )
     ]
-    assert found == expected
+    assert result == expected
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_model_config(profile: Profile) -> None:
 
 def test_later_run_agrees_with_the_database() -> None:
     """The export of the later, aborted run has 27 ops; 316 of their 324 cells are those of the database."""
-    found = read_profile(LATER_RUN)
-    assert len(found.ops) == 27
+    result = read_profile(LATER_RUN)
+    assert len(result.ops) == 27
     expected = {
         row[0]: row
         for row in golden(
@@ -152,10 +152,10 @@ def test_later_run_agrees_with_the_database() -> None:
                JOIN dictionary s ON s.id = input_shapes_id JOIN dictionary u ON u.id = output_shapes_id"""
         )
     }
-    texts = columns(found, found.instances, "op", "input_shapes*", "output_shapes*")
+    texts = columns(result, result.instances, "op", "input_shapes*", "output_shapes*")
     cells = 0
     for op, shapes, outputs in texts:
-        item = found.ops[op]
+        item = result.ops[op]
         row = (item.op_id, item.name, item.op_type, item.direction, item.data_type, item.data_format,
                item.output_format, item.parameters_format, int(item.eligibility), item.stack_trace, shapes,
                outputs)  # fmt: skip
@@ -165,6 +165,6 @@ def test_later_run_agrees_with_the_database() -> None:
 
 def test_nothing_lies_outside_the_ops_of_the_later_run() -> None:
     """All its kernels belong to the two convolutions that ran."""
-    found = read_profile(LATER_RUN)
-    assert {found.ops[op].op_type for op in np.unique(found.kernels.op).tolist()} == {"conv2d"}
-    assert found.coverage.unassociated_work == 0
+    result = read_profile(LATER_RUN)
+    assert {result.ops[op].op_type for op in np.unique(result.kernels.op).tolist()} == {"conv2d"}
+    assert result.coverage.unassociated_work == 0

@@ -15,19 +15,19 @@ TRACE = "{'traceMarker': ['a.py:3', 'b.py:9'], 'funcStack': '/<module>/Net::forw
 
 def test_op_marker() -> None:
     """Type, and the tensors among the arguments."""
-    found = parse_op(
+    result = parse_op(
         "{'mod': 'm', 'op': 'add', 'args': [{'name': '', 'type': 'tensor', 'shape': (6,), 'dtype': 'float16'},"
         " {'name': 'alpha', 'type': 'int', 'value': 1}]}"
     )
-    assert found is not None
-    assert (found.op_type, found.tensors, found.names) == ("add", [Tensor([6], "float16")], [""])
+    assert result is not None
+    assert (result.op_type, result.tensors, result.names) == ("add", [Tensor([6], "float16")], [""])
 
 
 def test_trace_marker() -> None:
     """Angle brackets go, round brackets become square, frames become lines."""
-    found = parse_trace(TRACE)
-    assert found is not None
-    assert (found.path, found.stack) == ("/module/Net::forward[2]/relu", "a.py:3\nb.py:9")
+    result = parse_trace(TRACE)
+    assert result is not None
+    assert (result.path, result.stack) == ("/module/Net::forward[2]/relu", "a.py:3\nb.py:9")
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ _LONG = f"0x{'f' * 20_000}"
 
 
 @pytest.mark.parametrize(
-    ("trace", "marker", "found"),
+    ("trace", "marker", "result"),
     [
         (r"{'traceMarker': ['a\udfff'], 'funcStack': '/x\ud800'}", r"{'op': 'r\udc00'}", ("R?_1", "/x?", "a?")),
         (f"{{'traceMarker': [{_LONG}], 'funcStack': '/x'}}",
@@ -54,10 +54,10 @@ _LONG = f"0x{'f' * 20_000}"
          ("R_1", "/x", "")),
     ],
 )  # fmt: skip
-def test_what_cannot_be_written_costs_no_op(trace: str, marker: str, found: tuple[str, str, str]) -> None:
+def test_what_cannot_be_written_costs_no_op(trace: str, marker: str, result: tuple[str, str, str]) -> None:
     """Halves of surrogates, and endless numbers in the place of texts and lengths."""
     (op,) = build(f"main trace 0-100 {trace}\nmain marker 5-90 {marker}").ops
-    assert (op.op_id, op.name, op.stack_trace) == found
+    assert (op.op_id, op.name, op.stack_trace) == result
 
 
 def test_malformed_markers_are_counted() -> None:
@@ -114,8 +114,8 @@ def test_kernels_of_one_short_name_get_the_long_name_of_the_last_launch() -> Non
         gpu0 kernel 250-260 void k<3>() ; corr=3 ; short=k
         """
     )
-    found = [profile.strings[text] for text in profile.kernels.long_name.tolist()]
-    assert found == ["void k<2>()", "void k<2>()", "void k<3>()"]
+    result = [profile.strings[text] for text in profile.kernels.long_name.tolist()]
+    assert result == ["void k<2>()", "void k<2>()", "void k<3>()"]
 
 
 def test_marker_without_a_trace_marker() -> None:

@@ -34,7 +34,7 @@ def kernel(start: float, end: float, number: int, thread: str = "main", gpu: str
     ]
 
 
-def found(profile: Profile) -> list[tuple[float, float, str, str]]:
+def idle_frames_of(profile: Profile) -> list[tuple[float, float, str, str]]:
     """Start and stop in microseconds, the program's own function, the innermost."""
     frames, strings = profile.idle_frames, profile.strings
     return [
@@ -59,7 +59,7 @@ def test_the_innermost_function_of_the_program_stands_beside_the_innermost_of_al
         "main frame 1500-1600 <built-in function len>",
         f"main frame 1700-1800 {ALSO}",
     )
-    assert found(profile) == [
+    assert idle_frames_of(profile) == [
         (100, 1_000, OWN, OWN),
         (1_000, 1_500, OWN, LIBRARY),
         (1_500, 1_600, OWN, "<built-in function len>"),
@@ -73,13 +73,13 @@ def test_the_innermost_function_of_the_program_stands_beside_the_innermost_of_al
 def test_where_no_function_is_the_programs_the_innermost_stands_alone() -> None:
     """What was called cannot be told from what called it then."""
     profile = drawn(*kernel(10, 100, 1), *kernel(3_000, 10_000, 2), f"main frame 500-2500 {LIBRARY}")
-    assert found(profile) == [(500, 2_500, "", LIBRARY)]
+    assert idle_frames_of(profile) == [(500, 2_500, "", LIBRARY)]
 
 
 def test_short_gaps_have_no_functions() -> None:
     """They are explained by ops and launches; a millisecond is a long one."""
     lines = (*kernel(10, 100, 1), *kernel(1_099, 2_000, 2), *kernel(3_000, 10_000, 3))
-    assert found(drawn(*lines, f"main frame 0-9000 {OWN}")) == [(2_000, 3_000, OWN, OWN)]
+    assert idle_frames_of(drawn(*lines, f"main frame 0-9000 {OWN}")) == [(2_000, 3_000, OWN, OWN)]
 
 
 def test_the_thread_counts_that_launches_what_the_gpu_waits_for() -> None:
@@ -92,20 +92,22 @@ def test_the_thread_counts_that_launches_what_the_gpu_waits_for() -> None:
         "monitor frame 0-10000 tqdm/_monitor.py(69): run",
     )
     waiting = "where the next thread is in none, the one before it counts"
-    assert found(profile) == [(100, 1_000, OWN, OWN), (1_000, 2_999, ALSO, ALSO), (2_999, 3_000, OWN, OWN)], waiting
+    assert idle_frames_of(profile) == [(100, 1_000, OWN, OWN), (1_000, 2_999, ALSO, ALSO), (2_999, 3_000, OWN, OWN)], (
+        waiting
+    )
 
 
 def test_a_gap_behind_which_an_unknown_thread_launches_is_unknown() -> None:
     """The GPU may have waited for something else than the thread that has launched last."""
     frame = f"main frame 0-9000 {OWN}"
-    assert found(drawn(*kernel(10, 100, 1), "gpu0 kernel 3000-10000 k ; corr=77", frame)) == []
+    assert idle_frames_of(drawn(*kernel(10, 100, 1), "gpu0 kernel 3000-10000 k ; corr=77", frame)) == []
     launched = (*kernel(3_000, 10_000, 1), "gpu0 kernel 10-100 k ; corr=77")
-    assert found(drawn(*launched, frame)) == [(100, 3_000, OWN, OWN)], "who launched before need not be known"
+    assert idle_frames_of(drawn(*launched, frame)) == [(100, 3_000, OWN, OWN)], "who launched before need not be known"
 
 
 def test_before_the_first_and_after_the_last_work_there_are_gaps_too() -> None:
     """Which of them count is decided by the iterations; nothing follows the last, so its own thread counts."""
-    assert found(drawn(*kernel(2_000, 7_000, 1), f"main frame 500-9500 {OWN}")) == [
+    assert idle_frames_of(drawn(*kernel(2_000, 7_000, 1), f"main frame 500-9500 {OWN}")) == [
         (500, 2_000, OWN, OWN),
         (7_000, 9_500, OWN, OWN),
     ]
@@ -116,7 +118,7 @@ def test_the_gaps_are_those_of_the_first_gpu_in_use() -> None:
     profile = drawn(
         *kernel(10, 10_000, 1, gpu="gpu1"), *kernel(20, 4_000, 2), *kernel(6_000, 10_000, 3), f"main frame 0-9000 {OWN}"
     )
-    assert found(profile) == [(4_000, 6_000, OWN, OWN)]
+    assert idle_frames_of(profile) == [(4_000, 6_000, OWN, OWN)]
 
 
 def test_overlapping_work_of_several_streams_leaves_no_gap() -> None:
@@ -127,17 +129,17 @@ def test_overlapping_work_of_several_streams_leaves_no_gap() -> None:
         *kernel(9_000, 10_000, 3),
         f"main frame 0-9000 {OWN}",
     )
-    assert found(profile) == [(8_000, 9_000, OWN, OWN)]
+    assert idle_frames_of(profile) == [(8_000, 9_000, OWN, OWN)]
 
 
 def test_nothing_is_found_where_nothing_is_recorded() -> None:
     """No work, no frames, no gap, or DLProf's simple mode, which reads no ranges."""
     frame, work = f"main frame 0-9000 {OWN}", (*kernel(10, 100, 1), *kernel(3_000, 10_000, 2))
-    assert found(drawn(frame)) == []
-    assert found(drawn(*work)) == []
-    assert found(drawn(*kernel(10, 10_000, 1), frame)) == []
-    assert found(drawn(*work, frame, simple=True)) == []
-    assert found(drawn(*work, frame)) == [(100, 3_000, OWN, OWN)]
+    assert idle_frames_of(drawn(frame)) == []
+    assert idle_frames_of(drawn(*work)) == []
+    assert idle_frames_of(drawn(*kernel(10, 10_000, 1), frame)) == []
+    assert idle_frames_of(drawn(*work, frame, simple=True)) == []
+    assert idle_frames_of(drawn(*work, frame)) == [(100, 3_000, OWN, OWN)]
 
 
 NAMES = (OWN, ALSO, LIBRARY, "<built-in function len>")

@@ -25,14 +25,14 @@ def convolution(**changed: object) -> tuple[str, str, str]:
 
 def test_convolution() -> None:
     """Tensors only, in DLProf's stored form; stride and padding tell the output."""
-    found = describe("conv2d", "fprop", *convolution())
-    assert found.input_shapes == "[[1,3,32,32],[8,3,3,3],[8]]\n"
-    assert found.input_names == '["","",""]\n'
-    assert found.output_shapes == "[[1,8,16,16]]\n"
-    assert found.parameters == "[[2,2],[1,1],[1,1],[1]]\n"
-    assert found.data_type == "float32"
-    assert found.formats.data == "N,C,H,W;K,C,R,S"
-    assert found.formats.parameters == "SH,SW;PH,PW;DH,DW;G"
+    description = describe("conv2d", "fprop", *convolution())
+    assert description.input_shapes == "[[1,3,32,32],[8,3,3,3],[8]]\n"
+    assert description.input_names == '["","",""]\n'
+    assert description.output_shapes == "[[1,8,16,16]]\n"
+    assert description.parameters == "[[2,2],[1,1],[1,1],[1]]\n"
+    assert description.data_type == "float32"
+    assert description.formats.data == "N,C,H,W;K,C,R,S"
+    assert description.formats.parameters == "SH,SW;PH,PW;DH,DW;G"
 
 
 @pytest.mark.parametrize(("transposed", "output"), [("False", "[[8,64,8,8]]\n"), ("True", "null\n")])
@@ -41,9 +41,9 @@ def test_a_transposed_convolution_is_none(transposed: str, output: str) -> None:
     values = ["", "", "", "[2, 2]", "[1, 1]", "[1, 1]", transposed, "[0, 0]", "1"]
     shapes = json.dumps([[8, 64, 16, 16], [64, 64, 4, 4], [], [], [], [], [], [], []])
     dtypes = json.dumps(["float", "float", "", *["ScalarList"] * 3, "Scalar", "ScalarList", "Scalar"])
-    found = describe("convolution", "fprop", shapes, dtypes, json.dumps(values))
-    assert found.output_shapes == output
-    assert bool(found.formats.data) == (found.parameters != "null\n") == (transposed == "False")
+    description = describe("convolution", "fprop", shapes, dtypes, json.dumps(values))
+    assert description.output_shapes == output
+    assert bool(description.formats.data) == (description.parameters != "null\n") == (transposed == "False")
 
 
 def test_output_of_a_convolution_without_recorded_parameters_is_unknown() -> None:
@@ -53,11 +53,15 @@ def test_output_of_a_convolution_without_recorded_parameters_is_unknown() -> Non
 
 def test_nothing_recorded() -> None:
     """Every text is ``null`` with a newline."""
-    found = describe("relu", "fprop", "", "", "")
-    assert {found.input_names, found.input_shapes, found.output_names, found.output_shapes, found.parameters} == {
-        "null\n"
-    }
-    assert found.data_type == ""
+    description = describe("relu", "fprop", "", "", "")
+    assert {
+        description.input_names,
+        description.input_shapes,
+        description.output_names,
+        description.output_shapes,
+        description.parameters,
+    } == {"null\n"}
+    assert description.data_type == ""
 
 
 @pytest.mark.parametrize(
@@ -121,8 +125,8 @@ def test_node_without_inputs_takes_the_type_of_its_first_piece() -> None:
 )
 def test_formats(op_type: str, shapes: list[list[int]], data: str, output: str) -> None:
     """Letters for the dimensions of products of matrices."""
-    found = formats(op_type, "fprop", shapes)
-    assert (found.data, found.output) == (data, output)
+    result = formats(op_type, "fprop", shapes)
+    assert (result.data, result.output) == (data, output)
     assert formats(op_type, "bprop", shapes).data == ""
 
 

@@ -83,16 +83,16 @@ def test_numbers_that_start_again_are_renumbered() -> None:
 def test_ranges_numbered_as_steps(name: str, kind: str) -> None:
     """Names that differ in a trailing number only and speak of steps."""
     text = "\n".join(f"main {kind} {i * 100}-{i * 100 + 80} {name.format(i + 3)}" for i in range(3))
-    source, _, found = first(text)
-    assert (source, found) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
+    source, _, result = first(text)
+    assert (source, result) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
 
 
 @pytest.mark.parametrize("name", ["run {}", "inference_{}", "VideoFrame{}", "timed[{}]", "img/sample:{}", "Warm-up {}"])
 def test_ranges_numbered_as_turns(name: str) -> None:
     """What programs do again and again has other names than steps, too."""
     text = "\n".join(f"main annotation {i * 100}-{i * 100 + 80} {name.format(i + 3)}" for i in range(3))
-    source, _, found = first(text, end=300)
-    assert (source, found) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
+    source, _, result = first(text, end=300)
+    assert (source, result) == ("numbered_range", [(3, 0, 80), (4, 100, 180), (5, 200, 280)])
 
 
 @pytest.mark.parametrize("step", ["train_step", "step 1"])
@@ -235,17 +235,17 @@ def test_outer_repeated_range_comes_before_the_parts_inside() -> None:
 def test_serving_steps_with_varying_names() -> None:
     """``step[DECODE bs=31]`` and ``step[DECODE bs=32]`` are iterations of one loop."""
     text = "\n".join(f"main annotation {i * 100}-{i * 100 + 90} step[DECODE bs={30 + i}]" for i in range(9))
-    source, label, found = first(text, end=900)
-    assert (source, label, len(found)) == ("repeated_range", "step", 9)
+    source, label, result = first(text, end=900)
+    assert (source, label, len(result)) == ("repeated_range", "step", 9)
 
 
 def test_optimizer_steps_end_iterations() -> None:
     """The first begins with the capture's first event; what follows the last step belongs to none."""
     text = "main op 80-90 aten::mm\n"
     text += "\n".join(f"main annotation {at}-{at + 20} Optimizer.step#SGD.step" for at in (100, 300, 500))
-    found = build_profile(draw(text)).iterations[0]
-    assert (found.source, found.label) == ("optimizer_step", "Optimizer.step#SGD.step")
-    assert intervals(found) == [(0, 80, 120), (1, 120, 320), (2, 320, 520)]
+    result = build_profile(draw(text)).iterations[0]
+    assert (result.source, result.label) == ("optimizer_step", "Optimizer.step#SGD.step")
+    assert intervals(result) == [(0, 80, 120), (1, 120, 320), (2, 320, 520)]
 
 
 @pytest.mark.parametrize("name", ["Optimizer.step#SGD.step", "enumerate(DataLoader)#_BaseDataLoaderIter.__next__"])
@@ -261,9 +261,9 @@ def test_as_many_ways_as_a_list_can_show_are_offered() -> None:
         for at in range(90)
         for step in range(3 if at == 70 else 2)
     ]
-    found = candidates("\n".join(lines), end=9_000)
-    assert [item.source for item in found] == ["numbered_range"] * 20 + ["whole_capture"]
-    assert found[0].label == "request 70x step N"
+    result = candidates("\n".join(lines), end=9_000)
+    assert [item.source for item in result] == ["numbered_range"] * 20 + ["whole_capture"]
+    assert result[0].label == "request 70x step N"
 
 
 def test_data_loader_fetches_begin_iterations() -> None:

@@ -153,7 +153,7 @@ def table(drawn: Drawn) -> Ranges:
 def slow_nesting(drawn: Drawn) -> dict[int, tuple[int, int]]:
     """Row -> (parent row or -1, end after repair): one stack per thread, one range at a time."""
     rank = {kind: index for index, kind in enumerate(NESTABLE)}
-    found: dict[int, tuple[int, int]] = {}
+    result: dict[int, tuple[int, int]] = {}
     for thread in {item[0] for item in drawn}:
         rows = [row for row, item in enumerate(drawn) if item[0] == thread and item[3] in rank]
         rows.sort(key=lambda row: (drawn[row][1], -drawn[row][2], rank[drawn[row][3]], row))
@@ -166,12 +166,12 @@ def slow_nesting(drawn: Drawn) -> dict[int, tuple[int, int]]:
                 stack.pop()
             while stack and ends[stack[-1]] < last:
                 ends[stack.pop()] = start
-            found[row] = (stack[-1] if stack else -1, 0)
+            result[row] = (stack[-1] if stack else -1, 0)
             stack.append(row)
             ends[row] = last
         for row in rows:
-            found[row] = (found[row][0], int(ends[row]))
-    return found
+            result[row] = (result[row][0], int(ends[row]))
+    return result
 
 
 TIMES = st.integers(0, 12).map(lambda time: time * 10_000)
@@ -191,11 +191,11 @@ def test_nesting_equals_the_slow_reference(drawn: Drawn) -> None:
     """Any ranges, overlapping, equal and empty ones included: the same parents and repaired ends."""
     nesting = nest(table(drawn))
     row = nesting.row.tolist()
-    found = {
+    result = {
         row[place]: (row[parent] if parent >= 0 else -1, end)
         for place, (parent, end) in enumerate(zip(nesting.parent.tolist(), nesting.end_ns.tolist(), strict=True))
     }
-    assert found == slow_nesting(drawn)
+    assert result == slow_nesting(drawn)
     check_shape(nesting)
 
 

@@ -299,8 +299,8 @@ def test_users_ranges_own_what_no_op_owns() -> None:
         gpu1 kernel 916-917 theirs ; corr=4 ; process=rank1
         """
     )
-    found = kernels(profile)
-    assert {op(profile, op_id).name: sorted(names) for op_id, names in found.items()} == {
+    result = kernels(profile)
+    assert {op(profile, op_id).name: sorted(names) for op_id, names in result.items()} == {
         "/forward/mm": ["gemm"],
         "/forward": ["reduce", "scale"],
         "/backward": ["gemm_nt", "gemm_tn"],

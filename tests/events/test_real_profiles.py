@@ -38,7 +38,7 @@ def manifest() -> list[Facts]:
     if folder is None:
         return []
     sections = re.split(r"^### ", (folder / "MANIFEST.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return [found for section in sections if (found := facts(folder, section)) is not None]
+    return [result for section in sections if (result := facts(folder, section)) is not None]
 
 
 def facts(folder: Path, section: str) -> Facts | None:
@@ -49,8 +49,8 @@ def facts(folder: Path, section: str) -> Facts | None:
         return None
 
     def number(pattern: str) -> int | None:
-        found = re.search(pattern, section)
-        return int(found[1].replace(",", "")) if found else None
+        match = re.search(pattern, section)
+        return int(match[1].replace(",", "")) if match else None
 
     steps = re.search(r"kernels by step, launched in / started in: (.*)", section)
     pairs = re.findall(r"#(\d+) ([\d,]+)/", steps[1]) if steps else []
@@ -198,8 +198,8 @@ def test_work_lies_with_the_instance_that_launched_it(known: Facts) -> None:
 )  # fmt: skip
 def test_paths_that_an_engineer_expects(name: str, expected: list[tuple[str, str]]) -> None:
     """Layers by module, annotation or name; backward with its forward; collectives and the optimizer apart."""
-    found = set(ops(read_profile(name)).values())
-    assert not set(expected) - found
+    result = set(ops(read_profile(name)).values())
+    assert not set(expected) - result
 
 
 @of_profiles(lambda known: known.name.startswith("torch/") and len(known.steps) >= 2)

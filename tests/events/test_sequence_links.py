@@ -47,7 +47,7 @@ def slow_links(capture: Capture) -> dict[int, int]:
     groups: dict[tuple[int, int], list[int]] = {}
     for row in set(rows) - set(ops):
         groups.setdefault((threads[ranges.thread[row]].process_id, int(ranges.forward_thread[row])), []).append(row)
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for (process, _), nodes in groups.items():
         best: dict[int, int] = {}
         for thread in sorted({int(ranges.thread[row]) for row in ops}):
@@ -66,8 +66,8 @@ def slow_links(capture: Capture) -> dict[int, int]:
                     here[int(ranges.start_ns[node])] = max(before)
             if len(here) > len(best):
                 best = here
-        found |= best
-    return found
+        result |= best
+    return result
 
 
 def links(capture: Capture) -> dict[int, int]:
@@ -75,12 +75,12 @@ def links(capture: Capture) -> dict[int, int]:
     nesting = nest(capture.ranges)
     is_op = np.array([capture.strings[int(text)] == "op" for text in capture.ranges.name[nesting.row]], np.bool_)
     places = np.arange(len(is_op), dtype=np.int32)
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     answer: dict[int, int] = {}
     for nodes, ops in SequenceLinks(capture, nesting, places[is_op], places[~is_op]).pairs():
-        found.update(nodes.tolist())
+        counts.update(nodes.tolist())
         answer |= zip(nesting.start_ns[nodes].tolist(), nesting.start_ns[ops].tolist(), strict=True)
-    assert set(found.values()) <= {1}, "each node has one op"
+    assert set(counts.values()) <= {1}, "each node has one op"
     return answer
 
 

@@ -27,23 +27,23 @@ def stops(closed: list[int]) -> Int32s:
 
 def slow_parents(stop: Int32s) -> list[int]:
     """The innermost place before each that has not stopped."""
-    found: list[int] = []
+    result: list[int] = []
     stack: list[int] = []
     ends = stop.tolist()
     for place in range(len(ends)):
         while stack and ends[stack[-1]] <= place:
             stack.pop()
-        found.append(stack[-1] if stack else -1)
+        result.append(stack[-1] if stack else -1)
         stack.append(place)
-    return found
+    return result
 
 
 def slow_nearest(own: trees.Flags, parents: list[int]) -> list[int]:
     """Parents come first, so each place finds its parent's answer ready."""
-    found: list[int] = []
+    result: list[int] = []
     for place, is_own in enumerate(own.tolist()):
-        found.append(place if is_own else found[parents[place]] if parents[place] >= 0 else -1)
-    return found
+        result.append(place if is_own else result[parents[place]] if parents[place] >= 0 else -1)
+    return result
 
 
 def check(stop: Int32s, own: trees.Flags) -> None:
@@ -106,5 +106,5 @@ def test_values_are_spread_to_what_lies_inside() -> None:
     places = np.array([1, 2, 4], np.int32)
     parent, depth = trees.outline(places, stop)
     assert (parent.tolist(), depth.tolist()) == ([-1, -1, -1], [0, 0, 0])
-    told = np.array([10, 20, 30], np.int32)
-    assert trees.spread(places, parent, told, stop, nothing=0).tolist() == [0, 10, 20, 20, 30, 30, 0]
+    described = np.array([10, 20, 30], np.int32)
+    assert trees.spread(places, parent, described, stop, nothing=0).tolist() == [0, 10, 20, 20, 30, 30, 0]

@@ -100,13 +100,13 @@ def test_calls_outside_ops_are_unassociated() -> None:
         gpu0 memcpy 70-80 copy ; corr=3
         """
     )
-    found = {item.op_id: item for item in profile.ops if item.eligibility == Eligibility.UNASSOCIATED}
-    assert {name: item.name for name, item in found.items()} == {
+    result = {item.op_id: item for item in profile.ops if item.eligibility == Eligibility.UNASSOCIATED}
+    assert {name: item.name for name, item in result.items()} == {
         "FILL_1": "unassociated_fill",
         "CUDAMEMCPYASYNC_1": "unassociated_cudaMemcpyAsync",
         "CUDADEVICESYNCHRONIZE_1": "unassociated_cudaDeviceSynchronize",
     }
-    assert {(item.direction, item.data_type, item.stack_trace) for item in found.values()} == {("", "", "")}
+    assert {(item.direction, item.data_type, item.stack_trace) for item in result.values()} == {("", "", "")}
     assert calls(profile)["FILL_1"] == 2
     assert kernels(profile) == {"FILL_1": ["fill", "fill"]}
     row = [item.op_id for item in profile.ops].index("CUDADEVICESYNCHRONIZE_1")
@@ -184,16 +184,16 @@ def test_capture_is_left_as_it_is() -> None:
 
 def test_columns_of_ranges_are_freed_before_idle_time_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     """That takes the most memory of an import, and ranges are many: what only ops are found by is not kept for it."""
-    kept = list[str]()
+    remaining = list[str]()
 
     def find_causes(host: Host, _iterations: list[IterationCandidate]) -> Activity:
         ranges = host.capture.ranges
-        kept.extend(name for name in ranges.__struct_fields__ if len(getattr(ranges, name)))
+        remaining.extend(name for name in ranges.__struct_fields__ if len(getattr(ranges, name)))
         return Activity([], [])
 
     monkeypatch.setattr(build_module, "find_causes", find_causes)
     build_profile(draw("main op 0-100 aten::mm\ngpu0 kernel 10-20 k"))
-    assert kept == ["start_ns", "end_ns", "thread", "kind", "name", "domain"]
+    assert remaining == ["start_ns", "end_ns", "thread", "kind", "name", "domain"]
 
 
 def test_kernels_are_classified_by_long_name() -> None:

@@ -40,11 +40,11 @@ class Instance:
 def launches(raw: Raw) -> dict[Launch, Call]:
     """The call with each correlation that any work has; of several the first."""
     of_work = {work.launch for work in raw.kernels + raw.memory + raw.graphs}
-    found: dict[Launch, Call] = {}
+    result: dict[Launch, Call] = {}
     for call in sorted(raw.calls, key=lambda call: call.span):
         if call.launch in of_work:
-            found.setdefault(call.launch, call)
-    return found
+            result.setdefault(call.launch, call)
+    return result
 
 
 def attribute(raw: Raw, instances: list[Instance]) -> None:
@@ -83,15 +83,15 @@ def _owners(calls: Iterable[Call], instances: list[Instance]) -> dict[Call, Inst
 
 def kernels_by_op(instances: list[Instance]) -> dict[int, Counter[tuple[Span, int]]]:
     """Span and device of the kernels of each op."""
-    found: dict[int, Counter[tuple[Span, int]]] = defaultdict(Counter)
+    result: dict[int, Counter[tuple[Span, int]]] = defaultdict(Counter)
     for instance in instances:
-        found[instance.op].update((work.span, work.device) for work in instance.kernels)
-    return {op: kernels for op, kernels in found.items() if kernels}
+        result[instance.op].update((work.span, work.device) for work in instance.kernels)
+    return {op: kernels for op, kernels in result.items() if kernels}
 
 
 def times_by_op(instances: list[Instance]) -> dict[int, tuple[int, ...]]:
     """Number of calls and the four times of each op, summed."""
-    found: dict[int, list[tuple[int, ...]]] = defaultdict(list)
+    result: dict[int, list[tuple[int, ...]]] = defaultdict(list)
     for instance in instances:
-        found[instance.op].append((1, *instance.times()))
-    return {op: tuple(map(sum, zip(*rows, strict=True))) for op, rows in found.items()}
+        result[instance.op].append((1, *instance.times()))
+    return {op: tuple(map(sum, zip(*rows, strict=True))) for op, rows in result.items()}

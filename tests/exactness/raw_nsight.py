@@ -53,8 +53,8 @@ def read(path: Path) -> Raw:
 
 
 def _rows(connection: sqlite3.Connection, table: str, columns: str) -> list[tuple[Any, ...]]:
-    found = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone()
-    return connection.execute(f"SELECT {columns} FROM {table}").fetchall() if found else []
+    result = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (table,)).fetchone()
+    return connection.execute(f"SELECT {columns} FROM {table}").fetchall() if result else []
 
 
 def _thread(global_id: int) -> Thread:

@@ -113,14 +113,14 @@ def test_work_and_its_launches_are_those_of_the_file(profile: Profile) -> None:
             (work.span, work.device, call.span if (call := launch.get(work.launch)) else (work.span[0],) * 2)
             for work in rows
         )
-        found = Counter(
+        counts = Counter(
             ((start, stop), device, (api_start, api_stop))
             for table in tables
             for start, stop, device, api_start, api_stop in profile.rows(
                 f"SELECT gpu_start, gpu_stop, device_id, api_start, api_stop FROM {table}"
             )
         )
-        assert found == expected
+        assert counts == expected
 
 
 def test_ops_are_ranges_or_calls_of_the_file(profile: Profile) -> None:
@@ -135,24 +135,24 @@ def test_ops_are_ranges_or_calls_of_the_file(profile: Profile) -> None:
 
 def test_kernels_belong_to_the_op_in_which_they_were_launched(profile: Profile) -> None:
     """The innermost one of the thread."""
-    found: dict[int, Counter[tuple[Span, int]]] = defaultdict(Counter)
+    result: dict[int, Counter[tuple[Span, int]]] = defaultdict(Counter)
     for op, start, stop, device in profile.rows(
         "SELECT read_only_ops_id, gpu_start, gpu_stop, kernel.device_id FROM read_only_kernels AS kernel "
         f"JOIN read_only_ops AS op ON op.id = read_only_ops_id WHERE op.tc_support_status <> {UNASSOCIATED}"
     ):
-        found[op][(start, stop), device] += 1
-    assert found == kernels_by_op(profile.instances)
+        result[op][(start, stop), device] += 1
+    assert result == kernels_by_op(profile.instances)
 
 
 def test_times_of_ops_follow_from_the_file(profile: Profile) -> None:
     """Calls, CPU time, GPU time, CPU overhead and GPU idle time, in the aggregated iterations."""
     iterations = profile.iterations()
-    chosen = [
+    selected = [
         instance
         for instance in profile.instances
         if profile.is_unmarked() or _number(instance.span[0], iterations) is not None
     ]
-    found = profile.rows(
+    rows = profile.rows(
         "SELECT node.read_only_ops_id, node.num_calls, cpu.sum, gpu.sum, overhead.sum, idle.sum FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
@@ -162,7 +162,7 @@ def test_times_of_ops_follow_from_the_file(profile: Profile) -> None:
         "JOIN metric AS idle ON idle.id = times.gpu_idle_time_metric_id "
         f"WHERE op.tc_support_status <> {UNASSOCIATED}"
     )
-    assert {op: tuple(rest) for op, *rest in found} == times_by_op(chosen)
+    assert {op: tuple(rest) for op, *rest in rows} == times_by_op(selected)
 
 
 def test_iterations_are_the_steps_of_the_file(profile: Profile) -> None:
@@ -205,12 +205,12 @@ def test_the_seven_parts_of_the_wall_time_follow_from_the_file(profile: Profile)
             busy += union_length(inside)
         for part in range(6):
             totals[part] += sum(parts[part] for parts in of_devices) // len(devices)
-    (found,) = profile.rows(
+    (result,) = profile.rows(
         "SELECT tensor_core_ns, other_kernel_ns, memory_ns, data_loader_ns, io_ns, cpu_ns, wall_ns "
         "FROM ext_aggregations"
     )
     wall = sum(stop - start for _, (start, stop) in iterations)
-    assert found == (*totals, wall)
+    assert result == (*totals, wall)
     (utilization,) = profile.rows("SELECT gpu_utilization FROM model_summary")[0]
     assert utilization == pytest.approx(100 * busy / len(devices) / wall, abs=1e-4)
 

@@ -38,14 +38,14 @@ _NAMES = {"": "http://schemas.openxmlformats.org/spreadsheetml/2006/main"}
 
 def sheets(path: Path) -> list[list[list[Any]]]:
     """Cells of every sheet, without a library: a formula would be an error."""
-    found = []
+    result = []
     with zipfile.ZipFile(path) as archive:
         names = sorted(name for name in archive.namelist() if name.startswith("xl/worksheets/sheet"))
         for name in names:
             root = ElementTree.fromstring(archive.read(name))
             assert not list(root.iter(f"{{{_NAMES['']}}}f"))
-            found.append([[_cell(cell) for cell in row] for row in root.iter(f"{{{_NAMES['']}}}row")])
-    return found
+            result.append([[_cell(cell) for cell in row] for row in root.iter(f"{{{_NAMES['']}}}row")])
+    return result
 
 
 def _cell(cell: ElementTree.Element) -> str | float:
@@ -97,10 +97,10 @@ def test_rows_are_taken_as_they_are_sent() -> None:
 
 def test_json() -> None:
     """Cells as the tables have them, in the order of the columns."""
-    found = json.loads(b"".join(json_chunks("p", "ops", COLUMNS, ROWS)))
-    assert found["rows"] == ROWS
-    assert (found["profile"], found["table"]) == ("p", "ops")
-    assert found["columns"][1] == {"key": "time_ns", "label": "Time", "type": "duration_ns"}
+    data = json.loads(b"".join(json_chunks("p", "ops", COLUMNS, ROWS)))
+    assert data["rows"] == ROWS
+    assert (data["profile"], data["table"]) == ("p", "ops")
+    assert data["columns"][1] == {"key": "time_ns", "label": "Time", "type": "duration_ns"}
     assert json.loads(b"".join(json_chunks("p", "ops", COLUMNS, [])))["rows"] == []
 
 
@@ -134,17 +134,17 @@ def pages(data: bytes) -> list[list[str]]:
     for number, line in enumerate(table[3:], start=1):
         assert data[int(line[:10]) :].startswith(b"%d 0 obj\n" % number)
     streams = re.findall(rb"<</Length (\d+)/Filter/FlateDecode>>stream\n", data)
-    found = []
+    result = []
     position = 0
     for length in streams:
         position = data.index(b"stream\n", position) + len(b"stream\n")
         drawing = zlib.decompress(data[position : position + int(length)])
         position += int(length) + len(b"\nendstream")
         texts = re.findall(rb"\(((?:\\.|[^\\()])*)\) Tj", drawing)
-        found.append([re.sub(rb"\\(.)", rb"\1", text).decode("cp1252") for text in texts])
+        result.append([re.sub(rb"\\(.)", rb"\1", text).decode("cp1252") for text in texts])
     (count,) = re.findall(rb"/Count (\d+)", data)
-    assert int(count) == len(found)
-    return found
+    assert int(count) == len(result)
+    return result
 
 
 def test_pdf() -> None:
@@ -165,11 +165,13 @@ def test_pdf_breaks_lines_and_pages() -> None:
     """Every letter of a long text is there, brackets and backslashes too; what is longer still ends in dots."""
     long = "".join(f"(f{number}\\<void>)" for number in range(20))
     rows: list[Row] = [{"name": long, "time_ns": number, "share": 0.5, "yes": True} for number in range(300)]
-    found = pages(b"".join(pdf_chunks("profile 東京", COLUMNS, rows)))
-    assert len(found) > 3
-    assert all(lines[0].startswith("profile ??") and lines[0].endswith(f"Page {n}") for n, lines in enumerate(found, 1))
-    head = found[0].index("", 2)
-    body = [line for lines in found for line in lines[head + 1 :]]
+    result = pages(b"".join(pdf_chunks("profile 東京", COLUMNS, rows)))
+    assert len(result) > 3
+    assert all(
+        lines[0].startswith("profile ??") and lines[0].endswith(f"Page {n}") for n, lines in enumerate(result, 1)
+    )
+    head = result[0].index("", 2)
+    body = [line for lines in result for line in lines[head + 1 :]]
     width = len(body[0].split("  ")[0])
     assert "".join(line[:width] for line in body).replace(" ", "") == long * 300
     assert len(long) < 240

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.opening.one_job import end_when_told
+from tensorboard_plugin_dlprof.opening.one_job import exit_on_sigterm
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.run_metadata.event_file import find_event_files
 from tests.faults.children import assert_whole, names, run_command, start_command, visible
@@ -125,7 +125,7 @@ def test_an_import_goes_on_where_the_end_of_its_terminal_is_ignored() -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-        end_when_told()
+        exit_on_sigterm()
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     finally:
         for number, handler in before.items():

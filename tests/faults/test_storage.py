@@ -27,8 +27,8 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="limits, users and mo
 @pytest.fixture
 def folder() -> Iterator[Path]:
     """A folder that every user reaches."""
-    with open_folder() as found:
-        yield found
+    with open_folder() as result:
+        yield result
 
 
 def sentence(done: subprocess.CompletedProcess[str]) -> str:

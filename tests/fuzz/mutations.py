@@ -103,8 +103,8 @@ def _put_pages_elsewhere(path: Path, chance: random.Random) -> None:
 def _odd_values(path: Path, chance: random.Random) -> None:
     """JSON values become others: numbers texts, texts numbers."""
     content = path.read_bytes()
-    found = list(_VALUE.finditer(content))
-    for match in sorted(chance.sample(found, min(len(found), chance.choice((1, 5, 50)))), key=lambda m: -m.start()):
+    items = list(_VALUE.finditer(content))
+    for match in sorted(chance.sample(items, min(len(items), chance.choice((1, 5, 50)))), key=lambda m: -m.start()):
         content = content[: match.start()] + chance.choice(ODD_JSON) + content[match.end() :]
     path.write_bytes(content)
 

@@ -121,8 +121,8 @@ SEEDS: Mapping[str, Callable[[Path], list[Path]]] = MappingProxyType(
 
 def _shared(pattern: str) -> list[Path]:
     folder = shared_data_or_none()
-    found = sorted(folder.glob(pattern)) if folder else []
-    return [path for path in found if path.stat().st_size <= MAX_SOURCE_BYTES]
+    result = sorted(folder.glob(pattern)) if folder else []
+    return [path for path in result if path.stat().st_size <= MAX_SOURCE_BYTES]
 
 
 def _copies(pattern: str, folder: Path) -> list[Path]:
@@ -145,9 +145,9 @@ def _head(source: Path, target: Path) -> Path:
 
 def _mixed(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Some of each category, so that the head is not all frames or all metadata."""
-    kept: dict[str, list[dict[str, Any]]] = {}
+    remaining: dict[str, list[dict[str, Any]]] = {}
     for event in events:
-        group = kept.setdefault(f"{event.get('ph')} {event.get('cat')}", [])
+        group = remaining.setdefault(f"{event.get('ph')} {event.get('cat')}", [])
         if len(group) < EVENTS // 10:
             group.append(event)
-    return [event for group in kept.values() for event in group][:EVENTS]
+    return [event for group in remaining.values() for event in group][:EVENTS]

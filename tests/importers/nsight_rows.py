@@ -43,15 +43,15 @@ def ranges(*rows: list[object]) -> Mapping[str, Table]:
 
 def range_rows(capture: Capture) -> list[tuple[str, str, str, int, int]]:
     """Kind, domain, name, start and end of each range."""
-    found = capture.ranges
+    result = capture.ranges
     return [
         (RangeKind(kind).name, capture.strings[domain], capture.strings[name], start, end)
         for kind, domain, name, start, end in zip(
-            found.kind.tolist(),
-            found.domain.tolist(),
-            found.name.tolist(),
-            found.start_ns.tolist(),
-            found.end_ns.tolist(),
+            result.kind.tolist(),
+            result.domain.tolist(),
+            result.name.tolist(),
+            result.start_ns.tolist(),
+            result.end_ns.tolist(),
             strict=True,
         )
     ]

@@ -24,18 +24,18 @@ from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
 
 def digests(capture: Capture) -> dict[str, str]:
     """A digest of each part of a capture."""
-    found = {"strings": _digest("\0".join(capture.strings.texts()).encode())}
+    result = {"strings": _digest("\0".join(capture.strings.texts()).encode())}
     for part in capture.__struct_fields__:
         table = getattr(capture, part)
         if not isinstance(table, msgspec.Struct):
             if part not in ("strings", "store"):
-                found[part] = _digest(repr(table).encode())
+                result[part] = _digest(repr(table).encode())
             continue
         for column in table.__struct_fields__:
             value = getattr(table, column)
             data = np.ascontiguousarray(value).tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
-            found[f"{part}.{column}"] = _digest(data)
-    return found
+            result[f"{part}.{column}"] = _digest(data)
+    return result
 
 
 def _digest(data: bytes) -> str:
@@ -53,14 +53,14 @@ def main() -> None:
     opened: list[str] = []
     sys.addaudithook(lambda what, given: opened.append(str(given[0])) if what == "open" else None)
     try:
-        found = [digests(KinetoImporter().read(Path(path), options, lambda *_: None)) for path in job["traces"]]
+        result = [digests(KinetoImporter().read(Path(path), options, lambda *_: None)) for path in job["traces"]]
     except ProfileError as error:
         if not job.get("may_fail"):
             raise
         print(json.dumps({"error": str(error)}))
         return
     times = sum(path in job["traces"] for path in opened)
-    print(json.dumps({"captures": found, "copies": len(copies), "opened": times}))
+    print(json.dumps({"captures": result, "copies": len(copies), "opened": times}))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ def frame(start: float, end: float, name: str, track: dict[str, int] = MAIN) -> 
     return x("python_function", name, start, end - start, track)
 
 
-def kept(folder: Path, *events: dict[str, Any]) -> list[str]:
+def frames_of(folder: Path, *events: dict[str, Any]) -> list[str]:
     """Names of the frames and modules that stay."""
     capture = read(trace(*events), folder)
     names = {event["name"] for event in events if event["cat"] == "python_function"}
@@ -26,7 +26,7 @@ def kept(folder: Path, *events: dict[str, Any]) -> list[str]:
 
 def test_frames_around_ops_and_calls_stay(tmp_path: Path) -> None:
     """A frame is kept where a range or an API call of its own thread starts in it, at its edges too."""
-    found = kept(
+    result = frames_of(
         tmp_path,
         frame(0, 1, "first"),
         frame(10, 20, "around op"),
@@ -43,7 +43,7 @@ def test_frames_around_ops_and_calls_stay(tmp_path: Path) -> None:
         frame(71, 80, "never seen to return", OTHER),
     )
     stay = ["first", "around op", "around call", "around module", "nn.Module: Linear_0", "last"]
-    assert found == [*stay, "never seen to return"]
+    assert result == [*stay, "never seen to return"]
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_frames_around_ops_and_calls_stay(tmp_path: Path) -> None:
 def test_the_first_range_of_all_stays(tmp_path: Path, case: str, op_us: int, names: list[str]) -> None:
     """A capture without iterations starts there, whatever the range holds."""
     first, last = frame(1, 1.5, "first", OTHER), frame(3, 9, "last", OTHER)
-    assert kept(tmp_path, first, op(ts=op_us), x("cpu_op", "of the thread", 20, 1, OTHER), last) == names, case
+    assert frames_of(tmp_path, first, op(ts=op_us), x("cpu_op", "of the thread", 20, 1, OTHER), last) == names, case
 
 
 def test_modules_are_no_frames(tmp_path: Path) -> None:
     """A module call that holds nothing is still a part of the model; the first event of all stays."""
-    assert kept(
+    assert frames_of(
         tmp_path, frame(0, 10, "nn.Module: Linear_0"), frame(2, 3, "forward"), frame(5, 6, "last")
     ) == ["nn.Module: Linear_0", "last"]  # fmt: skip
 
@@ -76,7 +76,7 @@ def test_many_frames_are_looked_at_in_blocks(tmp_path: Path) -> None:
     count = 70_000
     empty = [frame(index, index + 0.5, "empty", (MAIN, OTHER)[index % 2]) for index in range(1, count)]
     longest = [frame(0.5, count + 1, "whole thread", track) for track in (MAIN, OTHER)]
-    assert kept(tmp_path, op(ts=0), *longest, *empty, frame(count, count + 1, "last")) == ["whole thread"] * 2 + [
+    assert frames_of(tmp_path, op(ts=0), *longest, *empty, frame(count, count + 1, "last")) == ["whole thread"] * 2 + [
         "last"
     ]
 

@@ -170,9 +170,9 @@ def test_one_thread_number_in_two_processes_is_two_threads() -> None:
     tables = EventTables(ColumnStore())
     for piece in (tracks[:2], tracks[2:], tracks):
         tables.add([Event(ph="X", cat="cpu_op", pid=process, tid=thread, ts=1, dur=1) for process, thread in piece])
-    found = tables.finish()
-    assert found.threads == tracks
-    assert found.tables["ops"]["thread"].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+    result = tables.finish()
+    assert result.threads == tracks
+    assert result.tables["ops"]["thread"].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
 
 
 def test_a_zero_byte_in_what_is_not_decoded_moves_no_other_value(tmp_path: Path) -> None:

@@ -176,8 +176,8 @@ def test_unknown_categories_without_number_are_told_together(tmp_path: Path) -> 
     """A program may give each event a category of its own: the most frequent are told by name."""
     odd = [{**op(), "cat": f"own {number}"} for number in range(100) for _ in range(2 if number < 20 else 1)]
     skipped = read(trace(op(), *odd), tmp_path).skipped
-    told = {f"events of the unknown category 'own {number}'": 2 for number in range(20)}
-    assert skipped == told | {"events of 80 other unknown categories": 80}
+    described = {f"events of the unknown category 'own {number}'": 2 for number in range(20)}
+    assert skipped == described | {"events of 80 other unknown categories": 80}
 
 
 @pytest.mark.parametrize("stamp", ["5.25", "1712195495519689", "1712195495519689.25"])

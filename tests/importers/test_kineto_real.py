@@ -85,8 +85,8 @@ def test_device_work_has_the_traces_exact_times(real: tuple[Expected, Capture], 
     """Count, every start and every end agree to the nanosecond."""
     expected, capture = real
     of_kind = capture.work.kind == code
-    found = zip(capture.work.start_ns[of_kind].tolist(), capture.work.end_ns[of_kind].tolist(), strict=True)
-    assert sorted(found) == expected.spans(kind)
+    result = zip(capture.work.start_ns[of_kind].tolist(), capture.work.end_ns[of_kind].tolist(), strict=True)
+    assert sorted(result) == expected.spans(kind)
 
 
 def test_time_by_device_is_that_of_the_trace(real: tuple[Expected, Capture]) -> None:
@@ -99,11 +99,13 @@ def test_time_by_device_is_that_of_the_trace(real: tuple[Expected, Capture]) -> 
     assert {device: union_ns([(a - base, b - base) for a, b in spans]) for device, spans in by_device.items()} == {
         int(device): union_ns(
             list(
-                zip(*(column[chosen].tolist() for column in (capture.work.start_ns, capture.work.end_ns)), strict=True)
+                zip(
+                    *(column[selected].tolist() for column in (capture.work.start_ns, capture.work.end_ns)), strict=True
+                )
             )
         )
         for device in np.unique(capture.work.device[capture.work.kind == WorkKind.KERNEL])
-        for chosen in [(capture.work.kind == WorkKind.KERNEL) & (capture.work.device == device)]
+        for selected in [(capture.work.kind == WorkKind.KERNEL) & (capture.work.device == device)]
     }
 
 
@@ -112,12 +114,12 @@ def test_kernels_keep_their_names_streams_and_launches(real: tuple[Expected, Cap
     expected, capture = real
     work = capture.work
     rows = np.flatnonzero(work.kind == WorkKind.KERNEL)
-    found = Counter(
+    counts = Counter(
         (name, int(work.stream[row]), int(work.correlation[row]), *work.grid[row].tolist(), *work.block[row].tolist())
         for name, row in zip(texts(capture, work.name[rows]), rows, strict=True)
     )
     zeros = [0, 0, 0]
-    assert found == Counter(
+    assert counts == Counter(
         (e["name"], a["stream"], a["correlation"], *a.get("grid", zeros), *a.get("block", zeros))
         for e in expected.events["kernel"]
         for a in [e["args"]]
@@ -138,39 +140,39 @@ def test_calls_keep_their_thread_and_correlation(real: tuple[Expected, Capture])
     """Every runtime and driver call stands on its thread."""
     expected, capture = real
     calls = capture.calls
-    found = Counter(
+    counts = Counter(
         (capture.threads[thread].process_id, capture.threads[thread].thread_id, name, correlation)
         for thread, name, correlation in zip(
             calls.thread.tolist(), texts(capture, calls.name), calls.correlation.tolist(), strict=True
         )
     )
-    assert found == Counter(
+    assert counts == Counter(
         (int(e["pid"]), int(e["tid"]), e["name"], e["args"]["correlation"]) for e in expected.events["call"]
     )
 
 
-def kept_ranges(expected: Expected) -> dict[str, list[dict[str, Any]]]:
+def expected_ranges(expected: Expected) -> dict[str, list[dict[str, Any]]]:
     """Ranges by kind, without frames in which no other range and no call of their thread starts."""
     frames: list[dict[str, Any]] = []
-    kept = {"op": expected.events["op"], "annotation": expected.events["annotation"], "module": [], "frame": []}
+    remaining = {"op": expected.events["op"], "annotation": expected.events["annotation"], "module": [], "frame": []}
     for event in expected.events["frame"]:
-        (kept["module"] if event["name"].startswith("nn.Module: ") else frames).append(event)
+        (remaining["module"] if event["name"].startswith("nn.Module: ") else frames).append(event)
     starts: dict[Any, list[int]] = defaultdict(list)
-    for event in chain(*kept.values(), expected.events["call"]):
+    for event in chain(*remaining.values(), expected.events["call"]):
         starts[event["tid"]].append(ns(event["ts"]))
     for times in starts.values():
         times.sort()
     last: dict[Any, int] = defaultdict(int)
     for event in frames:
         last[event["tid"]] = max(last[event["tid"]], end_ns(event))
-    first = min((ns(event["ts"]) for event in chain(*kept.values(), frames)), default=0)
+    first = min((ns(event["ts"]) for event in chain(*remaining.values(), frames)), default=0)
     for event in frames:
         here = starts[event["tid"]]
         next_one = bisect_left(here, ns(event["ts"]))
         holds = next_one < len(here) and here[next_one] <= end_ns(event)
         if holds or end_ns(event) == last[event["tid"]] or ns(event["ts"]) == first:
-            kept["frame"].append(event)
-    return kept
+            remaining["frame"].append(event)
+    return remaining
 
 
 def end_ns(event: dict[str, Any]) -> int:
@@ -192,13 +194,13 @@ def test_ranges_have_their_kind_name_thread_and_time(real: tuple[Expected, Captu
 
     wanted = Counter(
         (kind_of(kind, e["name"]), e["name"], int(e["tid"]), start, start + ns(e["dur"]))
-        for kind, events in kept_ranges(expected).items()
+        for kind, events in expected_ranges(expected).items()
         for e in events
         for start in [ns(e["ts"]) - expected.base_ns]
     )
     ranges = capture.ranges
     threads = [capture.threads[thread].thread_id for thread in ranges.thread]
-    found = Counter(
+    counts = Counter(
         zip(
             ranges.kind.tolist(),
             texts(capture, ranges.name),
@@ -208,7 +210,7 @@ def test_ranges_have_their_kind_name_thread_and_time(real: tuple[Expected, Captu
             strict=True,
         )
     )
-    assert found == wanted
+    assert counts == wanted
 
 
 def test_operators_keep_shapes_and_links(real: tuple[Expected, Capture]) -> None:
@@ -220,7 +222,7 @@ def test_operators_keep_shapes_and_links(real: tuple[Expected, Capture]) -> None
     def parsed(text: str) -> str:
         return str(json.loads(text, strict=False)) if text else "None"
 
-    found = Counter(
+    counts = Counter(
         zip(
             ranges.start_ns[rows].tolist(),
             map(parsed, texts(capture, ranges.shapes[rows])),
@@ -233,7 +235,7 @@ def test_operators_keep_shapes_and_links(real: tuple[Expected, Capture]) -> None
             strict=True,
         )
     )
-    assert found == Counter(
+    assert counts == Counter(
         (
             ns(e["ts"]) - expected.base_ns,
             str(a.get("Input Dims", a.get("Input dims"))),

@@ -32,33 +32,33 @@ def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = ""
         return list(batches(con, Source('"some"', "rowid", NUMBERS, "ifnull(c, '')", condition)))
 
 
-def joined(found: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
+def joined(result: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
     """All rows."""
-    return [row for batch in found for row in zip(*(x.tolist() for x in batch.integers), batch.texts, strict=True)]
+    return [row for batch in result for row in zip(*(x.tolist() for x in batch.integers), batch.texts, strict=True)]
 
 
 def test_rows_of_several_portions(tmp_path: Path) -> None:
     """Numbers of any size and sign, columns that stay the same and then change, NULLs, in the order of the rows."""
     count = 3 * ROWS + 5
     values = [(n if n % 2 else -(1 << 62) - n, 7 if n < 2 * ROWS + 9 else 8, f"text {n}") for n in range(count)]
-    found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)] + [(count + 1, None, None, None)])
-    assert [batch.rows for batch in found] == [ROWS, ROWS, ROWS, 6]
-    assert joined(found) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
+    rows = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)] + [(count + 1, None, None, None)])
+    assert [batch.rows for batch in rows] == [ROWS, ROWS, ROWS, 6]
+    assert joined(rows) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
 
 
 def test_steady_column_that_changes_all_the_time(tmp_path: Path) -> None:
     """A column with another value in each batch is right, and so is one that changes within each."""
     count = 12 * ROWS
     values = [(n // ROWS, n // (ROWS - 1), "") for n in range(count)]
-    found = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)])
-    assert joined(found) == [(a, b, b"") for a, b, _ in values]
+    rows = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)])
+    assert joined(rows) == [(a, b, b"") for a, b, _ in values]
 
 
 def test_texts_with_any_letters(tmp_path: Path) -> None:
     """Texts that hold what stands between texts, NULs, broken UTF-8, numbers in the place of texts."""
     texts = ["a", "b\x1ec", "", "d\0e", "é", b"\xff\x1e", 12, 1.5]
-    found = read_rows(tmp_path, [(n, n, 0, text) for n, text in enumerate(texts)])
-    assert [text for _, _, text in joined(found)] == [
+    rows = read_rows(tmp_path, [(n, n, 0, text) for n, text in enumerate(texts)])
+    assert [text for _, _, text in joined(rows)] == [
         b"a", b"b\x1ec", b"", b"d\0e", "é".encode(), b"\xff\x1e", b"12", b"1.5",
     ]  # fmt: skip
 
@@ -66,15 +66,15 @@ def test_texts_with_any_letters(tmp_path: Path) -> None:
 def test_condition_and_ids_of_any_size(tmp_path: Path) -> None:
     """The first and the last id that SQLite knows, gaps between, rows left out."""
     ids = [-(1 << 63), -5, 0, 9, (1 << 63) - 1]
-    found = read_rows(tmp_path, [(number, n, n % 2, "t") for n, number in enumerate(ids)], condition="b = 0")
-    assert joined(found) == [(0, 0, b"t"), (2, 0, b"t"), (4, 0, b"t")]
+    rows = read_rows(tmp_path, [(number, n, n % 2, "t") for n, number in enumerate(ids)], condition="b = 0")
+    assert joined(rows) == [(0, 0, b"t"), (2, 0, b"t"), (4, 0, b"t")]
 
 
 def test_texts_that_are_too_long_together(tmp_path: Path) -> None:
     """Sixty megabytes of texts, of which SQLite would not make one value; Python 3.10 knows no such limit."""
     texts = [f"{n:05} ".encode() * 5_000 for n in range(2_000)]
-    found = read_rows(tmp_path, [(n, n, 0, text.decode()) for n, text in enumerate(texts)])
-    assert [text for _, _, text in joined(found)] == texts
+    rows = read_rows(tmp_path, [(n, n, 0, text.decode()) for n, text in enumerate(texts)])
+    assert [text for _, _, text in joined(rows)] == texts
 
 
 def test_no_rows(tmp_path: Path) -> None:
@@ -122,4 +122,4 @@ def test_name_of_a_thread_among_ranges(tmp_path: Path) -> None:
         write_export(tmp_path / "report.sqlite", {"StringIds": ("id value", []), "NVTX_EVENTS": (NVTX_COLUMNS, rows)})
     )
     assert [capture.strings[text] for text in capture.ranges.name.tolist()] == ["before", "behind"]
-    assert [found.name for found in capture.threads] == ["loader"]
+    assert [result.name for result in capture.threads] == ["loader"]

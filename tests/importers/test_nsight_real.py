@@ -113,7 +113,7 @@ def test_kernel_names_and_launch_geometry(path: Path, sql: Sql) -> None:
     )
     capture = cached(path)
     work, rows = capture.work, capture.work.kind == WorkKind.KERNEL
-    found = Counter(
+    counts = Counter(
         (*pair, *grid, *block)
         for *pair, grid, block in zip(
             names(capture, work.name[rows]),
@@ -123,7 +123,7 @@ def test_kernel_names_and_launch_geometry(path: Path, sql: Sql) -> None:
             strict=True,
         )
     )
-    assert found == expected
+    assert counts == expected
 
 
 @pytest.mark.parametrize("kind", [WorkKind.MEMCPY, WorkKind.MEMSET])
@@ -133,10 +133,10 @@ def test_bytes_of_copies_and_sets(path: Path, sql: Sql, kind: WorkKind) -> None:
     group = "copyKind" if kind == WorkKind.MEMCPY else "-1"
     expected = dict(sql.rows(table, f"SELECT {group}, sum(bytes) FROM {table} GROUP BY 1"))
     work = cached(path).work
-    found: Counter[int] = Counter()
+    counts: Counter[int] = Counter()
     for copy_kind, size in zip(work.copy_kind[work.kind == kind], work.num_bytes[work.kind == kind], strict=True):
-        found[int(copy_kind)] += int(size)
-    assert found == expected
+        counts[int(copy_kind)] += int(size)
+    assert counts == expected
 
 
 def test_calls(path: Path, sql: Sql) -> None:
@@ -148,7 +148,7 @@ def test_calls(path: Path, sql: Sql) -> None:
     )
     capture = cached(path)
     threads = [capture.threads[row] for row in capture.calls.thread]
-    found = zip(
+    result = zip(
         capture.calls.start_ns.tolist(),
         capture.calls.end_ns.tolist(),
         [thread.process_id for thread in threads],
@@ -157,7 +157,7 @@ def test_calls(path: Path, sql: Sql) -> None:
         names(capture, capture.calls.name),
         strict=True,
     )
-    assert list(found) == expected
+    assert list(result) == expected
 
 
 def test_synchronisations(path: Path, sql: Sql) -> None:
@@ -182,7 +182,7 @@ def test_ranges(path: Path, sql: Sql) -> None:
     capture = cached(path)
     ranges = capture.ranges
     threads = [capture.threads[row] for row in ranges.thread]
-    found = list(
+    items = list(
         zip(
             ranges.start_ns.tolist(),
             ranges.end_ns.tolist(),
@@ -191,7 +191,7 @@ def test_ranges(path: Path, sql: Sql) -> None:
             strict=True,
         )
     )
-    assert found == [row[:4] for row in expected]
+    assert items == [row[:4] for row in expected]
     for name, row in zip(names(capture, ranges.name), expected, strict=True):
         assert name
         assert row[4].startswith(name)

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS, KEPT, LONGEST_PAUSE_SECONDS, Failures
+from tensorboard_plugin_dlprof.imports.failures import (
+    FIRST_PAUSE_SECONDS,
+    LONGEST_PAUSE_SECONDS,
+    MAX_FAILURES,
+    Failures,
+)
 
 
 def test_pauses_grow_and_end() -> None:
@@ -31,7 +36,7 @@ def test_each_has_its_own_and_the_oldest_go() -> None:
     failures.add("a")
     assert failures.is_paused("a")
     assert not failures.is_paused("b")
-    for number in range(KEPT):
+    for number in range(MAX_FAILURES):
         failures.add(number)
     assert not failures.is_paused("a")
-    assert failures.is_paused(KEPT - 1)
+    assert failures.is_paused(MAX_FAILURES - 1)

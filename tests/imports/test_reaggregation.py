@@ -16,11 +16,11 @@ from tests.waiting import wait_for
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_the_queue_goes_on_after_its_thread_has_died(tmp_path: Path) -> None:
     """As where the system makes no more threads when the list of profiles wants one."""
-    told: list[int] = []
+    described: list[int] = []
 
     def finished() -> None:
-        told.append(len(told))
-        if len(told) == 1:
+        described.append(len(described))
+        if len(described) == 1:
             raise RuntimeError("can't start new thread")
 
     manager = ReaggregationManager(Cache(tmp_path / "cache"), GIGABYTE, threading.Lock(), finished)
@@ -30,4 +30,4 @@ def test_the_queue_goes_on_after_its_thread_has_died(tmp_path: Path) -> None:
         wait_for(lambda: manager._thread is None or not manager._thread.is_alive())
         (job,) = manager.jobs(gone.profile_id)
         assert job.state == "failed"
-    assert told == [0, 1]
+    assert described == [0, 1]

@@ -42,8 +42,8 @@ def database(tmp_path: Path) -> Path:
     source = tmp_path / "s.pickle"
     source.write_bytes(pickle.dumps(snapshot()))
     assert main(["import", str(source), "-o", str(tmp_path / "logs")]) == 0
-    (found,) = (tmp_path / "logs").glob("*.sqlite")
-    return found
+    (result,) = (tmp_path / "logs").glob("*.sqlite")
+    return result
 
 
 @pytest.fixture

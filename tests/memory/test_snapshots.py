@@ -84,12 +84,12 @@ def test_pairs_by_address() -> None:
     """Addresses are used again; a free without allocation and an allocation at an address in use are told apart."""
     address = np.array([1, 1, 2, 1, 3, 2, 2, -1], np.int64)
     change = np.array([10, -10, 5, 20, -7, 6, -6, 4], np.int64)
-    found = pair(address, change)
-    assert found.allocated.tolist() == [0, 2, 3, 5]
-    assert found.freed.tolist() == [1, 5, STAYS, 6]
-    assert found.num_bytes.tolist() == [10, 5, 20, 6]
-    assert found.freed_unseen.tolist() == [4]
-    assert found.lost_frees == 1
+    result = pair(address, change)
+    assert result.allocated.tolist() == [0, 2, 3, 5]
+    assert result.freed.tolist() == [1, 5, STAYS, 6]
+    assert result.num_bytes.tolist() == [10, 5, 20, 6]
+    assert result.freed_unseen.tolist() == [4]
+    assert result.lost_frees == 1
 
 
 _KEYS = b"\x80\x04}(\x8c\x08segments]\x8c\x0ddevice_traces]u"
@@ -190,13 +190,13 @@ def test_stacks_name_lines_ops_and_nodes_of_autograd(tmp_path: Path) -> None:
     path = tmp_path / "s.pickle"
     path.write_bytes(pickle.dumps({"segments": [], "device_traces": [events]}))
     history = only(path)
-    told = [
+    described = [
         (history.owners[owner], history.stacks[stack])
         for owner, stack in zip(history.blocks.owner, history.blocks.stack, strict=True)
     ]
     place = "me/net/model.py(7): forward"
-    assert told[:3] == [(place, f"aten::add_ < {place}"), ("MmBackward0", "aten::mm < MmBackward0"), ("", "")]
-    assert told[3] == told[0]
+    assert described[:3] == [(place, f"aten::add_ < {place}"), ("MmBackward0", "aten::mm < MmBackward0"), ("", "")]
+    assert described[3] == described[0]
 
 
 def test_what_is_cached_is_what_the_peak_leaves_of_the_reserved(tmp_path: Path) -> None:
@@ -226,8 +226,8 @@ def test_a_last_small_segment_does_not_make_what_the_peak_used_cached(tmp_path: 
     ]
     path = tmp_path / "s.pickle"
     path.write_bytes(pickle.dumps({"segments": segments, "device_traces": [events]}))
-    found = memory_of_source(path, None, lambda stage, fraction: None)
-    assert "Reserved 1020 bytes: 120 bytes of it cached" in found["headline"]
+    memory = memory_of_source(path, None, lambda stage, fraction: None)
+    assert "Reserved 1020 bytes: 120 bytes of it cached" in memory["headline"]
 
 
 def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ def test_odd_values_are_read_as_unknown(tmp_path: Path) -> None:
     assert history.in_use_bytes.tolist() == [0, 100, 100, 0, 0]
 
 
-def told(tmp_path: Path, content: dict[str, Any]) -> dict[str, Any]:
+def memory_of(tmp_path: Path, content: dict[str, Any]) -> dict[str, Any]:
     """The answer about a snapshot with this content."""
     path = tmp_path / "s.pickle"
     path.write_bytes(pickle.dumps(content))
@@ -263,9 +263,9 @@ def test_what_contradicts_itself_has_no_shares(tmp_path: Path, capsys: pytest.Ca
     ]
     small = {"device": 0, "total_size": 1_000, "blocks": blocks}
     for content in ({"segments": [small], "device_traces": [events]}, {"segments": [], "device_traces": [events]}):
-        found = told(tmp_path, content)
-        assert found["devices"]["0"]["peak_reserved_bytes"] is None
-        assert found["devices"]["0"]["fragmentation"]["cached_fraction"] is None
+        result = memory_of(tmp_path, content)
+        assert result["devices"]["0"]["peak_reserved_bytes"] is None
+        assert result["devices"]["0"]["fragmentation"]["cached_fraction"] is None
         for form in ("text", "html"):
             assert main(["memory", str(tmp_path / "s.pickle"), "--format", form]) == 0
             shares = re.findall(r"([\d.]+) %", capsys.readouterr().out)
@@ -279,9 +279,9 @@ def test_a_snapshot_without_events_tells_no_peak(tmp_path: Path) -> None:
     """Only what was held when it was taken; the key of events may be absent, and keys of newer versions are there."""
     blocks = [{"address": 0, "size": 1_024, "requested_size": 1_000, "state": "active_allocated", "frames": []}]
     segment = {"device": 2, "address": 0, "total_size": 4_096, "segment_pool_id": (0, 3), "is_expandable": True}
-    found = told(tmp_path, {"segments": [{**segment, "blocks": blocks, "user_metadata": "x"}]})
-    assert found["headline"].startswith("1000 bytes requested on GPU 2 when the snapshot was taken, which recorded no")
-    assert list(found["devices"]) == ["2"]
+    result = memory_of(tmp_path, {"segments": [{**segment, "blocks": blocks, "user_metadata": "x"}]})
+    assert result["headline"].startswith("1000 bytes requested on GPU 2 when the snapshot was taken, which recorded no")
+    assert list(result["devices"]) == ["2"]
 
 
 def test_expandable_segments_are_known_by_either_setting(tmp_path: Path) -> None:

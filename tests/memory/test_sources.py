@@ -27,29 +27,29 @@ START_NS = 1_795_298_936_749_247_818
 def timeline(rows: int, seed: int) -> list[list[int]]:
     """What PyTorch exports: blocks that were there before, others that come, change their version, and go."""
     chance = random.Random(seed)
-    found = [[-1, 1, 512 * chance.randint(1, 9), chance.choice((0, 1, 7))] for _ in range(20)]
-    alive = [row[2:] for row in found]
+    result = [[-1, 1, 512 * chance.randint(1, 9), chance.choice((0, 1, 7))] for _ in range(20)]
+    alive = [row[2:] for row in result]
     time = START_NS
-    while len(found) < rows:
+    while len(result) < rows:
         time += chance.randint(0, 2_000)
         if alive and chance.random() < 0.45:
             size, category = alive.pop(chance.randrange(len(alive)))
             if chance.random() < 0.2:
-                found += [[time, 3, -size, category], [time, 3, size, 5]]
+                result += [[time, 3, -size, category], [time, 3, size, 5]]
                 alive.append([size, 5])
             else:
-                found.append([time, 4, -size, category])
+                result.append([time, 4, -size, category])
         else:
             alive.append([512 * chance.randint(1, 9), chance.randint(2, 7)])
-            found.append([time, 2, *alive[-1]])
-    return found
+            result.append([time, 2, *alive[-1]])
+    return result
 
 
 def answer(path: Path) -> dict[str, Any]:
     """What ``dlprof memory`` says of the only GPU."""
-    found = memory_of_source(path, None, lambda what, fraction: None)
-    (device,) = found["devices"].values()
-    return {**device, "headline": found["headline"]}
+    memory = memory_of_source(path, None, lambda what, fraction: None)
+    (device,) = memory["devices"].values()
+    return {**device, "headline": memory["headline"]}
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -66,10 +66,10 @@ def test_a_timeline_has_the_peak_of_its_running_sum(tmp_path: Path, seed: int) -
         if time >= 0 and total > peak:
             peak, at_peak, peak_ns = total, {name: held for name, held in sums.items() if held}, time
     assert find_importer(path).name == "pytorch_memory_timeline"
-    found = answer(path)
-    assert (found["peak_bytes"], found["peak_ns"]) == (peak, peak_ns - START_NS - (rows[20][0] - START_NS))
-    assert {row["category"]: row["bytes"] for row in found["at_peak"]} == at_peak
-    assert found["peak_reserved_bytes"] is None
+    result = answer(path)
+    assert (result["peak_bytes"], result["peak_ns"]) == (peak, peak_ns - START_NS - (rows[20][0] - START_NS))
+    assert {row["category"]: row["bytes"] for row in result["at_peak"]} == at_peak
+    assert result["peak_reserved_bytes"] is None
 
 
 def test_a_timeline_is_a_profile_of_its_own(tmp_path: Path) -> None:
@@ -127,12 +127,12 @@ def test_memory_of_nsight_systems_is_taken_from_the_driver(tmp_path: Path) -> No
         "CUDA_GPU_MEMORY_USAGE_EVENTS": (columns, rows),
     }
     path = write_export(tmp_path / "report.sqlite", tables)
-    found = memory_of_source(path, None, lambda what, fraction: None)
-    first, second = found["devices"]["0"], found["devices"]["1"]
+    memory = memory_of_source(path, None, lambda what, fraction: None)
+    first, second = memory["devices"]["0"], memory["devices"]["1"]
     assert (first["peak_bytes"], first["peak_of"], first["relative"]) == (22 << 20, "allocated", False)
     assert first["at_peak"] == [{"category": "taken from the driver", "bytes": 22 << 20, "blocks": 2}]
     assert (first["end_bytes"], second["peak_bytes"], first["capacity_bytes"]) == (8 << 20, 1 << 20, 40 << 30)
-    assert "taken from the driver" in found["headline"]
+    assert "taken from the driver" in memory["headline"]
     capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
     assert capture.skipped == {"memory events with impossible values": 1}
     without = {**tables, "CUDA_GPU_MEMORY_USAGE_EVENTS": ("start bytes", [[1, 2]])}

@@ -27,8 +27,8 @@ def history_of(events: int, timed: bool = True) -> History:
     turn[order] = np.arange(events) - np.repeat(first, np.diff(np.append(first, events)))
     size = 512 * (1 + address % 97 + turn // 2 % 5)
     change = np.where(turn % 2 == 0, size, -size)
-    kept = (address % 100 == 0) & (turn > 0)
-    change[kept] = 0
+    remaining = (address % 100 == 0) & (turn > 0)
+    change[remaining] = 0
     pairs = pair(np.where(change != 0, address, -1), change)
     in_use = 10_000_000 + np.append(0, np.cumsum(change))
     return History(
@@ -116,9 +116,9 @@ def test_categories_are_told_of_any_number_of_events(timed: bool) -> None:
     assert len(categories) > 5
     assert np.sum(list(categories.values()), axis=0).tolist() == curve["in_use_max_bytes"]
     for number in (1, 25, 49):
-        told = {name: each[number] for name, each in categories.items() if each[number]}
+        described = {name: each[number] for name, each in categories.items() if each[number]}
         states = np.flatnonzero(history.in_use_bytes == curve["in_use_max_bytes"][number]).tolist()
-        assert told in [{row.name: row.num_bytes for row in by_category(history, state)} for state in states]
+        assert described in [{row.name: row.num_bytes for row in by_category(history, state)} for state in states]
 
 
 def test_any_moment_has_its_blocks() -> None:
@@ -134,8 +134,8 @@ def test_any_moment_has_its_blocks() -> None:
         assert blocks.num_bytes.sum() + 10_000_000 == history.in_use_bytes[state]
         assert (blocks.freed == STAYS).sum() == (history.blocks.freed[is_open] == STAYS).sum()
         moment = int(history.time_ns[max(state - 1, 0)]) if state else -1
-        found, _, in_use = state_of(con, facts, moment)
-        assert in_use == history.in_use_bytes[found]
+        result, _, in_use = state_of(con, facts, moment)
+        assert in_use == history.in_use_bytes[result]
         answer = memory_at(con, Scope(1, 0, ""), 0, moment)
         for rows in ("at_peak", "by_owner", "by_module", "by_stack", "by_size"):
             assert sum(row["bytes"] for row in answer[rows]) == in_use

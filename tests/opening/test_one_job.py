@@ -32,17 +32,17 @@ sys.exit(run_and_end(job))
 
 
 @pytest.mark.parametrize(
-    ("work", "daemon", "told"),
+    ("work", "daemon", "described"),
     [
         ("time.sleep(60)", True, "told "),
         ("threading.main_thread().join()", False, "told worked\nlooked through all objects\n"),
     ],
 )
-def test_a_job_ends_the_process_unless_a_thread_has_something_to_do(work: str, daemon: bool, told: str) -> None:
+def test_a_job_ends_the_process_unless_a_thread_has_something_to_do(work: str, daemon: bool, described: str) -> None:
     """Its exit code and output are there either way; a daemon thread is waited for by nobody."""
     command = [sys.executable, "-c", _PROGRAM.format(work=work, daemon=daemon)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stdout, ended.stderr) == (3, told, "")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (3, described, "")
 
 
 def test_an_error_of_a_job_is_told() -> None:
@@ -53,9 +53,9 @@ def test_an_error_of_a_job_is_told() -> None:
     assert "ZeroDivisionError" in ended.stderr
 
 
-_TOLD_IN_A_CALLBACK = """
+_SIGTERM_IN_A_CALLBACK = """
 import os, signal, sqlite3
-from tensorboard_plugin_dlprof.opening.one_job import end_when_told
+from tensorboard_plugin_dlprof.opening.one_job import exit_on_sigterm
 from tensorboard_plugin_dlprof.opening.sqlite_file import reading
 
 def authorize(*_asked):
@@ -63,7 +63,7 @@ def authorize(*_asked):
     return sqlite3.SQLITE_OK
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # Python leaves it ignored in a shell's background jobs
-end_when_told()
+exit_on_sigterm()
 con = sqlite3.connect(":memory:")
 con.set_authorizer(authorize)
 with reading("a.sqlite"):
@@ -75,7 +75,7 @@ with reading("a.sqlite"):
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, -signal.SIGINT)])
 def test_a_job_that_is_told_to_end_while_sqlite_asks_something(number: signal.Signals, code: int) -> None:
     """What is raised in SQLite's callbacks is a refusal to it: the file was called one that asks for too much."""
-    program = _TOLD_IN_A_CALLBACK.format(number=int(number))
+    program = _SIGTERM_IN_A_CALLBACK.format(number=int(number))
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.returncode == code, ended.stderr
 

@@ -203,8 +203,8 @@ def test_optional_tables_and_columns_are_reported(tmp_path: Path) -> None:
     )
     with closing(open_untrusted(tmp_path / "a.sqlite")) as con:
         assert real_tables(con) == {"work", "o"}
-        found = require_tables(con, {"work": ("start",)}, optional=("o", "v", "none"))
-    assert found == {"work": {"start", "name", "extra"}, "o": {"x"}}
+        result = require_tables(con, {"work": ("start",)}, optional=("o", "v", "none"))
+    assert result == {"work": {"start", "name", "extra"}, "o": {"x"}}
 
 
 def test_damaged_copies_end_in_rows_or_a_sentence(tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ def test_precisions_say_what_the_dashboard_says(name: str, tmp_path: Path) -> No
     """All of them are all kernels, those on matrix units and those that nobody can tell as many as counted there."""
     with closing(open_database(database_of(name, tmp_path))) as connection:
         scope = find_scope(connection)
-        found = efficiency(connection, scope)["precisions"]
+        result = efficiency(connection, scope)["precisions"]
         everything, memory, using = connection.execute(
             "SELECT total_gpu_time, memory_gpu_time, using_tc_gpu_time FROM view_kernel_summary WHERE aggr_id = ?",
             (scope.aggregation,),
@@ -126,7 +126,7 @@ def test_precisions_say_what_the_dashboard_says(name: str, tmp_path: Path) -> No
         ).fetchone()
 
     def total(unit: str, key: Literal["kernel_ns", "kernels"]) -> int:
-        return sum(each[key] or 0 for each in found if unit in ("", each["matrix_unit"]))
+        return sum(each[key] or 0 for each in result if unit in ("", each["matrix_unit"]))
 
     assert [total(unit, "kernel_ns") for unit in ("", "yes", "unknown")] == [
         everything - memory,
@@ -142,8 +142,8 @@ def test_precisions_are_those_of_kernels_not_of_ops(tmp_path: Path) -> None:
     database = tmp_path / "a.dlprof_dldb.sqlite"
     import_source(case.write(tmp_path / "a.json"), database, ImportOptions(), _ignore)
     with closing(open_database(database)) as connection:
-        found = efficiency(connection, find_scope(connection))["precisions"]
-    assert sorted((each["precision"], each["matrix_unit"], each["kernel_ns"]) for each in found) == [
+        result = efficiency(connection, find_scope(connection))["precisions"]
+    assert sorted((each["precision"], each["matrix_unit"], each["kernel_ns"]) for each in result) == [
         ("fp16", "no", 100_000),
         ("fp16", "yes", 100_000),
     ]

@@ -52,9 +52,9 @@ def folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     import_source(source, first, ImportOptions(), ignore)
     with Served(folders["first"]) as server:
         often = server.ask("/table", 1, table="ops", sort="-calls")["rows"][0]["op_id"]
-    chosen = {"key_op": often, "iter_start": 1, "iter_stop": 2}
-    import_source(source, second, ImportOptions(**chosen), ignore)
-    assert aggregate_database(first, both, Selection(**chosen), ignore).aggregation == 2
+    selected = {"key_op": often, "iter_start": 1, "iter_stop": 2}
+    import_source(source, second, ImportOptions(**selected), ignore)
+    assert aggregate_database(first, both, Selection(**selected), ignore).aggregation == 2
     if request.param == "as DLProf's":
         for database in (first, both, second):
             drop_extensions(database)
@@ -79,8 +79,8 @@ class Served:
         query = {"profile": self._profile, "aggregation": aggregation, **more}
         answer = self._server.get(f"{route}?{urllib.parse.urlencode(query)}")
         assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json or {}
-        return {key: value for key, value in found.items() if key not in OF_OTHERS}
+        result: dict[str, Any] = answer.json or {}
+        return {key: value for key, value in result.items() if key not in OF_OTHERS}
 
 
 @pytest.fixture(scope="module", params=[("first", 1), ("second", 2)], ids=["first", "added"])
@@ -94,27 +94,27 @@ def served(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Iterator
 @pytest.mark.parametrize("table", sorted(TABLES.keys() - GAPS.keys() - {"memory_blocks"}))  # whatever is aggregated
 def test_tables_beside_another_aggregation(served: tuple[Ask, Ask], table: str) -> None:
     """Their rows, and of those that are about something, the rows about all of it that there is."""
-    alone, beside = served
+    alone, neighbour = served
     about: list[dict[str, str]] = [{}]
     for link in TABLES[table].links:
         of, key = ROWS[table] if link == "row" else OWNERS[link]
         rows = alone("/table", table=of, limit="12")["rows"]
         assert rows
         about = [{**known, link: row[key]} for known in about for row in rows]
-    found = 0
+    result = 0
     for links in about:
         answer = alone("/table", table=table, limit="1000", **links)
-        assert beside("/table", table=table, limit="1000", **links) == answer
-        found += len(answer["rows"])
-    assert found
+        assert neighbour("/table", table=table, limit="1000", **links) == answer
+        result += len(answer["rows"])
+    assert result
 
 
 @pytest.mark.parametrize("route", ["/dashboard", "/groups", "/iterations", "/findings", "/efficiency"])
 def test_pages_beside_another_aggregation(served: tuple[Ask, Ask], route: str) -> None:
     """All but which aggregations there are."""
-    alone, beside = served
-    answer, other = alone(route), beside(route)
+    alone, neighbour = served
+    answer, other = alone(route), neighbour(route)
     assert answer
     for each in (answer, other) if route == "/findings" else ():
-        each["findings"] = [found for found in each["findings"] if found["detector"] not in OF_LEFT_OUT]
+        each["findings"] = [result for result in each["findings"] if result["detector"] not in OF_LEFT_OUT]
     assert other == answer

@@ -25,14 +25,14 @@ def test_a_recording_without_gpu_work_says_how_to_record_it(tmp_path: Path) -> N
     trace = tmp_path / "trace.json"
     op = event("cpu_op", "aten::mm", 10, 5, 1)
     trace.write_text(json.dumps({"traceEvents": [op]}))
-    told = import_source(trace, database, ImportOptions(), ignore).warnings
-    assert told == ["This recording holds no GPU work."]
+    imported = import_source(trace, database, ImportOptions(), ignore).warnings
+    assert imported == ["This recording holds no GPU work."]
     with closing(open_database(database)) as connection:
         (note,) = coverage_notes(connection, find_scope(connection))
-    assert note["message"] == told[0]
+    assert note["message"] == imported[0]
     assert "ProfilerActivity.CUDA" in note["hint"]
     trace.write_text(json.dumps({"traceEvents": [op, *work(1, "gpu_memcpy", "Memcpy HtoD", 20, 5, 0)]}))
-    assert told[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
+    assert imported[0] not in import_source(trace, database, ImportOptions(), ignore).warnings
 
 
 @pytest.mark.parametrize(

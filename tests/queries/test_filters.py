@@ -47,9 +47,9 @@ from tensorboard_plugin_dlprof.queries.filters import (
 )
 def test_filters(column_type: ColumnType, text: str, sql: str, values: tuple[float, ...]) -> None:
     """Comparisons, ranges with both ends, units, yes and no."""
-    found = condition("c", column_type, text)
-    assert found.sql == sql
-    assert found.values == pytest.approx(values)
+    result = condition("c", column_type, text)
+    assert result.sql == sql
+    assert result.values == pytest.approx(values)
 
 
 @pytest.mark.parametrize(
@@ -103,12 +103,12 @@ def test_wildcards_in_a_search_are_letters() -> None:
 def test_a_search_of_any_length_finds_what_contains_it(length: int) -> None:
     """Names of kernels are longer than the patterns that a hardened connection takes."""
     text = ("aB_%'" * 400)[:length]
-    found = containing(text)
+    result = containing(text)
     with closing(sqlite3.connect(":memory:")) as con:
         if hasattr(con, "setlimit"):
             con.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN_BYTES)
         con.execute("CREATE TABLE names (name)")
         names = [f"before {text.swapcase()} after", f"before {text[1:]}", None]
         con.executemany("INSERT INTO names VALUES (?)", [(name,) for name in names])
-        rows = con.execute(f"SELECT name FROM names WHERE {found.sql.format('name')}", found.values).fetchall()
+        rows = con.execute(f"SELECT name FROM names WHERE {result.sql.format('name')}", result.values).fetchall()
     assert rows == [(names[0],)]

@@ -34,13 +34,13 @@ def test_the_ops_table_is_the_view(golden: UntrustedConnection) -> None:
         *("op_id", "name", "gpu_time_ns", "cpu_time_ns", "direction", "op_type", "calls", "eligible"),
         *("using_tensor_cores", "kernel_calls", "data_type", "stack_trace"),
     ]
-    found = page(golden, find_table("ops"), find_scope(golden), PageRequest(limit=1_000))
+    result = page(golden, find_table("ops"), find_scope(golden), PageRequest(limit=1_000))
     view = golden.execute(
         "SELECT op_node_id, op_node_name, gpu_time, cpu_time, direction, op_node_type, num_calls, tc_eligible, "
         "using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
     ).fetchall()
-    assert sorted(tuple(row[key] for key in keys) for row in found.rows) == sorted(view)
-    assert found.total == 32
+    assert sorted(tuple(row[key] for key in keys) for row in result.rows) == sorted(view)
+    assert result.total == 32
 
 
 def test_the_kernels_of_every_op_are_the_view(golden: UntrustedConnection) -> None:
@@ -48,9 +48,9 @@ def test_the_kernels_of_every_op_are_the_view(golden: UntrustedConnection) -> No
     scope = find_scope(golden)
     rows = []
     for (op,) in golden.execute("SELECT op_node_id FROM view_op_nodes").fetchall():
-        found = page(golden, find_table("kernels_of_op"), scope, PageRequest(limit=1_000, op=op))
+        result = page(golden, find_table("kernels_of_op"), scope, PageRequest(limit=1_000, op=op))
         keys = ("name", "using_tensor_cores", "calls", "gpu_time_ns", "average_ns", "minimum_ns", "maximum_ns")
-        rows += [(op, *(row[key] for key in keys)) for row in found.rows]
+        rows += [(op, *(row[key] for key in keys)) for row in result.rows]
     view = golden.execute(
         "SELECT op_node_id, kernel_name, uses_tc, calls, gpu_time, avg, min, max FROM view_kernel_summaries"
     ).fetchall()

@@ -103,9 +103,9 @@ def test_what_does_not_fit_is_told(layers: UntrustedConnection) -> None:
     whole = {row["path"]: row for row in rows(group_tree(layers, scope))}
     tree = group_tree(layers, scope, limit=5)
     assert (tree["total"], tree["left_out"]) == (9, 4)
-    found = {row["path"]: row for row in rows(tree)}
-    assert set(found) == {"/", "copy", "/net/", "/net/Layer[2]/", "/net/Layer[3]/"}
-    for path, row in found.items():
+    result = {row["path"]: row for row in rows(tree)}
+    assert set(result) == {"/", "copy", "/net/", "/net/Layer[2]/", "/net/Layer[3]/"}
+    for path, row in result.items():
         assert [row[key] for key in (*SUMMED, "children")] == [whole[path][key] for key in (*SUMMED, "children")]
 
 

@@ -84,11 +84,11 @@ def test_bars_of_a_range(
 ) -> None:
     """The same sums whether blocks, single iterations or both are added up, with their shortest and longest."""
     con, scope, single = opened
-    found = iteration_bars(con, scope, first, last, bins)
+    result = iteration_bars(con, scope, first, last, bins)
     inside = [row for row in single if (first or 0) <= (row["iteration"] or 0) <= (last or 10**9)]
-    check_sums(found["rows"], inside)
-    assert len(found["rows"]) <= bins + 2  # where the aggregation begins and ends within a bar
+    check_sums(result["rows"], inside)
+    assert len(result["rows"]) <= bins + 2  # where the aggregation begins and ends within a bar
     longest = max(row["duration_ns"] or 0 for row in inside)
     shortest = min(row["duration_ns"] or 0 for row in inside)
-    assert max(bar["longest_ns"] or 0 for bar in found["rows"]) == longest
-    assert min(bar["shortest_ns"] or 0 for bar in found["rows"]) == shortest
+    assert max(bar["longest_ns"] or 0 for bar in result["rows"]) == longest
+    assert min(bar["shortest_ns"] or 0 for bar in result["rows"]) == shortest

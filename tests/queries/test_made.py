@@ -64,12 +64,12 @@ def test_the_parts_add_up_to_the_wall_time(ours: UntrustedConnection) -> None:
 
 def test_utilization_is_the_kernels_time_over_wall_time(ours: UntrustedConnection) -> None:
     """240 µs busy; the device's share is the same, because there is one."""
-    found = summary.gpu_utilization(ours, find_scope(ours))
-    assert found["busy_ns"] == 240_000
-    assert found["wall_ns"] is not None
-    assert found["fraction"] == pytest.approx(240_000 / found["wall_ns"])
-    assert [device["busy_ns"] for device in found["devices"]] == [240_000]
-    assert [device["name"] for device in found["devices"]] == ["NVIDIA Test GPU"]
+    result = summary.gpu_utilization(ours, find_scope(ours))
+    assert result["busy_ns"] == 240_000
+    assert result["wall_ns"] is not None
+    assert result["fraction"] == pytest.approx(240_000 / result["wall_ns"])
+    assert [device["busy_ns"] for device in result["devices"]] == [240_000]
+    assert [device["name"] for device in result["devices"]] == ["NVIDIA Test GPU"]
 
 
 def test_iterations_are_the_steps(ours: UntrustedConnection) -> None:
@@ -85,21 +85,21 @@ def test_iterations_are_the_steps(ours: UntrustedConnection) -> None:
 
 def test_the_most_expensive_ops(ours: UntrustedConnection) -> None:
     """All the GPU time is in adds."""
-    found = top_ops(ours, find_scope(ours))
-    assert {op["op_type"] for op in found} == {"add"}
-    assert sum(op["gpu_time_ns"] or 0 for op in found) == 240_000
-    assert sum(op["gpu_time_fraction"] or 0 for op in found) == pytest.approx(1)
+    ops = top_ops(ours, find_scope(ours))
+    assert {op["op_type"] for op in ops} == {"add"}
+    assert sum(op["gpu_time_ns"] or 0 for op in ops) == 240_000
+    assert sum(op["gpu_time_fraction"] or 0 for op in ops) == pytest.approx(1)
 
 
 def test_the_kernels_of_an_op(ours: UntrustedConnection) -> None:
     """Their times add up to those of the op, and the full name is there."""
     scope = find_scope(ours)
     op = page(ours, find_table("ops"), scope, PageRequest(limit=1)).rows[0]
-    found = page(ours, find_table("kernels_of_op"), scope, PageRequest(op=str(op["op_id"])))
-    assert sum(int(row["gpu_time_ns"] or 0) for row in found.rows) == op["gpu_time_ns"]
-    assert "AddFunctor" in str(found.rows[0]["long_name"])
-    assert found.rows[0]["family"] == "elementwise"
-    assert found.rows[0]["gpu_time_fraction"] == 1.0
+    result = page(ours, find_table("kernels_of_op"), scope, PageRequest(op=str(op["op_id"])))
+    assert sum(int(row["gpu_time_ns"] or 0) for row in result.rows) == op["gpu_time_ns"]
+    assert "AddFunctor" in str(result.rows[0]["long_name"])
+    assert result.rows[0]["family"] == "elementwise"
+    assert result.rows[0]["gpu_time_fraction"] == 1.0
 
 
 def test_the_headline_and_the_source(ours: UntrustedConnection) -> None:

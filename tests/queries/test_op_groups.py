@@ -48,12 +48,12 @@ def rows_of(
 ) -> tuple[list[Row], dict[str, object]]:
     """All rows that pass, and the totals."""
     with opened_database(database) as connection:
-        scope, found, request = (
+        scope, result, request = (
             find_scope(connection),
             table_of(connection, table),
             PageRequest(where=filters, **(links or {})),
         )
-        return list(stream(connection, found, scope, request)), dict(totals(connection, found, scope, request))
+        return list(stream(connection, result, scope, request)), dict(totals(connection, result, scope, request))
 
 
 def whole(row: Row, key: str) -> int:
@@ -87,8 +87,8 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
 def test_the_ops_of_a_row_are_those_that_it_sums(amp: Path, table: str, members: str) -> None:
     """The first two rows, with their numbers."""
     for row in rows_of(amp, table)[0][:2]:
-        found, sums = rows_of(amp, members, {"row": str(row["op_type" if table == "op_types" else "key"])})
-        assert len(found) == row["ops"]
+        result, sums = rows_of(amp, members, {"row": str(row["op_type" if table == "op_types" else "key"])})
+        assert len(result) == row["ops"]
         assert (sums["gpu_time_ns"], sums["calls"]) == (row["gpu_time_ns"], row["calls"])
 
 

@@ -75,8 +75,8 @@ def _database(folder: Path, case: Case) -> Path:
 
 def _rows(folder: Path, case: Case, table: str) -> list[dict[str, Any]]:
     with closing(open_database(_database(folder, case))) as connection:
-        found = page(connection, find_table(table), find_scope(connection), PageRequest(limit=100))
-        return [dict(row) for row in found.rows]
+        result = page(connection, find_table(table), find_scope(connection), PageRequest(limit=100))
+        return [dict(row) for row in result.rows]
 
 
 IMAGES = [[64, 64, 56, 56], [64, 64, 3, 3], [64], [], [], [], [], [], []]
@@ -125,8 +125,8 @@ def test_use_of_matrix_units_is_a_yes_or_no_of_the_efficiency_too(
         (row,) = page(connection, table, scope, PageRequest()).rows
         assert row["matrix_unit"] is uses
         for asked in ("yes", "no", "unknown"):
-            found = page(connection, table, scope, PageRequest(where={"matrix_unit": asked}))
-            assert len(found.rows) == (asked == word)
+            result = page(connection, table, scope, PageRequest(where={"matrix_unit": asked}))
+            assert len(result.rows) == (asked == word)
 
 
 def test_the_dimension_and_the_padded_shape_are_named(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_the_tree_tells_the_causes_of_every_node(tmp_path: Path) -> None:
         import_source(case.write(tmp_path / "a.json"), database, ImportOptions(), lambda _doing, _fraction: None)
         with closing(open_database(database)) as connection:
             causes = group_tree(connection, find_scope(connection))["causes"] or []
-        found = [(each["cause"], each["label"], set(each["kernel_ns"]), set(each["ops"])) for each in causes]
-        assert found == expected
+        result = [(each["cause"], each["label"], set(each["kernel_ns"]), set(each["ops"])) for each in causes]
+        assert result == expected
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -77,10 +77,10 @@ def ids(connection: sqlite3.Connection, **options: object) -> list[object]:
 
 def test_the_default_order_and_the_scope(connection: sqlite3.Connection) -> None:
     """Longest first; rows of other ops and aggregations are not there."""
-    found = page(connection, LAUNCHES, SCOPE, PageRequest(op="A"))
-    assert [row["id"] for row in found.rows] == [1, 3, 2]
-    assert (found.total, found.filtered, found.sort) == (3, 3, "-time_ns")
-    assert found.rows[0] == {"id": 1, "name": "sgemm", "time_ns": 30, "stream": 7, "note": "x", "secret": "x"}
+    result = page(connection, LAUNCHES, SCOPE, PageRequest(op="A"))
+    assert [row["id"] for row in result.rows] == [1, 3, 2]
+    assert (result.total, result.filtered, result.sort) == (3, 3, "-time_ns")
+    assert result.rows[0] == {"id": 1, "name": "sgemm", "time_ns": 30, "stream": 7, "note": "x", "secret": "x"}
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_equal_rows_of_the_default_order_are_sorted_by_another_column(connection
     connection.execute("INSERT INTO launches VALUES (6, 1, 'A', 1, 15, NULL, '')")
 
     def sorted_by(sort: str) -> list[object]:
-        found = page(connection, table, SCOPE, PageRequest(op="A", sort=sort))
-        return [row["id"] for row in found.rows]
+        result = page(connection, table, SCOPE, PageRequest(op="A", sort=sort))
+        return [row["id"] for row in result.rows]
 
     assert sorted_by("") == sorted_by("-stream") == [1, 3, 6, 2]
     assert sorted_by("stream") == [1, 3, 6, 2]
@@ -139,8 +139,8 @@ def test_ops_without_gpu_time_are_sorted_by_their_time_on_the_host(tmp_path: Pat
     trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}), encoding="utf-8")
     import_source(trace, database, ImportOptions(), lambda _what, _fraction: None)
     with closing(open_database(database)) as opened:
-        found = page(opened, OPS, SCOPE, PageRequest()).rows
-    assert [row["op_type"] for row in found] == ["linear", "sum", "relu"]
+        result = page(opened, OPS, SCOPE, PageRequest()).rows
+    assert [row["op_type"] for row in result] == ["linear", "sum", "relu"]
 
 
 def test_many_hits_take_the_other_plan_and_give_the_same_rows(

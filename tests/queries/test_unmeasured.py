@@ -45,9 +45,9 @@ PEAKS, FLOPS = "What the GPU could do", "FLOPs of matrix multiplications, convol
 )
 def test_what_is_missing(tmp_path: Path, case: Case, what: str, hint: str) -> None:
     """Each by itself: the trace has shapes and a GPU of the table, unless the case takes them away."""
-    found = _missing(case.write(tmp_path / "a.json"), tmp_path)
-    assert hint in found[what]
-    assert found.keys() - {what} <= {"Theoretical occupancy, waves and tail", "Achieved occupancy"}
+    result = _missing(case.write(tmp_path / "a.json"), tmp_path)
+    assert hint in result[what]
+    assert result.keys() - {what} <= {"Theoretical occupancy, waves and tail", "Achieved occupancy"}
 
 
 def test_shapes_are_asked_for_where_the_framework_records_them(tmp_path: Path) -> None:

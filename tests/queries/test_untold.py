@@ -97,7 +97,7 @@ def steps(tmp_path_factory: pytest.TempPathFactory) -> Iterator[UntrustedConnect
         yield connection
 
 
-TOLD = ("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_kernel_time_ns", "unknown_kernel_ns",
+KNOWN = ("tensor_core_kernels", "tensor_core_time_ns", "tensor_core_kernel_time_ns", "unknown_kernel_ns",
         "unknown_kernels", "other_kernel_ns")  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def test_iterations_tell_the_least_that_was_on_tensor_cores(steps: UntrustedConn
     """And nothing where nothing is known; that none was where all is known."""
     scope = find_scope(steps)
     rows = page(steps, table_of(steps, "iterations"), scope, PageRequest()).rows
-    assert [tuple(row[key] for key in TOLD) for row in rows] == [
+    assert [tuple(row[key] for key in KNOWN) for row in rows] == [
         (None, None, None, 10_000, 1, 0),
         (1, 10_000, 10_000, 20_000, 1, 0),
         (0, 0, 0, 0, 0, 10_000),

@@ -32,8 +32,8 @@ def test_the_tree_does_not_take_what_is_not_known_for_not_eligible(tmp_path: Pat
     database = tmp_path / "dldb.sqlite"
     import_source(write_trace(tmp_path / "trace.json", steps=3), database, ImportOptions(), ignore)
     with closing(open_database(database)) as connection:
-        told = group_tree(connection, find_scope(connection))["nodes"]["eligible_ops"]
-    assert None not in told
+        tree = group_tree(connection, find_scope(connection))["nodes"]["eligible_ops"]
+    assert None not in tree
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("UPDATE op_nodes SET tc_eligible = 0, using_tc = 0")
         connection.execute("UPDATE group_ops SET num_supported_leaf_ops = 0, num_tc_leaf_ops = 0")
@@ -106,7 +106,7 @@ def test_tree_table_and_report_tell_the_same_of_groups(tmp_path: Path, change: C
             row["Name"]: (row["Num TC Eligible Ops"], row["Num Ops Using TC"])
             for row in json.loads(text.getvalue())["Group Op Report"]
         }
-    assert None in {number for told in tree.values() for number in told}
+    assert None in {number for described in tree.values() for number in described}
     assert table == tree
-    assert {path: told for path, told in report.items() if path != "_CompleteModel_"} == tree
+    assert {path: described for path, described in report.items() if path != "_CompleteModel_"} == tree
     assert report["_CompleteModel_"] == tree["/"]

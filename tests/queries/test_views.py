@@ -50,9 +50,9 @@ class Asked:
 def asked(database: Path) -> Iterator[Asked]:
     """Both ways to ask."""
     with closing(open_database(database)) as connection:
-        found = Asked(database, connection)
-        with closing(found.plain):
-            yield found
+        result = Asked(database, connection)
+        with closing(result.plain):
+            yield result
 
 
 def test_op_types(asked: Asked) -> None:
@@ -199,7 +199,7 @@ def test_gpus(asked: Asked) -> None:
 
 def test_shapes_of_ops(asked: Asked) -> None:
     """Those of the first call; empty where none were recorded."""
-    found = dict(asked.ours("ops", "op_id", "input_shapes"))
+    values = dict(asked.ours("ops", "op_id", "input_shapes"))
     shapes = {
         op_id: None if text.strip() in ("", "null") else text.rstrip()
         for op_id, _, text in asked.theirs(
@@ -208,4 +208,4 @@ def test_shapes_of_ops(asked: Asked) -> None:
             "JOIN dictionary AS text ON text.id = instance.input_shapes_id GROUP BY op.id"
         )
     }
-    assert found == {op_id: shapes.get(op_id) for op_id in found}
+    assert values == {op_id: shapes.get(op_id) for op_id in values}

@@ -22,7 +22,7 @@ def member(rank: int, host: str = "", **columns: Int64s) -> Member:
     """
     overlap = {name: columns.pop(name, NONE) for name in ("overlap_start_ns", "overlap_stop_ns")}
     count = max(map(len, columns.values()), default=0)
-    told = {name: columns.get(name, np.zeros(count, np.int64)) for name in CommunicationRows.__struct_fields__}
+    described = {name: columns.get(name, np.zeros(count, np.int64)) for name in CommunicationRows.__struct_fields__}
     nothing = Parts(*(NONE for _ in Parts.__struct_fields__))
     tables = RankTables(
         process_id=rank,
@@ -37,7 +37,7 @@ def member(rank: int, host: str = "", **columns: Int64s) -> Member:
         iterations=NONE,
         parts=nothing,
         groups=[],
-        communication=CommunicationRows(**told),
+        communication=CommunicationRows(**described),
         **overlap,
     )
     return Member(rank, Fingerprint(f"{rank}.sqlite", 0, 0), f"{rank}", 0, host, 0, tables, is_amd=False)
@@ -53,7 +53,7 @@ def operations(members: list[int], start_ns: Any, end_ns: Any, **facts: Any) -> 
     start, end = np.array(start_ns, np.int64), np.array(end_ns, np.int64)
     count = start.shape[1]
     same = np.full(count, 1_000, np.int64)
-    told: dict[str, Any] = {
+    described: dict[str, Any] = {
         "key": ("1", tuple(members), len(members)),
         "description": "",
         "pair": False,
@@ -71,4 +71,4 @@ def operations(members: list[int], start_ns: Any, end_ns: Any, **facts: Any) -> 
         "split": np.zeros(count, np.int64),
         "used": np.ones(count, np.bool_),
     }
-    return Operations(**told | facts)
+    return Operations(**described | facts)

@@ -39,5 +39,5 @@ def rows(made: Made, query: str) -> list[dict[str, Any]]:
 def answer(made: Made) -> dict[str, Any]:
     """The answer of a job."""
     (row,) = rows(made, "SELECT value FROM job_info WHERE key = 'answer'")
-    found: dict[str, Any] = json.loads(row["value"])
-    return found
+    data: dict[str, Any] = json.loads(row["value"])
+    return data

@@ -52,12 +52,12 @@ def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof
     assert "Rank 2" in said
     assert len(list(out.rglob("*.dlprof_dldb.sqlite"))) == 4
     code, said, _ = dlprof("distributed", out, "--format", "json")
-    found = json.loads(said)
+    data = json.loads(said)
     assert code == exit_codes.SUCCESS
-    assert found["verdict"]["rank"] == 2
-    assert {"ranks", "groups", "verdict", "missing", "clocks", "left_out"} <= found.keys()
+    assert data["verdict"]["rank"] == 2
+    assert {"ranks", "groups", "verdict", "missing", "clocks", "left_out"} <= data.keys()
     parts = ("compute_ns", "exposed_communication_ns", "exposed_copy_ns", "idle_ns")
-    assert all(sum(row[part] for part in parts) == row["window_ns"] for row in found["ranks"])
+    assert all(sum(row[part] for part in parts) == row["window_ns"] for row in data["ranks"])
     _, said, _ = dlprof("distributed", out, "--format", "csv", "--iteration", "4")
     table = list(csv.DictReader(io.StringIO(said)))
     assert [row["rank"] for row in table] == ["0", "1", "2", "3"]
@@ -138,11 +138,11 @@ def test_ranks_are_found_in_paths_by_an_expression_of_the_user(tmp_path: Path, d
         target.parent.mkdir(parents=True)
         target.write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
 
-    def told(*words: str) -> list[tuple[int, str]]:
+    def ranks_of(*words: str) -> list[tuple[int, str]]:
         _, said, _ = dlprof("distributed", tmp_path / "job", "--format", "json", *words)
         return [(row["rank"], row["database"].split("/")[0]) for row in json.loads(said)["ranks"]]
 
-    assert told("--rank-regex", r"node-(\d+)x") == [(0, "node-0x"), (1, "node-1x")]
+    assert ranks_of("--rank-regex", r"node-(\d+)x") == [(0, "node-0x"), (1, "node-1x")]
     assert "numbered" in dlprof("distributed", tmp_path / "job")[2]
     with pytest.raises(SystemExit):
         dlprof("distributed", tmp_path / "job", "--rank-regex", "node")

@@ -28,10 +28,10 @@ def test_a_real_job_has_the_numbers_of_its_raw_files(name: str, tmp_path: Path) 
     facts = json.loads(facts_file.read_text())
     import_into(tmp_path / "job", sources)
     made = made_in(tmp_path / "job")
-    found = {row["rank"]: row for row in rows(made, "SELECT * FROM job_ranks")}
+    result = {row["rank"]: row for row in rows(made, "SELECT * FROM job_ranks")}
     across = facts["across"]
     for rank in facts["ranks"]:
-        row, whole, number = found[rank["rank"]], rank["whole_capture"], str(rank["rank"])
+        row, whole, number = result[rank["rank"]], rank["whole_capture"], str(rank["rank"])
         assert row["window_ns"] == whole["window_ns"]
         assert row["compute_ns"] == whole["compute_ns"]
         assert row["exposed_communication_ns"] == whole["exposed_comm_ns"]

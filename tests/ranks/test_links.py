@@ -71,10 +71,10 @@ def test_a_host_is_named_only_if_all_of_its_ranks_are_concerned() -> None:
 )
 def test_it_is_said_whose_links_could_not_be_judged(hosts: str, transfers: Transfers, words: str) -> None:
     """The traces of a job in one group are the same, whosever link is slow: nobody may be named."""
-    found = judged(hosts, transfers)
-    assert found.slow is None
-    assert words in found.unjudged
-    assert bool(words) == bool(found.unjudged)
+    result = judged(hosts, transfers)
+    assert result.slow is None
+    assert words in result.unjudged
+    assert bool(words) == bool(result.unjudged)
 
 
 @pytest.mark.parametrize(

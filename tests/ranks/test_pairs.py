@@ -23,8 +23,8 @@ def test_sends_count_by_who_sends_to_whom() -> None:
         operations([0, 2], start, [ends, ends], **sends, believed=False),
     ]
     rows = pair_rows(job, groups, [times_of(group) for group in groups], {0})
-    told = [tuple(row.values()) for row in rows]
-    assert told == [
+    described = [tuple(row.values()) for row in rows]
+    assert described == [
         (4, 6, 0, 1, None, 2_000, None, 1),
         (4, 6, 1, 2, 4_000, 3_000, 1.75e9, 1),
         (6, 4, 1, 1, 5_000, None, None, 1),

@@ -38,11 +38,11 @@ def test_a_lag_that_is_carried_over_is_told_from_a_new_one() -> None:
     # The peer computes while it waits, so that it is as much ahead at each operation.
     second = member(1, start_ns=early, end_ns=ends, overlap_start_ns=early, overlap_stop_ns=late)
     each = operations([0, 1], np.stack([late, early]), np.stack([ends, ends]))
-    found = own_delays(job_of([first, second]), [each], [times_of(each)])
-    assert found.member.tolist() == [0, 0, 0]
-    assert found.own_delay_ns.tolist() == [300, 300, 300]
-    assert found.fresh_ns.tolist() == [0, 0, 0]
-    assert (found.asked, found.compared) == (3, 3)
+    delays = own_delays(job_of([first, second]), [each], [times_of(each)])
+    assert delays.member.tolist() == [0, 0, 0]
+    assert delays.own_delay_ns.tolist() == [300, 300, 300]
+    assert delays.fresh_ns.tolist() == [0, 0, 0]
+    assert (delays.asked, delays.compared) == (3, 3)
 
 
 def test_a_peer_that_had_run_ahead_operations_ago_waits_in_the_queue() -> None:
@@ -54,9 +54,9 @@ def test_a_peer_that_had_run_ahead_operations_ago_waits_in_the_queue() -> None:
     busy = {"overlap_start_ns": np.array([500, 1_550]), "overlap_stop_ns": np.array([1_500, 2_000])}
     second = member(1, start_ns=early, end_ns=ends, kernels_before=more, kernel_ns_before=500 * more, **busy)
     each = operations([0, 1], np.stack([late, early]), np.stack([ends, ends]))
-    found = own_delays(job_of([first, second]), [each], [times_of(each)])
-    assert found.own_delay_ns.tolist() == [150, 150, 150]
-    assert found.fresh_ns.tolist() == [0, 0, 0]
+    delays = own_delays(job_of([first, second]), [each], [times_of(each)])
+    assert delays.own_delay_ns.tolist() == [150, 150, 150]
+    assert delays.fresh_ns.tolist() == [0, 0, 0]
 
 
 def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
@@ -65,8 +65,8 @@ def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
     members = [member(rank, host, end_ns=np.array(ends[host]) * 1_000) for rank, host in enumerate("aabbcc")]
     key = ("stream 0", "", 6)
     gathered: Gathered = {(key, None): [OfMember(place, np.arange(2)) for place in range(6)]}
-    found = divided(gathered, members, 6)
-    assert sorted(ranks for (_, ranks, _), _ in found) == [(0, 1), (2, 3), (4, 5)]
+    result = divided(gathered, members, 6)
+    assert sorted(ranks for (_, ranks, _), _ in result) == [(0, 1), (2, 3), (4, 5)]
     together = members[:4]  # the intervals of both hosts are the same
     assert list(divided({(key, None): gathered[key, None][:4]}, together, 4)) == [(key, None)]
 
@@ -103,5 +103,5 @@ def test_stages_are_paired_by_the_clocks_of_ranks_that_are_together_elsewhere() 
         ]
         for number in range(2)
     }
-    found = {key[:2] for key, _ in divided(gathered, members, 4)}
-    assert found == {("stream 0", (0, 1)), ("stream 0", (2, 3)), ("stream 1", (0, 2)), ("stream 1", (1, 3))}
+    result = {key[:2] for key, _ in divided(gathered, members, 4)}
+    assert result == {("stream 0", (0, 1)), ("stream 0", (2, 3)), ("stream 1", (0, 2)), ("stream 1", (1, 3))}

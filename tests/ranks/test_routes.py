@@ -44,16 +44,16 @@ def test_the_page_of_a_job(server: Server) -> None:
     assert (job["rank"], job["verdict"]["rank"], job["ranks"]["rank"]) == (3, 1, [0, 1, 2, 3])
     assert [each["run"] for each in job["profiles"]] == ["run/host0", "run/host0", "run/host1", "run/host1"]
     cells = server.get(f"/job_cells?profile={profile}&measure=own_delay").json
-    found = np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
-    assert found.sum(1).argmax() == 1
+    result = np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
+    assert result.sum(1).argmax() == 1
     stats = job["collectives"][0]
     (first, *_) = server.get(f"/job_collectives?profile={profile}&stats={stats['id']}").json["collectives"]
     assert (first["kind"], first["bytes"]) == (stats["kind"], stats["bytes"])
     one = server.get(f"/job_collective?profile={profile}&id={first['id']}").json["collective"]
     assert sum(member["wait_ns"] for member in one["members"]) == first["wait_ns"]
-    told = server.get(f"/job_rank?profile={profile}").json["job"]
-    assert told["world_size"] == 4
-    assert 0 < told["wait_fraction"] < 1
+    response = server.get(f"/job_rank?profile={profile}").json["job"]
+    assert response["world_size"] == 4
+    assert 0 < response["wait_fraction"] < 1
 
 
 def test_what_is_not_there(server: Server) -> None:
@@ -77,9 +77,9 @@ def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs:
         with closing(sqlite3.connect(database)) as con, con:
             con.execute(change)
         for route in ("job", "job_rank"):
-            told = server.get(f"/{route}?profile={profile}")
-            assert (told.status_code, told.json["error"]["code"]) == (422, "not_a_database"), change
-            assert "run.dlprof_job.sqlite" in told.json["error"]["message"]
+            response = server.get(f"/{route}?profile={profile}")
+            assert (response.status_code, response.json["error"]["code"]) == (422, "not_a_database"), change
+            assert "run.dlprof_job.sqlite" in response.json["error"]["message"]
         with pytest.raises(ProfileError, match=database.name):
             open_job(database)
         (made,), _ = make_jobs(logs / "run")

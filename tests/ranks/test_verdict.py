@@ -42,10 +42,10 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     """Also across hosts with other clocks, without process groups, and if the first iteration is half unknown."""
     iterations = 2 if cause == "mixed" else 3
     plan = Plan(cause=cause, straggler=2, clock_ns=3 * 3_600_000_000_000, groups=groups, iterations=iterations)
-    found = answer(made_in(imported(tmp_path, plan)))
-    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (2, cause)
-    assert found["clocks"]["aligned"]
-    assert found["clocks"]["islands"] == 1
+    result = answer(made_in(imported(tmp_path, plan)))
+    assert (result["verdict"]["rank"], result["verdict"]["cause"]) == (2, cause)
+    assert result["clocks"]["aligned"]
+    assert result["clocks"]["islands"] == 1
 
 
 def test_ranks_beside_a_missing_one_have_no_delay_of_their_own(tmp_path: Path) -> None:
@@ -53,9 +53,9 @@ def test_ranks_beside_a_missing_one_have_no_delay_of_their_own(tmp_path: Path) -
     folder = imported(tmp_path, Plan(cause="host", straggler=3, data=3, iterations=4))
     for path in folder.rglob("*rank5.*"):
         path.unlink()
-    told = rows(made_in(folder), "SELECT rank, own_delay_ns FROM job_ranks ORDER BY own_delay_ns DESC")
-    assert told[0]["rank"] == 3
-    assert told[1]["own_delay_ns"] < told[0]["own_delay_ns"] / 5, told
+    described = rows(made_in(folder), "SELECT rank, own_delay_ns FROM job_ranks ORDER BY own_delay_ns DESC")
+    assert described[0]["rank"] == 3
+    assert described[1]["own_delay_ns"] < described[0]["own_delay_ns"] / 5, described
 
 
 def test_nobody_is_named_where_nobody_costs_time(tmp_path: Path) -> None:
@@ -129,8 +129,8 @@ def test_iterations_are_matched_by_their_number(tmp_path: Path) -> None:
 
     plan = Plan(tensor=1, data=3, straggler=2, iterations=3)
     whole, made = made_in(imported(tmp_path / "whole", plan)), made_in(imported(tmp_path / "less", plan, shorter))
-    told = rows(made, "SELECT iteration, ranks FROM job_iterations")
-    assert [row["ranks"] for row in told] == [2, 3, 3]
+    described = rows(made, "SELECT iteration, ranks FROM job_iterations")
+    assert [row["ranks"] for row in described] == [2, 3, 3]
     with opened_job(whole.database) as con, opened_job(made.database) as less:
         before, after = matrix(con, "duration"), matrix(less, "duration")
     assert (after[1, 0], (after[:, 1:] == before[:, 1:]).all()) == (-1, True)
@@ -152,8 +152,8 @@ def test_ranks_that_joined_late_are_matched_by_number_or_by_pattern(tmp_path: Pa
         return late(rank, trace)
 
     for name, edit in (("numbers", late), ("pattern", late_without_numbers)):
-        found = answer(made_in(imported(tmp_path / name, Plan(iterations=2), edit)))
-        assert (found["verdict"]["rank"], found["left_out"]["incomplete"]) == (5, 3), name
+        result = answer(made_in(imported(tmp_path / name, Plan(iterations=2), edit)))
+        assert (result["verdict"]["rank"], result["left_out"]["incomplete"]) == (5, 3), name
 
 
 def test_an_order_that_does_not_match_is_not_believed(tmp_path: Path) -> None:
@@ -161,16 +161,16 @@ def test_an_order_that_does_not_match_is_not_believed(tmp_path: Path) -> None:
 
     def shuffled(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
         if rank == 2:
-            found = sorted(kernels(trace), key=lambda event: event["ts"])
-            for event, other in zip(found, [event["ts"] for event in reversed(found)], strict=True):
+            ordered = sorted(kernels(trace), key=lambda event: event["ts"])
+            for event, other in zip(ordered, [event["ts"] for event in reversed(ordered)], strict=True):
                 event["ts"] = other
         return trace
 
     plan = Plan(tensor=1, data=6, groups=False)
     made = made_in(imported(tmp_path, plan, shuffled))
-    found = answer(made)
-    assert not found["verdict"]["judged"]
-    assert found["verdict"]["rank"] is None
+    ordered = answer(made)
+    assert not ordered["verdict"]["judged"]
+    assert ordered["verdict"]["rank"] is None
     assert all(row["own_delay_ns"] is None for row in rows(made, "SELECT own_delay_ns FROM job_ranks"))
     (group,) = rows(made, "SELECT believed, reason FROM job_groups")
     assert not group["believed"]
@@ -183,11 +183,11 @@ def test_missing_ranks_leave_out_only_their_groups(tmp_path: Path) -> None:
     for path in folder.rglob("*rank3.*"):
         path.unlink()
     made = made_in(folder)
-    found = answer(made)
-    assert found["missing"] == {"ranks": [3], "count": 1}
+    result = answer(made)
+    assert result["missing"] == {"ranks": [3], "count": 1}
     assert made.ranks == 7
-    assert found["left_out"]["missing_ranks"] > 0
-    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (
+    assert result["left_out"]["missing_ranks"] > 0
+    assert (result["verdict"]["rank"], result["verdict"]["cause"]) == (
         5,
         "compute",
     )  # its data-parallel group lacks rank 3
@@ -227,10 +227,10 @@ def test_stages_of_one_pipeline_are_compared_by_what_they_do(
     stages: int, slow: int | None, cause: str | None, tmp_path: Path
 ) -> None:
     """Without process groups, who ends with whom tells the pairs; without peers, whole iterations are compared."""
-    found = answer(made_in(imported_pipelines(tmp_path, stages, slow=slow, cause=cause)))
-    assert found["verdict"]["judged"]
-    assert (found["verdict"]["rank"], found["verdict"]["cause"]) == (slow, cause), found["verdict"]["sentence"]
-    assert found["left_out"]["incomplete"] == 0
+    result = answer(made_in(imported_pipelines(tmp_path, stages, slow=slow, cause=cause)))
+    assert result["verdict"]["judged"]
+    assert (result["verdict"]["rank"], result["verdict"]["cause"]) == (slow, cause), result["verdict"]["sentence"]
+    assert result["left_out"]["incomplete"] == 0
 
 
 @pytest.mark.parametrize(
@@ -256,13 +256,13 @@ def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
     """Without communication there are bars and a heat map, but nobody can be judged; one rank is no job to compare."""
 
     def silent(_rank: int, trace: dict[str, Any]) -> dict[str, Any]:
-        told = {event["args"]["correlation"] for event in kernels(trace)}
-        trace["traceEvents"] = [e for e in trace["traceEvents"] if e["args"].get("correlation") not in told]
+        described = {event["args"]["correlation"] for event in kernels(trace)}
+        trace["traceEvents"] = [e for e in trace["traceEvents"] if e["args"].get("correlation") not in described]
         return trace
 
-    found = answer(made_in(imported(tmp_path / "silent", Plan(tensor=1, data=2), silent)))
-    assert "no communication" in found["verdict"]["sentence"]
-    assert found["iterations"] == 4
+    result = answer(made_in(imported(tmp_path / "silent", Plan(tensor=1, data=2), silent)))
+    assert "no communication" in result["verdict"]["sentence"]
+    assert result["iterations"] == 4
     folder = imported(tmp_path / "one", Plan(tensor=1, data=2))
     for path in folder.rglob("*rank1.*"):
         path.unlink()
@@ -310,21 +310,21 @@ def test_a_job_is_made_again_only_when_a_rank_has_changed(tmp_path: Path) -> Non
     """It can be run again and again as ranks arrive; a broken database does not stop the others."""
     folder = imported(tmp_path, Plan(tensor=1, data=3))
     away = sorted(folder.rglob("*rank2.dlprof_rank.sqlite"))[0]
-    kept = away.read_bytes()
+    remaining = away.read_bytes()
     away.unlink()
 
     def made() -> Made:
-        (found,), _ = make_jobs(folder)
-        return found
+        (result,), _ = make_jobs(folder)
+        return result
 
     assert made().ranks == 2
     assert not made().is_new
-    away.write_bytes(kept[:5_000])
-    (found,), unusable = make_jobs(folder)
-    assert found.ranks == 2
+    away.write_bytes(remaining[:5_000])
+    (result,), unusable = make_jobs(folder)
+    assert result.ranks == 2
     assert len(unusable) == 1
     assert "rank2" in unusable[0]
-    away.write_bytes(kept)
+    away.write_bytes(remaining)
     assert made().is_new
     assert made().ranks == 3
 
@@ -341,9 +341,9 @@ def test_a_job_of_the_first_ranks_is_gone_once_the_others_are_there(tmp_path: Pa
     for path, content in away:
         path.write_bytes(content)
     other = imported(tmp_path / "other", Plan(tensor=1, data=2, iterations=1))
-    kept = made_in(other).database.rename(folder / "host1" / "other.dlprof_job.sqlite")
+    remaining = made_in(other).database.rename(folder / "host1" / "other.dlprof_job.sqlite")
     whole = made_in(folder)
-    assert sorted(folder.rglob("*.dlprof_job.sqlite")) == sorted([whole.database, kept])
+    assert sorted(folder.rglob("*.dlprof_job.sqlite")) == sorted([whole.database, remaining])
 
 
 def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
@@ -363,10 +363,10 @@ def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
         return trace
 
     made = made_in(imported(tmp_path, Plan(iterations=2), renamed))
-    found = answer(made)
-    assert found["world_size"] == 8
-    assert found["verdict"]["rank"] == 5
-    assert found["dimensions"] == [{"kind": "dp", "size": 4}, {"kind": "tp", "size": 2}]
+    result = answer(made)
+    assert result["world_size"] == 8
+    assert result["verdict"]["rank"] == 5
+    assert result["dimensions"] == [{"kind": "dp", "size": 4}, {"kind": "tp", "size": 2}]
     assert len(rows(made, "SELECT 1 FROM job_groups WHERE believed")) == 6
 
 

@@ -99,13 +99,13 @@ def test_every_report_and_chart_is_on_the_page() -> None:
 
 def test_the_page_opens_with_the_answer(made: Path) -> None:
     """The sentence and its bar, what to change with its gain, the groups, the iterations; what is left out is told."""
-    found = diagnosis_or_none(made, None)
-    assert found is not None
+    result = diagnosis_or_none(made, None)
+    assert result is not None
     gain = {"low_ns": 1, "high_ns": 2_000, "share_low": 0.1, "share_high": 0.2}
-    found["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain}]
+    result["findings"] = [{"heading": "what", "title": "<b>", "action": "do", "gain": gain}]
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
-        write_html(connection, find_scope(connection), [], stream, found)
+        write_html(connection, find_scope(connection), [], stream, result)
     text = stream.getvalue()
     Page(text)
     places = [
@@ -113,8 +113,8 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     ]
     assert places == sorted(places)
     assert "1 ns to 2.00 µs" in text
-    assert text.count("left out of the means") == sum(not each["typical"] for each in found["iterations"])
-    wall, (mean,) = found["mean"]["wall_ns"], found["mean"]["devices"].values()
+    assert text.count("left out of the means") == sum(not each["typical"] for each in result["iterations"])
+    wall, (mean,) = result["mean"]["wall_ns"], result["mean"]["devices"].values()
     assert f"<dt>Step time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
     assert f"<dt>Computing</dt><dd>at least {percentage(computing / wall)}</dd>" in text

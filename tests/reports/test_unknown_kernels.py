@@ -77,8 +77,12 @@ def test_the_compatible_files_are_dlprofs(asked: UntrustedConnection) -> None:
         _, headings, *rows = rows_of(asked, word)
         assert {row[headings.index(heading)] for row in rows} == {"no"}, word
     _, headings, row = rows_of(asked, "tensor")
-    told = dict(zip(headings, row, strict=True))
-    assert (told["TC GPU Time (ns)"], told["Non-TC GPU Time (ns)"], told["Non-TC Kernel Count"]) == ("0", "60000", "2")
+    values = dict(zip(headings, row, strict=True))
+    assert (values["TC GPU Time (ns)"], values["Non-TC GPU Time (ns)"], values["Non-TC Kernel Count"]) == (
+        "0",
+        "60000",
+        "2",
+    )
     _, headings, *groups = rows_of(asked, "group_op")
     assert {row[headings.index("Num Ops Using TC")] for row in groups} == {"0"}
 

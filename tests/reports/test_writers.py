@@ -143,12 +143,12 @@ def test_a_long_table_goes_on_in_a_next_sheet(tmp_path: Path) -> None:
     path = tmp_path / "reports.xlsx"
     rows: list[tuple[Value, ...]] = [(f"name{number}", "", True, number, 0.5) for number in range(7)]
     write_xlsx({"Iteration": [Block("Iteration Report", COLUMNS, iter(rows))]}, path, sheet_rows=4)
-    found = sheets(path)
-    assert list(found) == ["Iteration", "Iteration (2)", "Iteration (3)"]
-    assert [re.findall(r"name\d", xml) for xml in found.values()] == [
+    result = sheets(path)
+    assert list(result) == ["Iteration", "Iteration (2)", "Iteration (3)"]
+    assert [re.findall(r"name\d", xml) for xml in result.values()] == [
         ["name0", "name1", "name2"], ["name3", "name4", "name5"], ["name6"],
     ]  # fmt: skip
-    assert all("Avg. (ns)" in xml for xml in found.values())
+    assert all("Avg. (ns)" in xml for xml in result.values())
 
 
 def test_the_workbook_takes_what_excel_cannot(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_shapes_have_the_letters_of_their_format(stored: str, letters: str, prin
 def test_the_colours_of_the_page_are_those_of_the_tab() -> None:
     """One colour for each class of time, wherever it is drawn."""
     source = (REPOSITORY / "frontend" / "src" / "model" / "resources.ts").read_text(encoding="utf-8")
-    found = re.findall(r'(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}', source)
-    assert {name: (light, dark) for name, light, dark in found if name in COLOURS} == COLOURS
+    result = re.findall(r'(\w+): \{ light: "(#\w+)", dark: "(#\w+)" \}', source)
+    assert {name: (light, dark) for name, light, dark in result if name in COLOURS} == COLOURS
 
 
 def test_safe_csv_has_no_formulas() -> None:

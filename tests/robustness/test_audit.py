@@ -69,13 +69,13 @@ def audited(folder: Path, command: tuple[str, ...], **places: Path) -> list[tupl
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    found = []
+    result = []
     for line in log.read_text(encoding="ascii").splitlines():
         event, subject, working = json.loads(line)
         if event in ("open", "sqlite3.connect") and not subject.startswith("file:"):
             subject = os.path.join(working, subject)  # noqa: PTH118
-        found.append((event, subject))
-    return found
+        result.append((event, subject))
+    return result
 
 
 def planted(folder: Path) -> Path:

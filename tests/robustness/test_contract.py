@@ -264,6 +264,6 @@ def test_every_promise_has_its_tests(promise: str) -> None:
     for test in PROMISES[promise]:
         name, _, function = test.partition("::")
         tree = ast.parse((TESTS / name).read_text(encoding="utf-8"))
-        found = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-        assert any(known.startswith("test_") for known in found)
-        assert not function or function in found, test
+        result = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        assert any(known.startswith("test_") for known in result)
+        assert not function or function in result, test

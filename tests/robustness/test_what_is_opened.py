@@ -51,8 +51,8 @@ def traced_tensorboard(log: Path, scratch: Path, *flags: str) -> Iterator[str]:
         said = ""
         for line in process.stderr:
             said += line
-            if found := re.search(r"at (http://\S+)", line):
-                yield found[1]
+            if match := re.search(r"at (http://\S+)", line):
+                yield match[1]
                 return
         if "ptrace" in said:
             pytest.skip("this system does not let strace look")
@@ -90,8 +90,8 @@ def test_only_allowed_files_are_opened_and_nothing_is_called_up(tmp_path: Path) 
         def profiles() -> dict[str, dict[str, str]]:
             return {profile["name"]: profile for profile in get(f"{base}profiles")["profiles"]}  # type: ignore[attr-defined]
 
-        found = wait_for(lambda: len(found := profiles()) == 2 and found)
-        get(f"{base}import", json.dumps({"profile": found["b.pt.trace.json"]["id"]}).encode())
+        result = wait_for(lambda: len(result := profiles()) == 2 and result)
+        get(f"{base}import", json.dumps({"profile": result["b.pt.trace.json"]["id"]}).encode())
         wait_for(lambda: profiles()["b.pt.trace.json"]["state"] == "ready")
         for profile in profiles().values():
             get(f"{base}dashboard?profile={profile['id']}")

@@ -38,9 +38,9 @@ def logdir(tmp_path: Path, made_database: Path) -> Path:
 @pytest.fixture
 def server(logdir: Path, tmp_path: Path) -> Iterator[Server]:
     """The routes over ``logdir``."""
-    found = Server(logdir, tmp_path / "cache")
-    yield found
-    found.app.close()
+    result = Server(logdir, tmp_path / "cache")
+    yield result
+    result.app.close()
 
 
 @pytest.fixture
@@ -63,6 +63,6 @@ def foreign(tmp_path: Path, made_database: Path) -> Path:
 @pytest.fixture
 def server_of(tmp_path: Path) -> Iterator[Server]:
     """The routes over the folder of ``foreign``."""
-    found = Server(tmp_path / "foreign", tmp_path / "cache")
-    yield found
-    found.app.close()
+    result = Server(tmp_path / "foreign", tmp_path / "cache")
+    yield result
+    result.app.close()

@@ -64,8 +64,8 @@ class Server:
         wait_for(lambda: self.get("/profiles").json["scan"]["state"] == "done")
         answer = self.get("/profiles").json
         assert answer is not None
-        found: list[dict[str, Any]] = answer["profiles"]
-        return found
+        result: list[dict[str, Any]] = answer["profiles"]
+        return result
 
     def profile(self, name: str) -> dict[str, Any]:
         """The profile of this file name."""

@@ -37,8 +37,8 @@ class Viewer:
 
     def jobs(self) -> list[dict[str, Any]]:
         """As the server lists them."""
-        found: list[dict[str, Any]] = self.server.get(f"/aggregation_jobs?profile={self.profile}").json["jobs"]
-        return found
+        response: list[dict[str, Any]] = self.server.get(f"/aggregation_jobs?profile={self.profile}").json["jobs"]
+        return response
 
     def ended(self, answer: Any) -> dict[str, Any]:
         """The job of an answer, once it has ended."""
@@ -80,9 +80,9 @@ def test_another_key_op(viewer: Viewer) -> None:
     """By the id that the table of ops gives, which is how the menu calls it, and what finds the same again: another
     op has its name."""
     job = viewer.ended(viewer.post("/aggregate", key_op="ADD_2"))
-    found = next(each for each in viewer.dashboard()["aggregations"] if each["id"] == job["aggregation"])
-    assert (found["key_node"], found["label"]) == ("ADD_2", "ADD_2")
-    assert viewer.ended(viewer.post("/aggregate", key_op=found["key_node"]))["aggregation"] == job["aggregation"]
+    result = next(each for each in viewer.dashboard()["aggregations"] if each["id"] == job["aggregation"])
+    assert (result["key_node"], result["label"]) == ("ADD_2", "ADD_2")
+    assert viewer.ended(viewer.post("/aggregate", key_op=result["key_node"]))["aggregation"] == job["aggregation"]
 
 
 def test_another_candidate(viewer: Viewer) -> None:

@@ -95,8 +95,8 @@ def test_progress_is_shown_and_an_import_can_be_cancelled(
     progress = wait_for(lambda: server.profile("long.pt.trace.json")["progress"])
     assert set(progress) == {"stage", "fraction", "elapsed_s"}
     server.change("/cancel", profile)
-    found = server.wait_for_state("long.pt.trace.json", "not_imported")
-    assert "cancelled" in found["message"]
+    result = server.wait_for_state("long.pt.trace.json", "not_imported")
+    assert "cancelled" in result["message"]
 
 
 def test_more_imports_than_can_wait_are_put_off(server: Server, logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,31 +267,31 @@ def test_head_answers_without_a_body(server: Server) -> None:
 def test_heavy_requests_do_not_pile_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """With all places of a database taken: 503 and when to come back; the list, and others, answer all the while."""
     monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
-    server.app._questions._places = kept = places.Places()
+    server.app._questions._places = remaining = places.Places()
     path = dashboard(server, DATABASE)
     database = Path(server.services.catalog.find(server.profile(DATABASE)["id"]).database.place())
     with ExitStack() as taken:
         for _ in range(places.EACH):
-            taken.enter_context(kept.place([database]))
+            taken.enter_context(remaining.place([database]))
         busy = server.get(path)
         assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
         assert server.get("/profiles").status_code == 200
-        taken.enter_context(kept.place([Path("another")]))
+        taken.enter_context(remaining.place([Path("another")]))
     assert server.get(path).status_code == 200
 
 
 def test_databases_that_were_slow_share_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are, others find places."""
     monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
-    kept, slow = places.Places(), [Path(str(number)) for number in range(places.AT_ONCE)]
+    remaining, slow = places.Places(), [Path(str(number)) for number in range(places.AT_ONCE)]
     monkeypatch.setattr(places, "SLOW_SECONDS", 0.0)
     for path in slow:
-        with kept.place([path]):
+        with remaining.place([path]):
             pass
     monkeypatch.undo()
-    with kept.place(slow[:1]), kept.place([Path("good")]):
+    with remaining.place(slow[:1]), remaining.place([Path("good")]):
         for path in slow:
-            with pytest.raises(responses.Busy), kept.place([path]):
+            with pytest.raises(responses.Busy), remaining.place([path]):
                 pass
 
 

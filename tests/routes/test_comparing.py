@@ -34,12 +34,12 @@ def asked(server: Server, logdir: Path) -> str:
 
 def test_the_head_is_as_documented_and_adds_up(server: Server, asked: str) -> None:
     """Bars, rows and parts all add up to the change."""
-    found = server.get(f"/compare?{asked}").json
-    same_shape(example("## GET ./compare\n"), found, "compare")
-    order = found["order"]
-    assert sum(order["b_ns"]) - sum(order["a_ns"]) == found["change_ns"]
-    assert sum(part["change_ns"] for part in found["parts"]) == found["change_ns"]
-    assert found["measures"]["kernel_time"]["ratio"] == pytest.approx(1.5, rel=0.01)
+    response = server.get(f"/compare?{asked}").json
+    same_shape(example("## GET ./compare\n"), response, "compare")
+    order = response["order"]
+    assert sum(order["b_ns"]) - sum(order["a_ns"]) == response["change_ns"]
+    assert sum(part["change_ns"] for part in response["parts"]) == response["change_ns"]
+    assert response["measures"]["kernel_time"]["ratio"] == pytest.approx(1.5, rel=0.01)
     row = server.get(f"/compare_row?{asked}&row=0").json
     same_shape(example("## GET ./compare_row"), row, "row")
     assert all(kernel["sizes"] for side in (row["a"], row["b"]) for kernel in side["kernels"])
@@ -51,8 +51,8 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
     assert set(TABLES) == comparisons.TABLES
     head = server.get(f"/compare?{asked}").json
     for name in TABLES:
-        found = server.get(f"/table?{asked}&table={name}&limit=1").json
-        assert len(found["rows"]) == min(found["total"], 1)
+        response = server.get(f"/table?{asked}&table={name}&limit=1").json
+        assert len(response["rows"]) == min(response["total"], 1)
     whole = server.get(f"/table?{asked}&table=compare").json
     assert whole["totals"]["change_ns"] == head["change_ns"]
     grown = server.get(f"/table?{asked}&table=compare&where.change_ns=>0&sort=name").json
@@ -65,23 +65,23 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
 
 def test_a_baseline_stands_beside_a_profiles_own_tables_and_in_series(server: Server, asked: str) -> None:
     """Ops, op types and iterations get the times of A and the change; a series finds the run that became slower."""
-    found = server.get(f"/table?{asked}&table=iterations").json
-    assert found["rows"]
-    assert all(row["b_ns"] == row["duration_ns"] and row["change_ns"] == 0 for row in found["rows"])
+    response = server.get(f"/table?{asked}&table=iterations").json
+    assert response["rows"]
+    assert all(row["b_ns"] == row["duration_ns"] and row["change_ns"] == 0 for row in response["rows"])
     for table in ("ops", "op_types", "op_paths", "op_names"):
-        found = server.get(f"/table?{asked}&table={table}").json
-        assert [column["key"] for column in found["columns"]][1:4] == ["a_ns", "b_ns", "change_ns"]
-        row = next(row for row in found["rows"] if row["change_ns"])
+        response = server.get(f"/table?{asked}&table={table}").json
+        assert [column["key"] for column in response["columns"]][1:4] == ["a_ns", "b_ns", "change_ns"]
+        row = next(row for row in response["rows"] if row["change_ns"])
         assert row["b_ns"] == pytest.approx(1.5 * row["a_ns"], rel=0.01)
     profile, base = (part.split("=")[1] for part in asked.split("&"))
-    found = server.get(f"/compare_series?profiles={profile},{base}").json
-    assert found["measure"] == "iteration_time"
-    assert {run["profile"] for run in found["runs"]} == {profile, base}
-    assert [run["value"]["median"] for run in found["runs"]] == [900_000, 900_000]
-    assert found["regression"] is None
-    times = {run["profile"]: sum(run["op_type_ns"]) for run in found["runs"]}
+    response = server.get(f"/compare_series?profiles={profile},{base}").json
+    assert response["measure"] == "iteration_time"
+    assert {run["profile"] for run in response["runs"]} == {profile, base}
+    assert [run["value"]["median"] for run in response["runs"]] == [900_000, 900_000]
+    assert response["regression"] is None
+    times = {run["profile"]: sum(run["op_type_ns"]) for run in response["runs"]}
     assert times[profile] == pytest.approx(1.5 * times[base], rel=0.01)
-    assert all(len(run["op_type_ns"]) == len(found["op_types"]) + 1 for run in found["runs"])
+    assert all(len(run["op_type_ns"]) == len(response["op_types"]) + 1 for run in response["runs"])
     assert server.get(f"/compare_series?profiles={','.join([profile] * 21)}").status_code == 400
 
 

@@ -35,8 +35,8 @@ def test_it_is_of_the_typical_iterations_or_of_those_that_were_chosen(logdir: Pa
     assert {**typical, "source": source.name} == diagnose_source(source, "typical", ImportOptions(), nothing)
     assert not server.app._questions.advisor._known, "the import stored it, so that nobody waits"
     assert typical["mean"]["iterations"] == 4
-    chosen = server.get(f"/diagnosis?profile={profile}&aggregation={number}").json
-    assert chosen["mean"] == diagnose_source(source, (1, 2), ImportOptions(), nothing)["mean"]
+    response = server.get(f"/diagnosis?profile={profile}&aggregation={number}").json
+    assert response["mean"] == diagnose_source(source, (1, 2), ImportOptions(), nothing)["mean"]
 
 
 @pytest.mark.parametrize("stored", [None, b"no zlib", zlib.compress(b'"no object"')])

@@ -29,9 +29,9 @@ def test_every_table_can_be_exported(server: Server, table: str) -> None:
     address = f"profile={server.profile(DATABASE)['id']}&table={table}{LINKS.get(table, '')}"
     page = server.get(f"/table?{address}&limit=1000").json
     shown = [column["key"] for column in page["columns"] if not column["hidden"]]
-    found = json.loads(server.get(f"/export?{address}&format=json").data)
-    assert found["rows"] == [{key: row[key] for key in shown} for row in page["rows"]]
-    assert found["rows"] or table == "memory_blocks", "the recording has no memory"
+    data = json.loads(server.get(f"/export?{address}&format=json").data)
+    assert data["rows"] == [{key: row[key] for key in shown} for row in page["rows"]]
+    assert data["rows"] or table == "memory_blocks", "the recording has no memory"
     text = server.get(f"/export?{address}&format=csv").text
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert len(rows) == page["total"]

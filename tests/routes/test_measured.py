@@ -32,9 +32,9 @@ class Golden:
 @pytest.fixture
 def golden(tmp_path: Path) -> Iterator[Golden]:
     """Seven ops launch kernels, three of them products with known shapes."""
-    found = Golden(tmp_path)
-    yield found
-    found.server.app.close()
+    result = Golden(tmp_path)
+    yield result
+    result.server.app.close()
 
 
 def test_all_that_the_data_can_give(golden: Golden) -> None:

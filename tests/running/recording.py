@@ -33,8 +33,8 @@ def events(folder: Path) -> list[dict[str, Any]]:
     (trace,) = (folder / "out").iterdir()
     assert trace.name.endswith(".pt.trace.json.gz")
     with gzip.open(trace) as stream:
-        found = [event for event in json.load(stream)["traceEvents"] if event.get("ph") == "X"]
-    return sorted(found, key=lambda event: float(event["ts"]))
+        result = [event for event in json.load(stream)["traceEvents"] if event.get("ph") == "X"]
+    return sorted(result, key=lambda event: float(event["ts"]))
 
 
 def spans(folder: Path, name: str) -> dict[str, tuple[float, float]]:

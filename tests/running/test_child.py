@@ -20,7 +20,7 @@ PARENT = """
 import sys
 from tensorboard_plugin_dlprof.running.child import run_child
 ended = run_child([sys.executable, "-c", sys.argv[1], sys.argv[2]])
-print(ended.code, ended.told_to_end)
+print(ended.code, ended.terminated)
 """
 
 CHILD = """
@@ -46,11 +46,11 @@ def test_a_signal_gives_128_and_its_number(number: int) -> None:
     """As in a shell."""
     ended = run_child([sys.executable, "-c", f"import os; os.kill(os.getpid(), {int(number)})"])
     assert ended.code == 128 + number
-    assert not ended.told_to_end
+    assert not ended.terminated
 
 
-@pytest.mark.parametrize(("number", "told_to_end"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
-def test_signals_are_passed_on_and_the_end_is_awaited(number: int, told_to_end: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "terminated"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
+def test_signals_are_passed_on_and_the_end_is_awaited(number: int, terminated: bool, tmp_path: Path) -> None:
     """The command ends as it likes; without a terminal it gets Ctrl-C from nobody else."""
     ready = tmp_path / "ready"
     with subprocess.Popen(
@@ -63,7 +63,7 @@ def test_signals_are_passed_on_and_the_end_is_awaited(number: int, told_to_end: 
         wait_for(ready.exists)
         os.kill(parent.pid, number)
         output, _ = parent.communicate(timeout=PATIENCE_S)
-    assert output == f"child got {int(number)}\n7 {told_to_end}\n"
+    assert output == f"child got {int(number)}\n7 {terminated}\n"
 
 
 def test_the_handlers_are_put_back() -> None:

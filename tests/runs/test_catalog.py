@@ -16,13 +16,13 @@ from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.runs import catalog as catalogs
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import Hint
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 from tensorboard_plugin_dlprof.runs.scan import Root
 from tests.imports.traces import write_trace
 from tests.waiting import wait_for
 
 
-def listed(catalog: Catalog) -> list[FoundProfile]:
+def listed(catalog: Catalog) -> list[ListedProfile]:
     """The list, with everything that the databases say."""
     catalog.rescan()
     catalog.snapshot()

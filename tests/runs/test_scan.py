@@ -18,7 +18,7 @@ def touch(path: Path) -> Path:
     return path
 
 
-def found(logdir: Path, allowed: tuple[Path, ...] = ()) -> list[tuple[str, str]]:
+def scanned(logdir: Path, allowed: tuple[Path, ...] = ()) -> list[tuple[str, str]]:
     """Run and name of each file."""
     return [(file.run, file.name) for file in scan([Root(logdir)], allowed).files]
 
@@ -30,7 +30,7 @@ def test_finds_profiles_anywhere_and_names_runs_as_tensorboard_does(tmp_path: Pa
     touch(tmp_path / "run" / "plugins" / "profile" / "s1" / "w.pt.trace.json.gz")
     touch(tmp_path / "jax" / "plugins" / "profile" / "2026_11_22" / "host.xplane.pb")
     touch(tmp_path / "plugins" / "profile" / "t2" / "h.xplane.pb")
-    assert found(tmp_path) == [
+    assert scanned(tmp_path) == [
         (".", "root.pt.trace.json"),
         ("run", "dlprof_dldb.sqlite"),
         (".", "t2/h.xplane.pb"),
@@ -43,13 +43,13 @@ def test_finds_profiles_anywhere_and_names_runs_as_tensorboard_does(tmp_path: Pa
 def test_other_files_are_not_looked_at(tmp_path: Path, name: str) -> None:
     """Event files, hidden and unfinished files and other formats are no candidates."""
     touch(tmp_path / name)
-    assert found(tmp_path) == []
+    assert scanned(tmp_path) == []
 
 
 def test_hidden_folders_are_not_entered(tmp_path: Path) -> None:
     """A folder whose name begins with a dot is left alone."""
     touch(tmp_path / ".git" / "a.json")
-    assert found(tmp_path) == []
+    assert scanned(tmp_path) == []
 
 
 def test_links_inside_are_followed_and_loops_end(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_links_inside_are_followed_and_loops_end(tmp_path: Path) -> None:
     (tmp_path / "z_real" / "loop").symlink_to(tmp_path)
     (tmp_path / "z_real" / "self").symlink_to("self")
     (tmp_path / "linked.json").symlink_to(tmp_path / "z_real" / "a.json")
-    assert found(tmp_path) == [(".", "linked.json"), ("z_real", "a.json")]
+    assert scanned(tmp_path) == [(".", "linked.json"), ("z_real", "a.json")]
 
 
 def test_links_out_of_the_log_directory_are_refused_and_listed(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_links_out_of_the_log_directory_are_refused_and_listed(tmp_path: Path) -
     result = scan([Root(logdir)])
     assert result.files == []
     assert [(refusal.run, refusal.name) for refusal in result.refused] == [(".", "file.json"), ("run", "folder")]
-    assert found(logdir, (outside,)) == [(".", "file.json"), ("run/folder", "secret.json")]
+    assert scanned(logdir, (outside,)) == [(".", "file.json"), ("run/folder", "secret.json")]
 
 
 def test_reports_of_other_tools_are_told_of(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_a_folder_whose_name_begins_like_the_log_directory_is_outside(tmp_path: 
     touch(tmp_path / "logs-private" / "a.json")
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "link").symlink_to(tmp_path / "logs-private")
-    assert found(tmp_path / "logs") == []
+    assert scanned(tmp_path / "logs") == []
 
 
 def test_bounds_are_kept_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,6 +129,6 @@ def test_a_folder_that_may_not_be_read_is_skipped(tmp_path: Path) -> None:
     touch(tmp_path / "closed" / "a.json").parent.chmod(0)
     touch(tmp_path / "open" / "b.json")
     try:
-        assert found(tmp_path) == [("open", "b.json")]
+        assert scanned(tmp_path) == [("open", "b.json")]
     finally:
         (tmp_path / "closed").chmod(0o700)

@@ -144,9 +144,9 @@ def test_two_ranks_finish_each_collective_together(profiles: dict[str, Profile])
     for rank in range(2):
         profile = profiles[f"generated-transformer-bf16-rank{rank}.pt.trace.json.gz"]
         names = np.array(profile.strings.texts())[profile.kernels.long_name]
-        chosen = np.char.startswith(names, "ncclDevKernel")
-        ends.append(np.sort(profile.kernels.gpu_stop[chosen]) + profile.info.base_time_ns)
-        waits.append(int((profile.kernels.gpu_stop - profile.kernels.gpu_start)[chosen].sum()))
+        selected = np.char.startswith(names, "ncclDevKernel")
+        ends.append(np.sort(profile.kernels.gpu_stop[selected]) + profile.info.base_time_ns)
+        waits.append(int((profile.kernels.gpu_stop - profile.kernels.gpu_start)[selected].sum()))
     np.testing.assert_array_equal(ends[0], ends[1])
     assert waits[0] > 2 * waits[1]
 

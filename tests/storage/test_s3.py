@@ -29,16 +29,16 @@ NAME = "rank0.pt.trace.json"
 @pytest.fixture
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[Unruly]:
     """An empty bucket, and what programs need to find it."""
-    with serving() as found:
+    with serving() as result:
         for name, value in {
-            "S3_ENDPOINT": found.address,
+            "S3_ENDPOINT": result.address,
             "AWS_ACCESS_KEY_ID": "planted-key",
             "AWS_SECRET_ACCESS_KEY": SECRET,
             "AWS_DEFAULT_REGION": REGION,
             "AWS_EC2_METADATA_DISABLED": "true",
         }.items():
             monkeypatch.setenv(name, value)
-        yield found
+        yield result
 
 
 @pytest.fixture

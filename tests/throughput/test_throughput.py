@@ -25,7 +25,7 @@ MM = "main op 10-20 aten::mm ; shapes=[[{},64],[64,64]]"
 BACKWARD = "autograd op {0}-{1} ConvolutionBackward0 ; seq=7 ; fwd=1"
 
 
-def found(*ops: str) -> list[tuple[int, int]]:
+def batches_of(*ops: str) -> list[tuple[int, int]]:
     """Samples and tokens of each batch, -1 where they are unknown, in one marked step with these ops."""
     lines = ["main iteration 0-1000 ProfilerStep#1", "main iteration 1000-2000 ProfilerStep#2"]
     batches = find_batches(build_profile(draw("\n".join([*lines, *ops]))))
@@ -86,7 +86,7 @@ def found(*ops: str) -> list[tuple[int, int]]:
 )
 def test_the_first_layer_tells_the_batch(ops: list[str], batches: list[tuple[int, int]]) -> None:
     """Where it cannot be told, there is none."""
-    assert found(*ops) == batches
+    assert batches_of(*ops) == batches
 
 
 def test_without_marked_iterations_nothing_is_known() -> None:
@@ -112,11 +112,11 @@ def test_every_way_tells_the_same_rate(tmp_path: Path, capsys: pytest.CaptureFix
         assert [value for _, value in points] == rows.samples_per_s.tolist()
         given = throughput(connection, scope, Given(tokens_per_iteration=1_000))
         assert given["tokens_per_s"] == pytest.approx(rate / 512 * 1_000)
-        assert given["told"].startswith("batch 512 taken from shapes; tokens 1,000 given")
+        assert given["basis"].startswith("batch 512 taken from shapes; tokens 1,000 given")
         assert dlprof.compare(database, database).data["measures"]["samples_per_s"]["a"] == pytest.approx(rate)
     assert main(["summary", str(database), "--format", "json", "--samples-per-iteration", "1024"]) == 0
-    told = json.loads(capsys.readouterr().out)["Iterations"]
-    assert (told["Samples Per Second"], told["Throughput From"]) == (pytest.approx(2 * rate), "batch 1,024 given")
+    data = json.loads(capsys.readouterr().out)["Iterations"]
+    assert (data["Samples Per Second"], data["Throughput From"]) == (pytest.approx(2 * rate), "batch 1,024 given")
     assert main(["import", str(source), "-o", str(tmp_path), "--force", "--samples-per-iteration=256"]) == 0
     with dlprof.open(database) as profile:
         assert profile.summary.samples_per_s == pytest.approx(rate / 2)

@@ -23,12 +23,12 @@ def test_queue_lengths_are_those_of_each_nanosecond(waits: list[tuple[int, int]]
     begins = np.array([begin for begin, _ in waits], np.int64)
     ends = begins + np.array([length for _, length in waits], np.int64)
     rest = [np.zeros(len(waits), np.int64)] * 4
-    found = queue_lengths(Launches(begins, begins, ends, *rest), 0, 100)
+    result = queue_lengths(Launches(begins, begins, ends, *rest), 0, 100)
     lengths = [sum(begin <= moment < begin + length for begin, length in waits) for moment in range(100)]
-    assert found["most"] == max(lengths)
-    assert found["mean"] == pytest.approx(sum(lengths) / 100)
-    edges = [one["from"] for one in found["bins"]] + [10**9]
-    for one, after in zip(found["bins"], edges[1:], strict=True):
+    assert result["most"] == max(lengths)
+    assert result["mean"] == pytest.approx(sum(lengths) / 100)
+    edges = [one["from"] for one in result["bins"]] + [10**9]
+    for one, after in zip(result["bins"], edges[1:], strict=True):
         assert one["ns"] == sum(one["from"] <= length < after for length in lengths)
 
 
@@ -62,10 +62,10 @@ def test_memory_is_a_track_of_what_recorded_it(tmp_path: Path) -> None:
     (track,) = (one for one in about["tracks"] if one["kind"] == "memory")
     (memory,) = profile.get("/memory")["devices"].values()
     window = profile.get(f"/timeline?from={about['start']}&to={about['stop']}&width=900&tracks={track['id']}")
-    found = window["tracks"][0]["in_use_bytes"]
-    assert max(found) == memory["peak_bytes"]
-    place = (memory["peak_ns"] - about["start"]) * len(found) // (about["stop"] - about["start"])
-    assert found[place] == memory["peak_bytes"]
+    result = window["tracks"][0]["in_use_bytes"]
+    assert max(result) == memory["peak_bytes"]
+    place = (memory["peak_ns"] - about["start"]) * len(result) // (about["stop"] - about["start"])
+    assert result[place] == memory["peak_bytes"]
     profile.server.app.close()
 
 

@@ -59,21 +59,21 @@ class Profile:
 
     def rows(self, table: str, start: int, stop: int) -> list[dict[str, Any]]:
         """All rows of a table of gaps."""
-        found: list[dict[str, Any]] = []
+        result: list[dict[str, Any]] = []
         while True:
-            page = self.get(f"/table?table={table}&from={start}&to={stop}&limit=1000&offset={len(found)}")
-            found += page["rows"]
-            if len(found) >= page["total"]:
-                return found
+            page = self.get(f"/table?table={table}&from={start}&to={stop}&limit=1000&offset={len(result)}")
+            result += page["rows"]
+            if len(result) >= page["total"]:
+                return result
 
 
 @pytest.fixture(params=SHARED, scope="module")
 def profile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Profile]:
     """A recorded profile."""
     (source,) = shared_data().glob(request.param)
-    found = Profile(source, tmp_path_factory.mktemp("timeline"))
-    yield found
-    found.server.app.close()
+    result = Profile(source, tmp_path_factory.mktemp("timeline"))
+    yield result
+    result.server.app.close()
 
 
 def test_parts_of_any_window_add_up(profile: Profile) -> None:
@@ -113,13 +113,13 @@ def test_items_of_a_window_are_the_work_in_it(profile: Profile) -> None:
         assert len(answer.data) < 100_000
         shown = [track for track in answer.json["tracks"] if track["id"] in streams]
         if len(streams) <= 10 and all("bins" not in track for track in shown):
-            found = [
+            result = [
                 (low + begin, low + begin + length)
                 for track in shown
                 for begin, length in zip(track["items"]["start"], track["items"]["duration"], strict=True)
             ]
             inside = [one for one in work if one[0] < low + span and (one[1] > low or one[0] >= low)]
-            assert sorted(found) == sorted(inside)
+            assert sorted(result) == sorted(inside)
 
 
 def test_answers_are_as_declared(profile: Profile) -> None:
@@ -194,16 +194,16 @@ def test_a_trace_is_what_the_command_writes(profile: Profile, tmp_path: Path) ->
 
 def test_windows_come_from_stored_levels_where_there_is_much(tmp_path: Path) -> None:
     """Of 80,000 kernels, the bins of the whole capture add up to the parts."""
-    found = Profile(write_long_trace(tmp_path / "long.json"), tmp_path)
-    about = found.get("/timeline")
+    result = Profile(write_long_trace(tmp_path / "long.json"), tmp_path)
+    about = result.get("/timeline")
     start, stop = about["start"], about["stop"]
-    window = found.get(f"/timeline?from={start}&to={stop}&width=1000")
+    window = result.get(f"/timeline?from={start}&to={stop}&width=1000")
     streams = {track["id"] for track in about["tracks"] if track["kind"] == "stream"}
     (stream,) = (track for track in window["tracks"] if track["id"] in streams)
     assert "items" not in stream
     assert 500 < len(stream["bins"]["class"]) <= 1_001
     assert sum(window["parts"]["0"].values()) == stop - start
-    found.server.app.close()
+    result.server.app.close()
 
 
 @pytest.mark.parametrize(

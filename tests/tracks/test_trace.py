@@ -38,8 +38,8 @@ def traced(source: Path, folder: Path, *options: str) -> Events:
     """The events that the command writes."""
     output = folder / "out.json"
     assert main(["trace", str(source), "-o", str(output), "--force", *options]) == 0
-    found: Events = json.loads(output.read_bytes())["traceEvents"]
-    return found
+    data: Events = json.loads(output.read_bytes())["traceEvents"]
+    return data
 
 
 def slices(events: Events, category: str) -> Events:
@@ -174,11 +174,11 @@ def test_idle_slices_are_those_of_the_diagnosis(
     idle = slices(traced(database, tmp_path), "idle")
     assert idle
     for iteration in diagnosis["iterations"]:
-        for device, found in iteration["devices"].items():
+        for device, result in iteration["devices"].items():
             sums: Counter[str] = Counter()
             for event in idle:
                 if event["pid"] % 1_000_000_000 == int(device):
                     start, stop = ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])
                     sums[event["name"]] += max(min(stop, iteration["stop_ns"]) - max(start, iteration["start_ns"]), 0)
-            expected = {name: length for name, length in found["parts"].items() if length and name in IDLE}
+            expected = {name: length for name, length in result["parts"].items() if length and name in IDLE}
             assert +sums == expected, (iteration["index"], device)

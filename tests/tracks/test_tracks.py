@@ -28,23 +28,23 @@ def test_bins_hold_what_items_cover_of_them(items: list[tuple[int, int, int]], e
     items.sort()
     edges.sort()
     start, duration, of_class = (np.array(column, np.int64) for column in zip(*items, strict=True))
-    found = bins.binned(start, start + duration, of_class, 3, np.array(edges, np.int64))
+    result = bins.binned(start, start + duration, of_class, 3, np.array(edges, np.int64))
     for number in range(3):
         for place, (low, high) in enumerate(itertools.pairwise(edges)):
             expected = sum(
                 max(min(begin + length, high) - max(begin, low), 0) for begin, length, own in items if own == number
             )
-            assert found[number, place] == expected
+            assert result[number, place] == expected
 
 
 def test_levels_begin_with_sixteen_items_a_bin_and_add_up() -> None:
     """Each level holds the same time, in half as many bins."""
     start = np.arange(100_000, dtype=np.int64) * 1_000 + 12_345_678
     track = Track(STREAM, start, start + 400, work_class=(np.arange(100_000) % 3).astype(np.int8))
-    found = list(bins.levels(track.start_ns, track.stop_ns, track.classes(), len(WORK_CLASSES)))
-    assert 2 ** found[0][0] >= 16_000 > 2 ** (found[0][0] - 1)
-    assert found[-1][2].shape[1] <= bins.COARSEST_BINS
-    for level, first, busy in found:
+    items = list(bins.levels(track.start_ns, track.stop_ns, track.classes(), len(WORK_CLASSES)))
+    assert 2 ** items[0][0] >= 16_000 > 2 ** (items[0][0] - 1)
+    assert items[-1][2].shape[1] <= bins.COARSEST_BINS
+    for level, first, busy in items:
         assert int(busy.sum()) == 100_000 * 400
         assert first << level <= 12_345_678 < (first + 1) << level
 

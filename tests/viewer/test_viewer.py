@@ -55,15 +55,15 @@ class Viewer:
     def opened(self) -> dict[str, Any]:
         """What is said about the file of the command line, once the first scan has ended."""
         wait_for(lambda: self.json("/profiles")["scan"]["state"] == "done")
-        found: dict[str, Any] = self.json("/profiles")["opened"]
-        return found
+        result: dict[str, Any] = self.json("/profiles")["opened"]
+        return result
 
     def profile(self) -> dict[str, Any]:
         """The one profile, once its database was opened."""
         wait_for(lambda: self.json("/profiles")["profiles"])
         wait_for(lambda: (entry := self.json("/profiles")["profiles"][0])["headline"] or entry["state"] != "ready")
-        (found,) = self.json("/profiles")["profiles"]
-        return dict(found)
+        (result,) = self.json("/profiles")["profiles"]
+        return dict(result)
 
 
 def command(*arguments: str) -> list[str]:
@@ -109,8 +109,8 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def viewer(database: Path) -> Iterator[Viewer]:
     """Shows the database."""
-    with viewing(database) as found:
-        yield found
+    with viewing(database) as result:
+        yield result
 
 
 def test_the_page_loads_the_frontend_under_tensorboards_policy(viewer: Viewer) -> None:
@@ -189,7 +189,7 @@ def test_a_folder(database: Path) -> None:
 def imported(viewer: Viewer) -> dict[str, Any]:
     """The profile once its import, which is asked for here, has ended."""
     assert viewer.ask(f"{API}/import", "POST", {"profile": viewer.profile()["id"]}, **POST)[0] == 200
-    return dict(wait_for(lambda: (found := viewer.profile())["state"] in ("ready", "failed") and found))
+    return dict(wait_for(lambda: (result := viewer.profile())["state"] in ("ready", "failed") and result))
 
 
 @pytest.mark.parametrize("option", ["--cache-dir", "--dlprof_cache_dir"])
@@ -212,8 +212,8 @@ def test_a_folder_into_which_links_may_lead(tmp_path: Path) -> None:
     (tmp_path / "logs" / "a.json").symlink_to(outside)
     with viewing(tmp_path / "logs") as viewer:
         viewer.opened()
-        found = viewer.json("/profiles")
-        assert (found["profiles"], [link["name"] for link in found["scan"]["refused"]]) == ([], ["a.json"])
+        result = viewer.json("/profiles")
+        assert (result["profiles"], [link["name"] for link in result["scan"]["refused"]]) == ([], ["a.json"])
     with viewing(tmp_path / "logs", "--allowed-dirs", f"{tmp_path / 'none'},{outside.parent}") as viewer:
         assert viewer.profile()["state"] == "not_imported"
 
@@ -262,7 +262,7 @@ def test_a_database_that_cannot_be_shown_is_listed_with_a_code(
     """So that the page for it can be shown; whatever the file is called."""
     path = changed(database, tmp_path / "x" / "strange.db", statement)
     with viewing(path) as viewer:
-        entry = wait_for(lambda: (found := viewer.profile())["state"] == "failed" and found)
+        entry = wait_for(lambda: (result := viewer.profile())["state"] == "failed" and result)
         assert entry["code"] == code
         assert path.name in entry["message"]
         assert str(tmp_path) not in entry["message"]

@@ -390,7 +390,7 @@ export interface DiagnosedLeadIn {
 /** The mean of the chosen iterations. */
 export interface DiagnosedMean {
   iterations: number;
-  chosen: number[];
+  selected: number[];
   wall_ns: number;
   devices: Record<string, DiagnosedDevice>;
 }
@@ -1540,7 +1540,7 @@ export interface Throughput {
   tokens_per_s_per_gpu: number | null;
   tokens_from: "given" | "shapes" | null;
   /** Where the numbers come from, or what would tell them. */
-  told: string;
+  basis: string;
 }
 
 /** A gap of a GPU: its causes, and what ended it. */

@@ -134,7 +134,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       tokens_per_s: null,
       tokens_per_s_per_gpu: null,
       tokens_from: null,
-      told: "",
+      basis: "",
     },
     memory: null,
     ...changes,

@@ -62,13 +62,13 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     moved = np.maximum(table.num_bytes[result.rows], 0)
     kinds, kind = numbered((table.copy_kind[result.rows].astype(np.int64) & 31) << 2 | (reported + 1))
     taken = np.bincount(kind, weights=result.alone_ns)
-    taken += [waits.get(int(each) >> 2, 0) * max(len(signals.diagnosis.chosen), 1) for each in kinds.tolist()]
+    taken += [waits.get(int(each) >> 2, 0) * max(len(signals.diagnosis.selected), 1) for each in kinds.tolist()]
     largest = int(taken.argmax())
     main = kind == largest
     direction, pageable = int(kinds[largest]) >> 2, int(kinds[largest]) & 3 == 2
     main_bytes = int(moved[main].sum())
     rate = main_bytes / max(int(result.length_ns[main].sum()), 1)
-    iterations = max(len(signals.diagnosis.chosen), 1)
+    iterations = max(len(signals.diagnosis.selected), 1)
     wide = direction != _WITHIN and _is_wider_than_needed(signals, result, main)
     gain, cannot_tell = _gain(signals, result, reported, moved)
     if direction in UNIFIED_COPIES:
@@ -118,12 +118,12 @@ def _between_pages(signals: Signals, device: DeviceDiagnosis) -> dict[int, int]:
     """Idle time (ns, mean of the iterations) that ends as the driver moves a page of unified memory, which no call asks
     for: somebody touched it. By CUPTI's number of the copy."""
     table, pieces = signals.profile.memcpys, device.clipped
-    idle = (pieces.part == Part.LAUNCH_UNKNOWN) & are_among(pieces.window, signals.diagnosis.chosen)
+    idle = (pieces.part == Part.LAUNCH_UNKNOWN) & are_among(pieces.window, signals.diagnosis.selected)
     idle_ns = {}
     for kind in UNIFIED_COPIES:
         moves = (table.device == device.device) & (table.copy_kind == kind)
         ends = idle & np.isin(pieces.stop_ns, table.gpu_start[moves])
-        idle_ns[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.chosen), 1)
+        idle_ns[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.selected), 1)
     return idle_ns
 
 
@@ -198,7 +198,7 @@ def _direction(kind: int) -> str:
 def _alone(signals: Signals, device: DeviceDiagnosis, start_ns: Int64s, stop_ns: Int64s) -> Int64s:
     """How long no kernel runs beside each copy of a GPU, in the iterations that means are of."""
     pieces, selected = device.clipped, np.zeros(device.clipped.windows, np.bool_)
-    selected[signals.diagnosis.chosen] = True
+    selected[signals.diagnosis.selected] = True
     rows = np.flatnonzero((pieces.part == Part.COPY) & selected[pieces.window])
     begin, end = pieces.start_ns[rows], pieces.stop_ns[rows]
     before = np.append(0, np.cumsum(end - begin))

@@ -144,7 +144,7 @@ def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
         [each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False], np.bool_
     )
     selected = np.zeros(pieces.windows, np.bool_)
-    selected[signals.diagnosis.chosen] = True
+    selected[signals.diagnosis.selected] = True
     rows = np.flatnonzero(waits[pieces.cause] & selected[pieces.window])
     mine = np.flatnonzero(table.device == device.device)
     mine = mine[np.argsort(table.gpu_start[mine], kind="stable")]

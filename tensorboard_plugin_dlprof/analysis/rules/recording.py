@@ -47,10 +47,10 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     """Iterations unlike the others, which are left out or, if the user chose so, counted."""
     diagnosis = signals.diagnosis
     count = len(diagnosis.start_ns)
-    outside = sorted(set(range(count)) - set(diagnosis.typical.chosen))
+    outside = sorted(set(range(count)) - set(diagnosis.typical.selected))
     if not diagnosis.marked or not outside:
         return None
-    counted = set(outside).intersection(diagnosis.chosen)
+    counted = set(outside).intersection(diagnosis.selected)
     wall = diagnosis.wall_ns.tolist()
     return Finding(
         "iteration_range_detector",
@@ -82,7 +82,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
 def step_holds_many(signals: Signals) -> Finding | None:
     """Marks of iterations around several steps of an optimizer, or several batches of inference."""
     diagnosis = signals.diagnosis
-    if not diagnosis.marked or not diagnosis.chosen or diagnosis.candidate.source == "optimizer_step":
+    if not diagnosis.marked or not diagnosis.selected or diagnosis.candidate.source == "optimizer_step":
         return None
     steps = next((each for each in signals.profile.iterations if each.source == "optimizer_step"), None)
     if steps is None:
@@ -91,7 +91,7 @@ def step_holds_many(signals: Signals) -> Finding | None:
     inside = np.searchsorted(ends, diagnosis.stop_ns, side="right") - np.searchsorted(
         ends, diagnosis.start_ns, side="right"
     )
-    middle = int(np.sort(inside[diagnosis.chosen])[len(diagnosis.chosen) // 2])
+    middle = int(np.sort(inside[diagnosis.selected])[len(diagnosis.selected) // 2])
     if middle < thresholds.STEPS_IN_ONE:
         return None
     return Finding(
@@ -112,7 +112,7 @@ def _holds_batches(signals: Signals) -> Finding | None:
         return None
     result, loads = signals.diagnosis, np.sort(signals.profile.data_loader.start_ns)
     inside = np.searchsorted(loads, result.stop_ns) - np.searchsorted(loads, result.start_ns)
-    middle = int(np.sort(inside[result.chosen])[len(result.chosen) // 2])
+    middle = int(np.sort(inside[result.selected])[len(result.selected) // 2])
     if middle <= thresholds.STEPS_IN_ONE:  # The last fetch finds out that there is no batch left.
         return None
     return Finding(

@@ -123,7 +123,7 @@ def _capture(signals: Signals) -> Finding:
         {
             "count": count,
             "time_ns": time_ns,
-            "whole_ns": signals.diagnosis.mean_wall_ns * len(signals.diagnosis.chosen),
+            "whole_ns": signals.diagnosis.mean_wall_ns * len(signals.diagnosis.selected),
         },
         (Evidence("call", "StreamBeginCapture", time_ns * signals.iterations, count * signals.iterations),),
         cause="cold_start",
@@ -147,11 +147,11 @@ def _warm_up(signals: Signals) -> Finding | None:
     """How much longer the iterations of warm-up took than a typical one, altogether."""
     diagnosis = signals.diagnosis
     first = diagnosis.typical.start
-    if "warm_up" not in diagnosis.typical.why or not first or 0 in diagnosis.chosen:
+    if "warm_up" not in diagnosis.typical.why or not first or 0 in diagnosis.selected:
         return None
     wall = diagnosis.wall_ns.tolist()
     excess = sum(wall[:first]) - first * diagnosis.mean_wall_ns
-    grown = _grown(signals, list(range(first)), diagnosis.chosen)
+    grown = _grown(signals, list(range(first)), diagnosis.selected)
     if excess <= 0 or grown is None:
         return None
     rows, device, more = grown
@@ -280,7 +280,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
     wall, typical = diagnosis.wall_ns.tolist(), diagnosis.typical
     inside = list(range(typical.start, typical.stop + 1))
     if why == "slow_single":
-        slow, fast = list(typical.left_out), typical.chosen
+        slow, fast = list(typical.left_out), typical.selected
     elif why == "became_slower":
         slow, fast = inside, list(range(typical.start))
         fast = [position for position in fast if wall[position] > 0]

@@ -59,7 +59,7 @@ def most_exposed(signals: Signals, part: Part) -> tuple[DeviceDiagnosis, int] | 
 def inside(signals: Signals, table: Kernels | Copies, rows: Int64s) -> tuple[Int64s, Int64s]:
     """Those of some rows that run in the typical iterations, and how long."""
     diagnosis = signals.diagnosis
-    start, stop = diagnosis.start_ns[diagnosis.chosen], diagnosis.stop_ns[diagnosis.chosen]
+    start, stop = diagnosis.start_ns[diagnosis.selected], diagnosis.stop_ns[diagnosis.selected]
     begin, end = table.gpu_start[rows], table.gpu_stop[rows]
     length = np.zeros(len(rows), np.int64)
     window = np.searchsorted(stop, begin, side="right")
@@ -89,7 +89,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
     share = signals.share_of_iteration(result.exposed_ns)
     if share < thresholds.MIN_GAIN_FRACTION:
         return None
-    iterations = len(signals.diagnosis.chosen)
+    iterations = len(signals.diagnosis.selected)
     computing = compute_ns(signals, result.device)
     high = min(result.exposed_ns, computing // 2)
     # Where little computes, what collectives wait for counts, not what they could hide behind.
@@ -230,7 +230,7 @@ def small_collectives(signals: Signals) -> Finding | None:
     result = _collectives(signals)
     if result is None or ("ops" in signals.recorded and not signals.backward):
         return None
-    count = round(len(result.rows) / max(len(signals.diagnosis.chosen), 1))
+    count = round(len(result.rows) / max(len(signals.diagnosis.selected), 1))
     if count < thresholds.SMALL_COLLECTIVES:
         return None
     median = int(np.sort(result.length_ns)[len(result.rows) // 2])
@@ -284,7 +284,7 @@ def late_rank(signals: Signals) -> Finding | None:
         mine = kernels.gpu_stop[waited[:both]] - kernels.gpu_start[waited[:both]]
         his = kernels.gpu_stop[theirs[:both]] - kernels.gpu_start[theirs[:both]]
         late = mine >= thresholds.LATE_TIMES * np.maximum(his, 1)
-        lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.chosen), 1)
+        lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.selected), 1)
         if best is None or lost > best[0]:
             best = lost, other.device, int(late.sum())
     if best is None or signals.share_of_iteration(best[0]) < thresholds.MIN_GAIN_FRACTION:

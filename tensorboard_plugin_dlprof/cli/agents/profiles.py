@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError,
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote, shown
 from tensorboard_plugin_dlprof.routes.profiles import database_path, importable
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 Progress = Callable[[str, float], None]
 
@@ -38,7 +38,7 @@ class Profiles:
         self.logdir, self._url = logdir, url
         self.services = list_profiles.services_of(logdir)
 
-    def find(self, named: str) -> FoundProfile:
+    def find(self, named: str) -> ListedProfile:
         """The profile of an id, of a run and a name, or of a name or run that only one profile has.
 
         Raises:
@@ -56,7 +56,7 @@ class Profiles:
             raise BadRequest(f"{len(result)} profiles are called {shown(named[:200])!r}; name one by its id: {some}.")
         return result[0]
 
-    def database(self, profile: FoundProfile, progress: Progress) -> Path:
+    def database(self, profile: ListedProfile, progress: Progress) -> Path:
         """The database of a profile, which is imported into the cache of TensorBoard if it has none.
 
         Raises:
@@ -103,7 +103,7 @@ class Profiles:
                 return Path(self.logdir, wanted)
         raise NotFound(f"There is no profile in the run {shown(run[:200])!r}; list_profiles tells which there are.")
 
-    def path(self, profile: FoundProfile) -> str:
+    def path(self, profile: ListedProfile) -> str:
         """The path by which commands name a profile."""
         if profile.file is None:
             return _place(profile)
@@ -112,7 +112,7 @@ class Profiles:
         root = os.path.abspath(os.path.expanduser(self.logdir))  # noqa: PTH100, PTH111 - as TensorBoard does
         return os.fspath(Path(self.logdir, os.path.relpath(profile.file.path, root)))
 
-    def link(self, profile: FoundProfile | None, **state: Any) -> str:
+    def link(self, profile: ListedProfile | None, **state: Any) -> str:
         """The address of a page about a profile in TensorBoard's tab."""
         parts = {"profile": profile.profile_id, "run": profile.run} if profile is not None else {}
         known = {**parts, **{key: str(value) for key, value in state.items() if value not in (None, "")}}
@@ -132,5 +132,5 @@ def option(name: str, value: Any) -> str | None:
     return None if value in (None, "", ()) else f"--{name}={value}"
 
 
-def _place(profile: FoundProfile) -> str:
+def _place(profile: ListedProfile) -> str:
     return profile.name if profile.run == "." else f"{profile.run}/{profile.name}"

@@ -20,7 +20,7 @@ from tensorboard_plugin_dlprof.cli.iterations import parsed
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
-from tensorboard_plugin_dlprof.runs.profile import FoundProfile
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.recording import Recording
@@ -56,7 +56,7 @@ Describe = Annotated[bool, "whether to tell type and meaning of the columns as w
 class _Opened(NamedTuple):
     """A profile with its database, and the name that commands give it."""
 
-    profile: FoundProfile
+    profile: ListedProfile
     database: Path
     name: str
 
@@ -207,7 +207,7 @@ class Tools:
         from tensorboard_plugin_dlprof.comparing.reading import read_recording
         from tensorboard_plugin_dlprof.database.connection import opened_database
 
-        sides: list[FoundProfile] = []
+        sides: list[ListedProfile] = []
         recordings: list[list[Recording]] = []
         for named in (base, candidate):
             asked = self._opened(named)

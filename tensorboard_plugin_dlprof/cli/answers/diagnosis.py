@@ -145,7 +145,7 @@ class Mean(Struct):
     """The mean of the chosen iterations."""
 
     iterations: int
-    chosen: list[int]
+    selected: list[int]
     wall_ns: Ns
     devices: dict[DeviceId, DeviceTimes]
 

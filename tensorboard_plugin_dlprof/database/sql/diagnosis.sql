@@ -11,7 +11,7 @@ CREATE TABLE activity_causes (
     op_id    TEXT NOT NULL,     -- read_only_ops.op_id of that op
     thread   TEXT NOT NULL,     -- name of the host thread; main for the one that drives the program
     is_long  INTEGER NOT NULL,  -- boolean: the call took a millisecond or longer
-    beside   INTEGER NOT NULL   -- what else runs and does not count: 1 communication, 2 copies, 3 both
+    overlaps INTEGER NOT NULL   -- what else runs and does not count: 1 communication, 2 copies, 3 both
 );
 
 -- The time of each GPU from the first event to the last, divided into segments without gaps or overlaps; a row has up to

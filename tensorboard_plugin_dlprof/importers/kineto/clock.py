@@ -22,8 +22,8 @@ _STAMP = re.compile(rb'("ts"\s*:\s*"?)(\d{13,18})\.\d')
 _EXACT_BELOW_US = 1 << 43
 """Below this, neighbouring doubles are less than a nanosecond apart."""
 
-_KEPT_DIGITS = 12
-LEAST_SHORT_US = 10**_KEPT_DIGITS
+_EXACT_DIGITS = 12
+LEAST_SHORT_US = 10**_EXACT_DIGITS
 """Timestamps are shortened to 12 digits (11 days) after a leading 1, so all of them are below twice this."""
 
 MAX_US = float((1 << 63) // NS_PER_US - 1)
@@ -44,7 +44,7 @@ class Clock:
         for stamp in _STAMP.finditer(sample):
             digits = stamp[2]
             if int(digits) >= _EXACT_BELOW_US:
-                leading = digits[:-_KEPT_DIGITS]
+                leading = digits[:-_EXACT_DIGITS]
                 self.origin_us = int(leading) * LEAST_SHORT_US - LEAST_SHORT_US
                 # Padding with blanks keeps the length of the text, which makes replacing twice as fast.
                 padding = b" " * (len(leading) - 1)

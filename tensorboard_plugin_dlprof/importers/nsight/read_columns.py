@@ -66,12 +66,12 @@ def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
         sqlite3.DataError: one text is longer than the connection allows.
     """
     reader = _Reader(con, source)
-    steady: dict[int, int] = {}
+    constant: dict[int, int] = {}
     changes = [0] * len(source.numbers)
     first, limit = _FIRST_ROWID, ROWS
     while True:
         try:
-            batch = reader.read(first, limit, steady) or reader.read(first, limit, {})
+            batch = reader.read(first, limit, constant) or reader.read(first, limit, {})
         except sqlite3.DataError:
             if limit == 1:
                 raise
@@ -83,9 +83,9 @@ def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
         if batch.rows < limit or reader.last == _LAST_ROWID:
             return
         same = {c: int(values[0]) for c, values in enumerate(batch.integers) if (values == values[0]).all()}
-        for column, value in steady.items():
+        for column, value in constant.items():
             changes[column] += same.get(column) != value
-        steady = {column: value for column, value in same.items() if changes[column] < _MOST_CHANGES}
+        constant = {column: value for column, value in same.items() if changes[column] < _MOST_CHANGES}
         first = reader.last + 1
 
 
@@ -107,15 +107,15 @@ class _Reader:
             f"WHERE {source.rowid} >= ?{condition} ORDER BY {source.rowid} LIMIT ?)"
         )
 
-    def read(self, first: int, limit: int, steady: dict[int, int]) -> Batch | None:
+    def read(self, first: int, limit: int, constant: dict[int, int]) -> Batch | None:
         """Up to ``limit`` rows from an id on; ``None`` if a column does not have its ``steady`` value in all rows."""
-        joined = [position for position in range(len(self._source.numbers)) if position not in steady]
+        joined = [position for position in range(len(self._source.numbers)) if position not in constant]
         has_text = self._source.text is not None
         terms = [f"group_concat(c{position})" for position in joined]
         terms += [f"group_concat(t, '{_SEPARATOR}')"] * has_text
-        as_said = " AND ".join(f"c{position} = ?" for position in steady) or "1"
+        as_said = " AND ".join(f"c{position} = ?" for position in constant) or "1"
         statement = f"SELECT max(r), count(*), sum({as_said}), {', '.join(terms) or 'NULL'} FROM {self._rows}"
-        ((last, rows, expected, *values),) = self._fetched(statement, *steady.values(), first, limit)
+        ((last, rows, expected, *values),) = self._fetched(statement, *constant.values(), first, limit)
         if rows and expected != rows:
             return None
         if not rows:
@@ -123,7 +123,7 @@ class _Reader:
         texts: list[bytes] = values.pop().split(_SEPARATOR.encode()) if has_text else []
         if len(texts) > rows:
             texts = [text for (text,) in self._fetched(f"SELECT CAST(t AS TEXT) FROM {self._rows}", first, limit)]
-        numbers = {position: np.broadcast_to(np.int64(value), rows) for position, value in steady.items()}
+        numbers = {position: np.broadcast_to(np.int64(value), rows) for position, value in constant.items()}
         numbers |= {
             position: np.fromstring(value, np.int64, sep=",") for position, value in zip(joined, values, strict=False)
         }

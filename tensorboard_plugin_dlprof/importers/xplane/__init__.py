@@ -235,7 +235,7 @@ def _why_empty(space: Space, gpus: list[Plane]) -> str:
         return "holds no GPU work: none was recorded while the profiler ran; profile while the program computes."
     if any(plane.name.startswith("/device:TPU:") for plane in space.planes):
         return "holds a TPU profile; GPU SUMMARY shows GPUs only. Open it with xprof."
-    framework = _told_framework(space, set())
+    framework = _stated_framework(space, set())
     return f"holds host events only{framework and f' ({framework} on CPU)'}; record it where a GPU computes."
 
 
@@ -265,9 +265,9 @@ def _ranges(
         name_of[index] = strings.intern(f"{op.path}\n{op.key}")
         named[int(name_of[index])] = op
         shapes_of[index], dtypes_of[index], stack_of[index] = map(strings.intern, (op.shapes, op.dtypes, op.stack))
-    rows, found = np.flatnonzero(host.shown), len(executions.op)
+    rows, first_execution = np.flatnonzero(host.shown), len(executions.op)
     count = len(rows)
-    total = count + found
+    total = count + first_execution
 
     def after(values: Int32s) -> Int32s:
         return np.concatenate((np.zeros(count, np.int32), values))
@@ -278,7 +278,7 @@ def _ranges(
         start_ns=np.concatenate((host.start_ns[rows], executions.start_ns)),
         end_ns=np.concatenate((host.end_ns[rows], executions.end_ns)),
         thread=np.concatenate((host.thread[rows], executions.thread)).astype(np.int32, copy=False),
-        kind=np.concatenate((of_host, np.full(found, RangeKind.GRAPH_OP, np.int8))),
+        kind=np.concatenate((of_host, np.full(first_execution, RangeKind.GRAPH_OP, np.int8))),
         name=np.concatenate((host.name[rows], name_of[executions.op])).astype(np.int32, copy=False),
         domain=nothing,
         shapes=after(shapes_of[executions.op]),
@@ -337,27 +337,27 @@ def _rank(path: Path, expression: str) -> tuple[int, int]:
 
 def _cuda_version(session: dict[str, Value]) -> str:
     """``12.9`` of 12090: the runtime's, else that of XLA's build; empty if unknown."""
-    told = str(session.get("cuda_runtime_version", session.get("cuda_version", "")))
-    return f"{int(told) // 1000}.{int(told) % 1000 // 10}" if told.isdecimal() and 3 < len(told) < 7 else ""
+    version = str(session.get("cuda_runtime_version", session.get("cuda_version", "")))
+    return f"{int(version) // 1000}.{int(version) % 1000 // 10}" if version.isdecimal() and 3 < len(version) < 7 else ""
 
 
 def _session(space: Space) -> dict[str, Value]:
     """What the profiler says of the session and of itself."""
-    found: dict[str, Value] = {}
+    stats: dict[str, Value] = {}
     for plane in space.planes:
         if plane.name in ("Task Environment", "/host:metadata"):
-            found |= plane.stats
-    return found
+            stats |= plane.stats
+    return stats
 
 
 def _framework(space: Space, work: Work, strings: Strings) -> str:
     """The framework by what tells it; only TensorFlow runs ops without compiled modules."""
     modules = {strings[each["hlo_module"]] for each in work.descriptions} - {""}
     of_tensorflow = any(each["annotation"] or each["level 0"] for each in work.descriptions)
-    return _told_framework(space, modules) or ("TensorFlow" if of_tensorflow or not modules else "JAX")
+    return _stated_framework(space, modules) or ("TensorFlow" if of_tensorflow or not modules else "JAX")
 
 
-def _told_framework(space: Space, modules: set[str]) -> str:
+def _stated_framework(space: Space, modules: set[str]) -> str:
     """The framework by what it says of itself, or by the names of modules and of the host's events; else empty."""
     if _session(space).get("jax_version", "unknown") != "unknown":
         return "JAX"
@@ -379,9 +379,9 @@ def _device(plane: Plane) -> Device:
 
     major, minor = number("compute_cap_major"), number("compute_cap_minor")
     count, memory = number("core_count"), number("memory_size")
-    told = plane.stats.get("gpu_device_name", "")
-    if isinstance(told, str) and told:
-        name = told
+    stated = plane.stats.get("gpu_device_name", "")
+    if isinstance(stated, str) and stated:
+        name = stated
     elif plane.stats.get("device_vendor") == "AMD":
         # The marketing name does not follow from these numbers.
         name = f"AMD {_AMD.get((major, minor), 'GPU')}" + (f", {count} CUs" if count else "")

@@ -119,11 +119,11 @@ class Events:
 
     def has(self, name: str) -> Flags:
         """Which events have a stat."""
-        found = np.zeros(len(self), np.bool_)
+        has = np.zeros(len(self), np.bool_)
         for rows, _ in self._reader.shared(name, self.metadata):
-            found[rows] = True
-        found[self._stats.owner[self._of(name)]] = True
-        return found
+            has[rows] = True
+        has[self._stats.owner[self._of(name)]] = True
+        return has
 
     def _of(self, name: str) -> Int64s:
         return np.flatnonzero(self._stats.name == self._reader.wanted[name])
@@ -155,8 +155,10 @@ class EventReader:
     def __init__(self, source: Source, plane: Plane, strings: Strings, wanted: Iterable[str]) -> None:
         self._source, self._plane, self.strings = source, plane, strings
         self.wanted = {name: number for number, name in enumerate(wanted)}
-        told = {key: self.wanted[name.lower()] for key, name in plane.stat_names.items() if name.lower() in self.wanted}
-        self._any_name = Lookup(told, -1)
+        columns = {
+            key: self.wanted[name.lower()] for key, name in plane.stat_names.items() if name.lower() in self.wanted
+        }
+        self._any_name = Lookup(columns, -1)
         self._names = self._any_name(np.arange(_KEYS))
         self._ref_texts = Lookup({key: strings.intern(name) for key, name in plane.stat_names.items()}, 0)
         self._known: dict[bytes, int] = {}
@@ -203,8 +205,8 @@ class EventReader:
         parts = self._stats(data, at, stops, np.flatnonzero(some), odd)
         if odd.any():
             rows = np.flatnonzero(odd)
-            kept = ~odd[parts.owner]
-            regular = [column[kept] for column in (parts.owner, parts.name, parts.kind, parts.value, parts.at)]
+            valid = ~odd[parts.owner]
+            regular = [column[valid] for column in (parts.owner, parts.name, parts.kind, parts.value, parts.at)]
             unusual = self._unusual(data, starts, stops, base, rows, columns)
             parts = _Stats(*(np.concatenate(pair) for pair in zip(regular, unusual, strict=True)))
         start_ps = line.timestamp_ns * 1000 + np.clip(columns[1], -_MOST_PS, _MOST_PS)
@@ -212,7 +214,7 @@ class EventReader:
 
     def _stats(self, data: Octets, at: Int64s, stops: Int64s, rows: Int64s, odd: Flags) -> _Stats:
         """The wanted stats: the first of all events, then the second. Sets ``odd`` where they are written unusually."""
-        found: list[tuple[Int64s, Int64s, Int64s, UInt64s, Int64s]] = []
+        stats: list[tuple[Int64s, Int64s, Int64s, UInt64s, Int64s]] = []
         here, end = at[rows], stops[rows]
         while len(rows):
             word = words(data, here)
@@ -232,13 +234,13 @@ class EventReader:
                 tag = (inside[some] & LOW).astype(np.int64)
                 value, place, fits = _values(data, tag, value_at[some], stop[some])
                 odd[rows[some[~fits]]] = True
-                found.append((rows[some], name[some], tag >> 3, value, place))
+                stats.append((rows[some], name[some], tag >> 3, value, place))
             going_on = np.flatnonzero(good & (stop < end))
             rows, here, end = rows[going_on], stop[going_on], end[going_on]
-        if not found:
+        if not stats:
             none = np.zeros(0, np.int64)
             return _Stats(none, none, none, none.astype(np.uint64), none)
-        return _Stats(*(np.concatenate(column) for column in zip(*found, strict=True)))
+        return _Stats(*(np.concatenate(column) for column in zip(*stats, strict=True)))
 
     def _unusual(
         self, data: Octets, starts: Int64s, stops: Int64s, base: int, rows: Int64s, columns: list[Int64s]
@@ -257,8 +259,8 @@ class EventReader:
         value = np.zeros(count, np.uint64)
         keyed = inner.number == 1
         key[inner.row[keyed]] = inner.value[keyed].astype(np.int64)
-        told = inner.row[~keyed]
-        kind[told], value[told], place[told] = inner.number[~keyed], inner.value[~keyed], inner.at[~keyed]
+        others = inner.row[~keyed]
+        kind[others], value[others], place[others] = inner.number[~keyed], inner.value[~keyed], inner.at[~keyed]
         name = self._any_name(key)
         some = np.flatnonzero((name >= 0) & (kind > 0) & (np.isin(kind, (_TEXT, 6, _COMPRESSED)) == (place > 0)))
         return owner[some], name[some], kind[some], value[some], place[some]

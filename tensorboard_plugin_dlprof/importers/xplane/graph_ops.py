@@ -44,9 +44,9 @@ class Modules:
             for key, each in plane.metadata.items():
                 place = bytes_stat(source, each)
                 if place is not None:
-                    found = _PROGRAM.search(each.name)
-                    told = read_stats(source, each.stats, plane.stat_names).get("program_id")
-                    program = int(found[1]) if found else told if isinstance(told, int) else key
+                    match = _PROGRAM.search(each.name)
+                    program_id = read_stats(source, each.stats, plane.stat_names).get("program_id")
+                    program = int(match[1]) if match else program_id if isinstance(program_id, int) else key
                     self._places[as_int64(program)] = place
                     self._programs.setdefault(_PROGRAM.sub("", each.name), set()).add(as_int64(program))
 
@@ -84,17 +84,17 @@ def graph_ops(work: Work, modules: Modules, strings: Strings) -> list[GraphOp | 
 
     Work of libraries in command buffers gets descriptions of its own, by its place among them.
     """
-    found = [_described(each, modules, strings) for each in work.descriptions]
-    _find_library_calls(work, found, strings)
-    for each in found:
+    described = [_described(each, modules, strings) for each in work.descriptions]
+    _find_library_calls(work, described, strings)
+    for each in described:
         each.path = each.path[:_MOST_LETTERS]
-    differentiated = {_owner(each) for each in found if "jvp(" in each.path}
+    differentiated = {_owner(each) for each in described if "jvp(" in each.path}
     differentiated |= {
         _owner(each)
-        for each in found
+        for each in described
         if each.module is not None and any("jvp(" in other.op_name for other in each.module.by_name.values())
     }
-    return [_graph_op(each, _owner(each) in differentiated) for each in found]
+    return [_graph_op(each, _owner(each) in differentiated) for each in described]
 
 
 def _owner(each: _Described) -> tuple[int, str]:
@@ -106,36 +106,36 @@ def _described(description: dict[str, int], modules: Modules, strings: Strings) 
     module = modules.get(description["program_id"], texts["hlo_module"])
     kernel, line = strings[description["kernel"]], description["source_line"]
     instruction = module.by_name.get(texts["hlo_op"]) if module is not None else None
-    found = _Described(
+    result = _Described(
         texts, description["program_id"], description["cuda_graph_id"], kernel, line, module, instruction
     )
-    if found.graph >= 0 and (instruction.opcode == "call" if instruction else _COMMAND_BUFFER.match(texts["hlo_op"])):
-        found.is_in_buffer, texts["hlo_op"] = True, ""
-    if found.is_in_buffer and module is not None:
+    if result.graph >= 0 and (instruction.opcode == "call" if instruction else _COMMAND_BUFFER.match(texts["hlo_op"])):
+        result.is_in_buffer, texts["hlo_op"] = True, ""
+    if result.is_in_buffer and module is not None:
         fits = module.by_kernel.get(kernel, [])
         if len(fits) == 1:
-            _take(found, fits[0])
-    if not found.is_matched:
-        found.path, found.is_tensorflow = _path(texts, None if found.is_in_buffer else instruction)
-    return found
+            _take(result, fits[0])
+    if not result.is_matched:
+        result.path, result.is_tensorflow = _path(texts, None if result.is_in_buffer else instruction)
+    return result
 
 
-def _take(found: _Described, instruction: hlo.Instruction) -> None:
+def _take(described: _Described, instruction: hlo.Instruction) -> None:
     """Let work in a command buffer belong to an instruction."""
-    found.instruction, found.is_matched = instruction, True
-    found.texts["hlo_op"] = instruction.name
-    found.path, found.is_tensorflow = _path(found.texts, instruction)
+    described.instruction, described.is_matched = instruction, True
+    described.texts["hlo_op"] = instruction.name
+    described.path, described.is_tensorflow = _path(described.texts, instruction)
 
 
-def _find_library_calls(work: Work, found: list[_Described], strings: Strings) -> None:
+def _find_library_calls(work: Work, described: list[_Described], strings: Strings) -> None:
     """Names of libraries' kernels tell nothing: they are their calls in order, where a replay has as many of both."""
-    waiting = [each.is_in_buffer and not each.is_matched and each.module is not None for each in found]
+    waiting = [each.is_in_buffer and not each.is_matched and each.module is not None for each in described]
     rows = np.flatnonzero(np.array(waiting, np.bool_)[work.described])
     if not len(rows):
         return
     table = work.table
     rows = rows[np.lexsort((table.start_ns[rows], table.correlation[rows], table.device[rows]))]
-    calls = [hlo.library_calls(each.module, each.instruction) if each.module else [] for each in found]
+    calls = [hlo.library_calls(each.module, each.instruction) if each.module else [] for each in described]
     known = np.array([len(each) for each in calls], np.int64)[work.described[rows]]
     first = np.append(True, np.diff(table.correlation[rows]) != 0)
     first[1:] |= table.device[rows[1:]] != table.device[rows[:-1]]
@@ -143,15 +143,15 @@ def _find_library_calls(work: Work, found: list[_Described], strings: Strings) -
     replay = np.cumsum(first) - 1
     place = np.arange(len(rows)) - begin[replay]
     count = np.diff(np.append(begin, len(rows)))[replay]
-    chosen = (count == known) & (known > 0)
+    matching = (count == known) & (known > 0)
     pairs, number = np.unique(
-        np.stack((work.described[rows[chosen]], place[chosen])), axis=1, return_inverse=True
+        np.stack((work.described[rows[matching]], place[matching])), axis=1, return_inverse=True
     )  # fmt: skip
-    work.described[rows[chosen]] = len(found) + number.reshape(-1)
+    work.described[rows[matching]] = len(described) + number.reshape(-1)
     for description, which in pairs.T.tolist():
-        each = msgspec.structs.replace(found[description], texts=dict(found[description].texts))
+        each = msgspec.structs.replace(described[description], texts=dict(described[description].texts))
         _take(each, calls[description][which])
-        found.append(each)
+        described.append(each)
         hlo_op = strings.intern(each.texts["hlo_op"])
         work.descriptions.append({**work.descriptions[description], "hlo_op": hlo_op})
 
@@ -190,8 +190,8 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
     # Old collectors tell no program, and each module numbers its ops from one.
     key = f"{each.program}:{each.texts['hlo_module']}:{hlo_op or each.path}"
     title = f" {hlo_op}" if hlo_op else ""
-    if each.module and each.instruction and (found := hlo.collective(each.module, each.instruction)):
-        groups = found.replica_groups or "all"
+    if each.module and each.instruction and (collective := hlo.collective(each.module, each.instruction)):
+        groups = collective.replica_groups or "all"
         return GraphOp(f"/collectives/{groups}/{kind}{title}", kind, "", key, stack)
     root = _JIT_PREFIX.sub("", each.texts["hlo_module"])
     if "/" not in each.path and not is_jax_path(each.path):
@@ -199,32 +199,32 @@ def _graph_op(each: _Described, differentiated: bool) -> GraphOp | None:
         path = "/".join(["", *filter(None, (root, "parameters" if each.path else "", each.path))])
         direction = "" if differentiated or not each.path else "fprop"
         return _with_work(GraphOp(f"{path}/{kind or 'op'}{title}", kind or "op", direction, key, stack), each)
-    told = read_jax_path(each.path)
-    op_type = _op_type(told, kind)
-    path = "/".join(("", *filter(None, (told.module or root, *told.groups)), op_type)).replace("//", "/")
-    again = " (recomputed)" if told.recomputed else ""
+    op_path = read_jax_path(each.path)
+    op_type = _op_type(op_path, kind)
+    path = "/".join(("", *filter(None, (op_path.module or root, *op_path.groups)), op_type)).replace("//", "/")
+    again = " (recomputed)" if op_path.recomputed else ""
     matched = " (matched by name)" if each.is_matched else ""
-    direction = "bprop" if told.backward else "fprop" if told.forward or not differentiated else ""
+    direction = "bprop" if op_path.backward else "fprop" if op_path.forward or not differentiated else ""
     return _with_work(GraphOp(f"{path}{title}{again}{matched}", op_type, direction, key, stack), each)
 
 
-def _op_type(told: OpPath, kind: str) -> str:
+def _op_type(op_path: OpPath, kind: str) -> str:
     """The type by the path, as users know it; by the HLO op where only one of them is a product: the path is that of
     what else was fused, or of what a layout is changed for."""
-    if not told.op_type:
+    if not op_path.op_type:
         return kind or "op"
     is_product = kind in ("gemm", "conv")
-    if kind and (kind not in _PRODUCTS if told.op_type in _PRODUCT_PATHS else is_product):
+    if kind and (kind not in _PRODUCTS if op_path.op_type in _PRODUCT_PATHS else is_product):
         return kind
-    return told.op_type
+    return op_path.op_type
 
 
 def _tensorflow_op(annotation: str) -> GraphOp:
-    told = read_tensorflow_path(annotation)
+    op_path = read_tensorflow_path(annotation)
     node = annotation.partition("#")[0].rpartition(":")
     last = (node[0] or node[2]).rstrip("/").rpartition("/")[2]
-    path = "/".join(("", *told.groups, last))
-    return GraphOp(path, told.op_type, "bprop" if told.backward else "fprop", path, "")
+    path = "/".join(("", *op_path.groups, last))
+    return GraphOp(path, op_path.op_type, "bprop" if op_path.backward else "fprop", path, "")
 
 
 def _of_runtime(kernel: str) -> GraphOp | None:

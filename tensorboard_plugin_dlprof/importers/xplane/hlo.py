@@ -176,13 +176,13 @@ class _Frames:
 
     def stack(self, frame: int) -> str:
         """A frame and those around it, innermost first."""
-        found: list[str] = []
-        while 0 < frame <= len(self._frames) and len(found) < _MOST_FRAMES:
+        frames: list[str] = []
+        while 0 < frame <= len(self._frames) and len(frames) < _MOST_FRAMES:
             location, frame = self._frames[frame - 1]
             if 0 < location <= len(self._locations):
                 file, function, line = self._locations[location - 1]
-                found.append(f"{_nth(self._files, file)}({line}): {_nth(self._functions, function)}")
-        return ";".join(found)
+                frames.append(f"{_nth(self._files, file)}({line}): {_nth(self._functions, function)}")
+        return ";".join(frames)
 
 
 def _nth(texts: list[str], number: int) -> str:
@@ -190,64 +190,64 @@ def _nth(texts: list[str], number: int) -> str:
 
 
 def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instruction:
-    found = Instruction()
+    instruction = Instruction()
     operands: list[int] = []
     called: list[int] = []
     for number, wire, value, stop in source.fields(begin, end):
         first = stop - value if wire == BYTES else 0
         if number == 1 and wire == BYTES:
-            found.name = source.text(first, stop)
+            instruction.name = source.text(first, stop)
         elif number == 2 and wire == BYTES:
-            found.opcode = source.text(first, stop)
+            instruction.opcode = source.text(first, stop)
         elif number == 3 and wire == BYTES:
-            found.shapes = _shapes(source, first, stop)
+            instruction.shapes = _shapes(source, first, stop)
         elif number == 7 and wire == BYTES:
-            _metadata(source, first, stop, found, frames)
+            _metadata(source, first, stop, instruction, frames)
         elif number == 11 and wire == BYTES:
-            found.fusion_kind = source.text(first, stop)
+            instruction.fusion_kind = source.text(first, stop)
         elif number == 16 and wire == BYTES:
-            found.dimensions = _convolution_dimensions(source, first, stop)
+            instruction.dimensions = _convolution_dimensions(source, first, stop)
         elif number == 28 and wire == BYTES:
-            found.target = source.text(first, stop)
+            instruction.target = source.text(first, stop)
         elif number == 30 and wire == BYTES:
-            _dot_dimensions(source, first, stop, found)
+            _dot_dimensions(source, first, stop, instruction)
         elif number == 35:
-            found.id = value
+            instruction.id = value
         elif number == 36:
             operands += source.integers(wire, value, stop)
         elif number == 38:
             called += source.integers(wire, value, stop)
         elif number == 43 and wire == BYTES:
-            found.backend_config = source.text(first, min(stop, first + (1 << 16)))
+            instruction.backend_config = source.text(first, min(stop, first + (1 << 16)))
         elif number in REPLICA_GROUPS and wire == BYTES:
-            found.replica_groups += replica_groups(source, number, first, stop)
+            instruction.replica_groups += replica_groups(source, number, first, stop)
         elif number == 50:
-            found.groups = max(value, 1)
-    found.operands, found.called = tuple(operands), tuple(called)
-    return found
+            instruction.groups = max(value, 1)
+    instruction.operands, instruction.called = tuple(operands), tuple(called)
+    return instruction
 
 
-def _metadata(source: Source, begin: int, end: int, found: Instruction, frames: _Frames) -> None:
+def _metadata(source: Source, begin: int, end: int, instruction: Instruction, frames: _Frames) -> None:
     file, line, frame = "", 0, 0
     for number, wire, value, stop in source.fields(begin, end):
         if number == 2 and wire == BYTES:
-            found.op_name = source.text(stop - value, stop)
+            instruction.op_name = source.text(stop - value, stop)
         elif number == 3 and wire == BYTES:
             file = source.text(stop - value, stop)
         elif number == 4:
             line = value
         elif number == 15:
             frame = value
-    found.source = frames.stack(frame) or (f"{file}({line}): " if file else "")
+    instruction.source = frames.stack(frame) or (f"{file}({line}): " if file else "")
 
 
-def _dot_dimensions(source: Source, begin: int, end: int, found: Instruction) -> None:
+def _dot_dimensions(source: Source, begin: int, end: int, instruction: Instruction) -> None:
     lists: dict[int, list[int]] = {1: [], 2: [], 3: [], 4: []}
     for number, wire, value, stop in source.fields(begin, end):
         if number in lists:
             lists[number] += source.integers(wire, value, stop)
-    found.contracting = tuple(lists[1]), tuple(lists[2])
-    found.batch = tuple(lists[3]), tuple(lists[4])
+    instruction.contracting = tuple(lists[1]), tuple(lists[2])
+    instruction.batch = tuple(lists[3]), tuple(lists[4])
 
 
 def _convolution_dimensions(
@@ -281,8 +281,8 @@ def _shapes(source: Source, begin: int, end: int, depth: int = 0) -> tuple[Shape
 
 def op_type(module: Module, instruction: Instruction) -> str:
     """What kind of op an instruction is, by its opcode, its target or the heaviest instruction that it fuses."""
-    if found := collective(module, instruction):
-        return found.opcode.removesuffix("-start").removesuffix("-done")
+    if kind := collective(module, instruction):
+        return kind.opcode.removesuffix("-start").removesuffix("-done")
     if instruction.opcode == "custom-call":
         target = instruction.target
         if _GEMM.match(target):
@@ -303,16 +303,16 @@ def op_type(module: Module, instruction: Instruction) -> str:
 def library_calls(module: Module, instruction: Instruction | None) -> list[Instruction]:
     """Calls of libraries (cuBLAS, cuDNN) in the order in which they run: in a command buffer, else in the module."""
     keys = instruction.called if instruction is not None and instruction.called else (module.entry,)
-    found: list[Instruction] = []
+    calls: list[Instruction] = []
     for key in keys:
         for each in module.computations.get(key, ([], 0))[0]:
-            if each.opcode == "call" and each is not instruction and len(found) < _MOST_CALLS:
+            if each.opcode == "call" and each is not instruction and len(calls) < _MOST_CALLS:
                 # Computations that are called lie deeper; those of a call have none of their own here.
                 inner = (other for name in each.called for other in module.computations.get(name, ([], 0))[0])
-                found += filter(_is_library_call, inner)
+                calls += filter(_is_library_call, inner)
             elif _is_library_call(each):
-                found.append(each)
-    return found
+                calls.append(each)
+    return calls
 
 
 def _is_library_call(instruction: Instruction) -> bool:
@@ -381,9 +381,9 @@ def _gemm_dimensions(
     """Contracting and batch dimensions of both operands, from a custom call's configuration."""
     nothing: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     try:
-        found = json.loads(config)
-        found = found.get("gemm_backend_config", found)
-        numbers = found["dot_dimension_numbers"]
+        backend = json.loads(config)
+        backend = backend.get("gemm_backend_config", backend)
+        numbers = backend["dot_dimension_numbers"]
         lists = [
             tuple(int(each) for each in numbers.get(key, ()))
             for key in (

@@ -243,8 +243,8 @@ class _Reading:
     def _devices(self, allocator: Int64s) -> Int32s:
         """The GPU of each allocator (text id); -1 for those of the host."""
         distinct, number = numbered(allocator)
-        found = [_GPU_ALLOCATOR.match(self._strings[text]) for text in distinct.tolist()]
-        return np.array([int(match[1]) if match else -1 for match in found], np.int32)[number]
+        matches = [_GPU_ALLOCATOR.match(self._strings[text]) for text in distinct.tolist()]
+        return np.array([int(match[1]) if match else -1 for match in matches], np.int32)[number]
 
     def _memory_events(self) -> MemoryEvents:
         """Allocations on GPUs, by time."""
@@ -285,15 +285,15 @@ def _asked(events: Events, number: str, kind: str) -> Int64s:
 
 def _step_in(name: str) -> int:
     """The step's number in a name that was not taken apart: ``train#step_num=3,_r=1#``; -1 if there is none."""
-    found = _STEP.search(name)
-    return int(found[1]) if found else -1
+    match = _STEP.search(name)
+    return int(match[1]) if match else -1
 
 
 def _name(name: str) -> str:
     """A name as shown: Python functions as PyTorch writes them, annotations without their arguments."""
     if not name.startswith("$"):
         return name.partition("#")[0].removeprefix("NVTX:") or name
-    found = _FRAME.match(name)
-    if found:
-        return f"{found['file']}({found['line']}): {found['function']}"
+    match = _FRAME.match(name)
+    if match:
+        return f"{match['file']}({match['line']}): {match['function']}"
     return f"<built-in function {name[1:].rpartition(' ')[2]}>"

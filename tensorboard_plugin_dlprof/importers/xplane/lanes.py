@@ -34,20 +34,20 @@ LOW = np.uint64(255)
 def words(data: Octets, at: Int64s) -> UInt64s:
     """The eight bytes at some places, the first one lowest; ``data`` has eight bytes behind the last place."""
     every: npt.NDArray[np.void] = np.ndarray((len(data) - 7,), "V8", data.data, strides=(1,))
-    found: UInt64s = every[at].view("<u8").astype(np.uint64, copy=False)
-    return found
+    result: UInt64s = every[at].view("<u8").astype(np.uint64, copy=False)
+    return result
 
 
 def short_varints(word: UInt64s) -> tuple[UInt64s, Int64s]:
     """The varint that each word begins with, and its length; 9 if it is longer than a word."""
     ends = ~word & _80
     lowest = ends & (~ends + _ONE)
-    kept = (lowest << _ONE) - _ONE
-    value = word & kept & _7F
+    below = (lowest << _ONE) - _ONE
+    value = word & below & _7F
     for mask, shift in _PAIRS:
         low = np.uint64(mask)
         value = (value & low) | (value >> np.uint64(shift)) & ~low
-    length = ((kept & _01) * _01 >> BYTE[7]).astype(np.int64)
+    length = ((below & _01) * _01 >> BYTE[7]).astype(np.int64)
     length[ends == 0] = 9
     return value, length
 
@@ -91,17 +91,17 @@ def walk(data: Octets, tag: int, at: int, size: int) -> tuple[Int64s, Int64s, in
         wrong[1:] &= ~halted[:-1]
         if not wrong[1:].any():
             break
-        kept = ~wrong | np.append(False, wrong[:-1])
-        kept[0] = True
-        entries, position, halted = entries[kept], position[kept], halted[kept]
-        rows = [row[kept] for row in rows]
+        valid = ~wrong | np.append(False, wrong[:-1])
+        valid[0] = True
+        entries, position, halted = entries[valid], position[valid], halted[valid]
+        rows = [row[valid] for row in rows]
     stopped = np.flatnonzero(halted)
     lanes = int(stopped[0]) + 1 if len(stopped) else len(entries)
     end = int(position[lanes - 1])
     begins = begins.T[:lanes]
-    found = begins[begins >= entered[:lanes, np.newaxis]]
-    stops = np.append(found[1:], end)[: len(found)]
-    return found + 2 + (data[found + 1] >= 128), stops, end
+    starts = begins[begins >= entered[:lanes, np.newaxis]]
+    stops = np.append(starts[1:], end)[: len(starts)]
+    return starts + 2 + (data[starts + 1] >= 128), stops, end
 
 
 def _advance(
@@ -133,9 +133,9 @@ def _entries(data: Octets, tag: int, at: int, size: int) -> Int64s:
     place = fits.argmax(axis=1)
     some = fits[np.arange(lanes), place]
     some[0] = False
-    found = at + np.flatnonzero(some) * _LANE_BYTES + place[some]
-    behind, good = _behind(data, tag, found, size)
-    return np.append(at, found[good & (data[np.minimum(behind, size)] == tag)])
+    places = at + np.flatnonzero(some) * _LANE_BYTES + place[some]
+    behind, good = _behind(data, tag, places, size)
+    return np.append(at, places[good & (data[np.minimum(behind, size)] == tag)])
 
 
 def _behind(data: Octets, tag: int, here: Int64s, size: int) -> tuple[Int64s, Flags]:

@@ -94,8 +94,8 @@ def read_jax_path(path: str) -> OpPath:
 
 def is_jax_path(path: str) -> bool:
     """Whether a path begins with a compiled function, as JAX's do."""
-    found = _WRAPPED.match(_segments(path)[0])
-    return found is not None and found[1] in _WRAPPERS
+    match = _WRAPPED.match(_segments(path)[0])
+    return match is not None and match[1] in _WRAPPERS
 
 
 @lru_cache(maxsize=1 << 16)
@@ -141,7 +141,7 @@ def _segments(path: str) -> list[str]:
 def _unwrapped(segment: str) -> tuple[str, set[str]]:
     """The name inside a segment, and the transformations around it."""
     wrappers: set[str] = set()
-    while (found := _WRAPPED.match(segment)) and found[1] in _WRAPPERS:
-        wrappers.add(found[1])
-        segment = found[2]
+    while (match := _WRAPPED.match(segment)) and match[1] in _WRAPPERS:
+        wrappers.add(match[1])
+        segment = match[2]
     return segment, wrappers

@@ -67,8 +67,8 @@ class Plane(msgspec.Struct):
     @property
     def gpu(self) -> int:
         """Number of the GPU; -1 if the plane is none."""
-        found = _GPU.match(self.name)
-        return int(found[1]) if found and len(found[1]) < 6 else -1
+        match = _GPU.match(self.name)
+        return int(match[1]) if match and len(match[1]) < 6 else -1
 
     @property
     def is_host(self) -> bool:
@@ -140,9 +140,9 @@ class Lookup:
         missing: The value of all other keys.
     """
 
-    def __init__(self, found: Mapping[int, int], missing: int) -> None:
-        keys = np.array(sorted(found), np.int64)
-        values = np.array([found[key] for key in keys.tolist()], np.int64)
+    def __init__(self, known: Mapping[int, int], missing: int) -> None:
+        keys = np.array(sorted(known), np.int64)
+        values = np.array([known[key] for key in keys.tolist()], np.int64)
         self._keys, self._values, self._missing = keys, values, missing
         self._dense: Int64s | None = None
         if len(keys) and keys[0] >= 0 and keys[-1] < _DENSE:
@@ -184,7 +184,7 @@ def _named(source: Source, begin: int, end: int) -> tuple[str, list[tuple[int, i
 
 def read_stats(source: Source, places: list[tuple[int, int]], names: dict[int, str]) -> dict[str, Value]:
     """Some stats by name, in lower case; bytes are cut like texts. A later stat of the same name wins."""
-    found: dict[str, Value] = {}
+    stats: dict[str, Value] = {}
     for begin, end in places:
         key, value = 0, None
         for number, wire, raw, stop in source.fields(begin, end):
@@ -201,8 +201,8 @@ def read_stats(source: Source, places: list[tuple[int, int]], names: dict[int, s
             elif number == 7:
                 value = names.get(raw, "")
         if value is not None:
-            found[names.get(key, "").lower()] = value
-    return found
+            stats[names.get(key, "").lower()] = value
+    return stats
 
 
 def as_int64(value: int) -> int:

@@ -22,11 +22,11 @@ def replica_groups(source: Source, field: int, begin: int, end: int) -> str:
         return _counted(source, begin, end)
     if field == _ALONG_AXES:
         return _along_axes(source, begin, end)
-    found = ""
+    groups = ""
     for number, wire, size, stop in source.fields(begin, end):
         if wire == BYTES and number in (1, 2):
-            found += (_group if number == 1 else _counted)(source, stop - size, stop)
-    return found
+            groups += (_group if number == 1 else _counted)(source, stop - size, stop)
+    return groups
 
 
 def _group(source: Source, begin: int, end: int) -> str:

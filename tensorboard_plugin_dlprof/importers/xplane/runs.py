@@ -48,16 +48,18 @@ def find_launches(work: Work, host: Host, strings: Strings) -> Launches:
     if linked.any():
         start, end = start.copy(), end.copy()
         start[linked], end[linked] = host.calls.start_ns[call[linked]], host.calls.end_ns[call[linked]]
-    told = np.array([each["hlo_module"] for each in work.descriptions], np.int32)[work.described]
+    module_of_work = np.array([each["hlo_module"] for each in work.descriptions], np.int32)[work.described]
     recorded = np.flatnonzero(host.module > 0)
     if len(recorded):
         thread = np.full(len(start), -1, np.int32)
         thread[linked] = host.calls.thread[call[linked]]
-        run = _run_around(host, recorded, start, thread, told)
+        run = _run_around(host, recorded, start, thread, module_of_work)
         if (run >= 0).any():
             module = np.where(run >= 0, host.module[recorded[run]], 0).astype(np.int32)
             return Launches(call, start, end, run, module, recorded)
-    return Launches(call, start, end, _told_runs(work, start, told, strings), told, np.zeros(0, np.int64))
+    return Launches(
+        call, start, end, _guessed_runs(work, start, module_of_work, strings), module_of_work, np.zeros(0, np.int64)
+    )
 
 
 def _calls(correlation: Int64s, host: Host) -> Int32s:
@@ -69,58 +71,58 @@ def _calls(correlation: Int64s, host: Host) -> Int32s:
     return np.where((correlation > 0) & (known[place] == correlation), first[place], -1).astype(np.int32)
 
 
-def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, told: Int32s) -> Int32s:
+def _run_around(host: Host, recorded: Int64s, start: Int64s, thread: Int32s, module: Int32s) -> Int32s:
     """The recorded run around each launch, on its thread, else on any; not one of another module than it tells.
 
     Runs of one thread follow one another. Those of several GPUs overlap, each on its own thread.
     """
     run = np.full(len(start), -1, np.int32)
     runs = _runs_by_thread(host, recorded)
-    owner = _threads_of_runs(host, runs, start, thread, told)[thread]
+    owner = _threads_of_runs(host, runs, start, thread, module)[thread]
     by_start = recorded[np.argsort(host.start_ns[recorded], kind="stable")]
     for one, own in (*runs.items(), (-1, by_start)):
         # Work that tells no module belongs to no run but that of its thread.
-        rows = np.flatnonzero((run < 0) & ((owner == one) if one >= 0 else (owner < 0) | (told > 0)))
-        found, inside = _inside(host, own, start[rows], told[rows])
-        run[rows[inside]] = np.searchsorted(recorded, found[inside])
+        rows = np.flatnonzero((run < 0) & ((owner == one) if one >= 0 else (owner < 0) | (module > 0)))
+        nearest, inside = _inside(host, own, start[rows], module[rows])
+        run[rows[inside]] = np.searchsorted(recorded, nearest[inside])
     return run
 
 
 def _runs_by_thread(host: Host, recorded: Int64s) -> dict[int, Int64s]:
-    found = {thread: recorded[rows] for thread, rows in rows_by_value(host.thread[recorded])}
-    return {thread: own[np.argsort(host.start_ns[own], kind="stable")] for thread, own in found.items()}
+    runs = {thread: recorded[rows] for thread, rows in rows_by_value(host.thread[recorded])}
+    return {thread: own[np.argsort(host.start_ns[own], kind="stable")] for thread, own in runs.items()}
 
 
-def _threads_of_runs(host: Host, runs: dict[int, Int64s], start: Int64s, thread: Int32s, told: Int32s) -> Int64s:
+def _threads_of_runs(host: Host, runs: dict[int, Int64s], start: Int64s, thread: Int32s, module: Int32s) -> Int64s:
     """The thread with the runs in which each thread launches, by thread; -1 for none, which also is the last one.
 
     Collectors may write the calls of a thread under another number than its ranges. Then it is the thread whose runs
     are around most of the launches, the shortest runs of several.
     """
-    found = np.full(len(host.threads) + 1, -1, np.int64)
-    found[list(runs)] = list(runs)
+    threads = np.full(len(host.threads) + 1, -1, np.int64)
+    threads[list(runs)] = list(runs)
     for one, rows in rows_by_value(thread[thread >= 0]):
-        if found[one] < 0:
+        if threads[one] < 0:
             some = np.flatnonzero(thread >= 0)[rows][:: -(-len(rows) // _MOST_ASKED)]
             around = {
-                each: int(np.count_nonzero(_inside(host, own, start[some], told[some])[1]))
+                each: int(np.count_nonzero(_inside(host, own, start[some], module[some])[1]))
                 for each, own in runs.items()
             }
             length = {each: int((host.end_ns[own] - host.start_ns[own]).sum()) for each, own in runs.items()}
             best = max(runs, key=lambda each: (around[each], -length[each]))
-            found[one] = best if around[best] else -1
-    return found
+            threads[one] = best if around[best] else -1
+    return threads
 
 
-def _inside(host: Host, own: Int64s, start: Int64s, told: Int32s) -> tuple[Int64s, Flags]:
+def _inside(host: Host, own: Int64s, start: Int64s, module: Int32s) -> tuple[Int64s, Flags]:
     """The last of some runs, by start, that began before each time; and whether it is around it and of its module."""
     place = np.searchsorted(host.start_ns[own], start, side="right") - 1
-    found = own[np.maximum(place, 0)]
-    inside = (place >= 0) & (start <= host.end_ns[found])
-    return found, inside & ((told == 0) | (told == host.module[found]))
+    run = own[np.maximum(place, 0)]
+    inside = (place >= 0) & (start <= host.end_ns[run])
+    return run, inside & ((module == 0) | (module == host.module[run]))
 
 
-def _told_runs(work: Work, start: Int64s, module: Int32s, strings: Strings) -> Int32s:
+def _guessed_runs(work: Work, start: Int64s, module: Int32s, strings: Strings) -> Int32s:
     """Runs where none are recorded: one ends where the module changes, or where its first op comes again.
 
     An op comes again with its first kernel, and not where it is in a loop of the module.
@@ -156,7 +158,7 @@ def iterations(work: Work, launches: Launches, host: Host, strings: Strings) -> 
 
 def _steps(work: Work, launches: Launches, host: Host, strings: Strings) -> list[MarkedIterations]:
     rows = np.flatnonzero(host.step >= 0)
-    found = []
+    steps = []
     for name, _ in Counter(host.name[rows].tolist()).most_common():
         own = rows[host.name[rows] == name]
         own = own[np.argsort(host.start_ns[own], kind="stable")]
@@ -169,8 +171,8 @@ def _steps(work: Work, launches: Launches, host: Host, strings: Strings) -> list
         values = host.step[own]
         if (np.diff(values) <= 0).any():
             values = np.arange(len(start))
-        found.append(MarkedIterations("step_annotation", strings[name], values, start, stop))
-    return found
+        steps.append(MarkedIterations("step_annotation", strings[name], values, start, stop))
+    return steps
 
 
 def _with_late_launches(start: Int64s, steps: Int64s, launches: Launches, host: Host) -> Int64s:
@@ -181,9 +183,9 @@ def _with_late_launches(start: Int64s, steps: Int64s, launches: Launches, host: 
     of_launch = np.where(launches.run >= 0, step_of_run[launches.run], -1)
     count = len(start)
     last, first = np.full(count, -1, np.int64), np.full(count, np.iinfo(np.int64).max)
-    told = of_launch >= 0
-    np.maximum.at(last, of_launch[told], launches.start_ns[told])
-    np.minimum.at(first, of_launch[told], launches.start_ns[told])
+    launched = of_launch >= 0
+    np.maximum.at(last, of_launch[launched], launches.start_ns[launched])
+    np.minimum.at(first, of_launch[launched], launches.start_ns[launched])
     moved = start.copy()
     for step in range(1, count):
         late = int(last[:step].max())
@@ -196,14 +198,14 @@ def _step_of(runs: Int64s, steps: Int64s, host: Host) -> Int64s:
     """The step (place in ``steps``) that asked for each run; -1 if that is not told."""
     causes = host.causes
     thread, time = host.thread[runs], host.start_ns[runs]
-    found = np.full(len(runs), -1, np.int64)
+    result = np.full(len(runs), -1, np.int64)
     produced = np.flatnonzero(causes.producer != 0)
     produced = produced[np.argsort(causes.producer[produced], kind="stable")]
     producers = causes.producer[produced]
     open_ = np.arange(len(runs))
     for _ in range(_MOST_CAUSES):
         step = _around(steps, host.thread, host.start_ns, host.end_ns, thread[open_], time[open_])
-        found[open_] = step
+        result[open_] = step
         open_ = open_[step < 0]
         consumer = np.flatnonzero(causes.consumer != 0)
         place = _around(consumer, causes.thread, causes.start_ns, causes.end_ns, thread[open_], time[open_])
@@ -214,12 +216,12 @@ def _step_of(runs: Int64s, steps: Int64s, host: Host) -> Int64s:
         known = producers[at] == causes.consumer[consumer]
         open_, cause = open_[known], produced[at[known]]
         thread[open_], time[open_] = causes.thread[cause], causes.start_ns[cause]
-    return found
+    return result
 
 
 def _around(rows: Int64s, thread: Int32s, start: Int64s, end: Int64s, own: Int32s, time: Int64s) -> Int64s:
     """Which of some intervals of a thread is around each time, the innermost of them; -1 for none."""
-    found = np.full(len(time), -1, np.int64)
+    around = np.full(len(time), -1, np.int64)
     for one in distinct_values(own).tolist():
         places = np.flatnonzero(thread[rows] == one)
         places = places[np.lexsort((-end[rows[places]], start[rows[places]]))]
@@ -227,10 +229,10 @@ def _around(rows: Int64s, thread: Int32s, start: Int64s, end: Int64s, own: Int32
         place = np.searchsorted(start[rows[places]], time[wanted], side="right") - 1
         for back in range(_MOST_CAUSES):
             candidate = place - back
-            fits = (candidate >= 0) & (found[wanted] < 0)
+            fits = (candidate >= 0) & (around[wanted] < 0)
             fits[fits] = end[rows[places[candidate[fits]]]] >= time[wanted[fits]]
-            found[wanted[fits]] = places[candidate[fits]]
-    return found
+            around[wanted[fits]] = places[candidate[fits]]
+    return around
 
 
 def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) -> list[MarkedIterations]:
@@ -242,7 +244,7 @@ def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) 
     duration = (work.table.end_ns - work.table.start_ns) * in_run
     modules, number = numbered(launches.module)
     busy = np.bincount(number, duration, minlength=len(modules))
-    found = []
+    runs_of_modules = []
     begin = int(launches.start_ns.min(initial=end_ns))
     for module in modules[np.argsort(-busy, kind="stable")].tolist()[:_MOST_MODULES]:
         stop = _ends_of_runs(work, launches, np.flatnonzero(in_run & (launches.module == module)))
@@ -251,8 +253,8 @@ def _module_runs(work: Work, launches: Launches, strings: Strings, end_ns: int) 
         stop[-1] = max(end_ns, int(stop[-1]))
         start = np.append(begin, stop[:-1])
         if (stop > start).all():
-            found.append(MarkedIterations("module_run", strings[module], np.arange(len(stop)), start, stop))
-    return found
+            runs_of_modules.append(MarkedIterations("module_run", strings[module], np.arange(len(stop)), start, stop))
+    return runs_of_modules
 
 
 def _ends_of_runs(work: Work, launches: Launches, own: Int64s) -> Int64s:
@@ -289,5 +291,5 @@ def each_gpu_apart(work: Work, host: Host) -> None:
     above = int(every.max())
     if above < 1 << 62:
         table.correlation[known] = above + of_work[known]
-        chosen = are_among(of_call, distinct_values(of_work[known]).tolist())
-        calls.correlation[chosen] = above + of_call[chosen]
+        is_used = are_among(of_call, distinct_values(of_work[known]).tolist())
+        calls.correlation[is_used] = above + of_call[is_used]

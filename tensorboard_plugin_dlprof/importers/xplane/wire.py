@@ -67,13 +67,13 @@ class Source:
             return self._window[low : end - self._begin]
         self._file.seek(begin)
         if end - begin >= _WINDOW_BYTES:
-            found = self._file.read(end - begin)
+            data = self._file.read(end - begin)
         else:
             self._begin, self._window = begin, self._file.read(_WINDOW_BYTES)
-            found = self._window[: end - begin]
-        if len(found) < end - begin:
-            self.damaged(begin + len(found))
-        return found
+            data = self._window[: end - begin]
+        if len(data) < end - begin:
+            self.damaged(begin + len(data))
+        return data
 
     def fields(self, begin: int, end: int) -> Iterator[tuple[int, int, int, int]]:
         """The fields of the message between two offsets: number, wire type, value, offset behind the field.
@@ -112,7 +112,7 @@ class Source:
         """As ``fields``, for short messages of which there are many."""
         if end - begin > _SHORT_BYTES:
             return list(self.fields(begin, end))
-        found: list[tuple[int, int, int, int]] = []
+        fields: list[tuple[int, int, int, int]] = []
         data, at, size = self.data(begin, end), 0, end - begin
         while at < size:
             # One byte for the tag and up to three for the value, as nearly always; all else is left to ``fields``.
@@ -122,12 +122,12 @@ class Source:
             elif value >= 128 and at + 3 < size and data[at + 3] < 128:
                 value, used = value & 127 | (data[at + 2] & 127) << 7 | data[at + 3] << 14, 4
             if tag >= 128 or (used == 2 and value >= 128) or tag & 7 not in (VARINT, BYTES) or tag < 8:
-                return found + list(self.fields(begin + at, end))
+                return fields + list(self.fields(begin + at, end))
             at += used + (value if tag & 7 == BYTES else 0)
             if at > size:
                 self.damaged(begin + at)
-            found.append((tag >> 3, tag & 7, value, begin + at))
-        return found
+            fields.append((tag >> 3, tag & 7, value, begin + at))
+        return fields
 
     def _around(self, begin: int, end: int) -> tuple[int, bytes]:
         """A window of the file, and its offset, that holds the bytes between two offsets near each other."""
@@ -186,8 +186,8 @@ class Source:
 
     def _padded(self, begin: int, length: int) -> bytes:
         """Some bytes, and others behind them, so that a varint at their end can be read before it is found too long."""
-        found = self.data(begin, min(begin + length + _PADDING_BYTES, self.size))
-        return found + bytes(max(length + _PADDING_BYTES - len(found), 0))
+        data = self.data(begin, min(begin + length + _PADDING_BYTES, self.size))
+        return data + bytes(max(length + _PADDING_BYTES - len(data), 0))
 
     def _boundaries(self, chunk: bytes, size: int, tag: int, base: int, last: bool) -> tuple[Int64s, Int64s, int]:
         """Where the messages with a tag begin and end that lie wholly in a chunk, and how much of it was used."""
@@ -207,8 +207,8 @@ class Source:
         self, chunk: bytes, size: int, tag: int, at: int, base: int, last: bool, most: int = 1 << 62
     ) -> tuple[list[tuple[int, int]], int]:
         """Begin and end of the messages with a tag from ``at``, and the place behind the last field."""
-        found: list[tuple[int, int]] = []
-        while at < size and len(found) < most:
+        fields: list[tuple[int, int]] = []
+        while at < size and len(fields) < most:
             if not last and at + 20 > size:
                 break
             value, first = self._varint(chunk, at, base + at)
@@ -222,9 +222,9 @@ class Source:
             if stop > size:
                 break
             if value == tag:
-                found.append((first, stop))
+                fields.append((first, stop))
             at = stop
-        return found, at
+        return fields, at
 
     def values(self, begin: int, end: int) -> dict[int, int]:
         """The values of the fields of a message, by number; the last of each."""
@@ -238,11 +238,11 @@ class Source:
             return []
         if value > _MOST_PACKED_BYTES:
             self.damaged(stop - value)
-        found, data, at = [], self.data(stop - value, stop), 0
+        values, data, at = [], self.data(stop - value, stop), 0
         while at < len(data):
             each, at = self._varint(data, at, stop - value)
-            found.append(each)
-        return found
+            values.append(each)
+        return values
 
     def text(self, begin: int, end: int) -> str:
         """The bytes between two offsets as text."""

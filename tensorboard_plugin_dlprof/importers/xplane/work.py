@@ -63,9 +63,9 @@ class ColumnParts:
         self._store = store
         self._columns: dict[str, tuple[GrowingColumn, np.dtype[Any]]] = {}
 
-    def add(self, chosen: Flags, **columns: npt.NDArray[Any]) -> None:
+    def add(self, wanted: Flags, **columns: npt.NDArray[Any]) -> None:
         """Append the chosen rows of some columns."""
-        rows = np.flatnonzero(chosen)
+        rows = np.flatnonzero(wanted)
         for name, column in columns.items() if len(rows) else ():
             if name not in self._columns:
                 self._columns[name] = self._store.growing(_TYPES[column.itemsize]), column.dtype
@@ -89,8 +89,8 @@ class _Kinds:
         """The number of the combination in each row."""
         number, first = _distinct(np.stack(columns))
         rows = zip(*(column[first].tolist() for column in columns), strict=True)
-        found = [self._numbers.setdefault(row, len(self._numbers)) for row in rows]
-        kinds: npt.NDArray[np.int32] = np.array(found, np.int32)[number]
+        numbers = [self._numbers.setdefault(row, len(self._numbers)) for row in rows]
+        kinds: npt.NDArray[np.int32] = np.array(numbers, np.int32)[number]
         return kinds
 
     def columns(self, names: tuple[str, ...]) -> dict[str, Int64s]:
@@ -182,11 +182,11 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
     num_bytes, copy_kind, label = _copies(said, strings)
     kernel = kind == WorkKind.KERNEL
     name, short = _names(said["event_name"], kernel, strings)
-    told = {each: said[each] for each in (*TEXTS, *NUMBERS)}
+    stated = {each: said[each] for each in (*TEXTS, *NUMBERS)}
     of_runtime = np.array([strings[each].startswith(RUNTIMES_KERNELS) for each in name.tolist()], np.bool_)
-    told["kernel"] = np.where(kernel & ((told["cuda_graph_id"] >= 0) | of_runtime), name, 0)
-    described, first = _distinct(np.stack(list(told.values())))
-    columns = [column[first].tolist() for column in told.values()]
+    stated["kernel"] = np.where(kernel & ((stated["cuda_graph_id"] >= 0) | of_runtime), name, 0)
+    described, first = _distinct(np.stack(list(stated.values())))
+    columns = [column[first].tolist() for column in stated.values()]
     name[~kernel] = label[~kernel]
     occupancy, estimated = said["occupancy"], launch[:, 9]
     # 0 is what the collector writes where it does not know.
@@ -211,7 +211,7 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
         copy_kind=copy_kind.astype(np.int32)[row],
         graph_node=lines.joined("graph_node"),
     )
-    descriptions = [dict(zip(told, values, strict=True)) for values in zip(*columns, strict=True)]
+    descriptions = [dict(zip(stated, values, strict=True)) for values in zip(*columns, strict=True)]
     return Work(table, described.astype(np.int32)[row], descriptions)
 
 
@@ -288,8 +288,8 @@ def _copies(said: dict[str, Int64s], strings: Strings) -> tuple[Int64s, Int64s, 
     """Bytes (-1 if unknown), CUPTI's kind (0 if unknown) and name (text id) of copies and sets."""
     columns = (said[each].tolist() for each in ("memcpy_details", "memset_details", "event_name", "kind"))
     rows = zip(*columns, strict=True)
-    found = [_copy(strings[a] or strings[b], strings[c], d, strings) for a, b, c, d in rows]
-    return tuple(np.array(found, np.int64).reshape(-1, 3).T)
+    copies = [_copy(strings[a] or strings[b], strings[c], d, strings) for a, b, c, d in rows]
+    return tuple(np.array(copies, np.int64).reshape(-1, 3).T)
 
 
 def _copy(details: str, name: str, kind: int, strings: Strings) -> tuple[int, int, int]:

@@ -34,19 +34,19 @@ def expected(profile: Profile, candidate: IterationCandidate, first: int, last: 
         is_whole = candidate.source == "whole_capture"  # with what is called before the first GPU work
         instance["iteration"] = 0 if is_whole else iteration_of(instance["cpu_start"], iterations)
         instance.update(times_of(instance, profile.dlprof_markers))
-    chosen = [i for i in raw.instances if i["iteration"] is not None and first <= i["iteration"] <= last]
+    selected = [i for i in raw.instances if i["iteration"] is not None and first <= i["iteration"] <= last]
     windows = [row for row in iterations if first <= row[0] <= last]
     parts = parts_of(raw, profile, windows)
-    kernels = [kernel for instance in chosen for kernel in instance["kernels"]]
+    kernels = [kernel for instance in selected for kernel in instance["kernels"]]
     return {
-        "op_nodes": {op["op_id"]: op_node(op, mine) for op, mine in by_op(chosen)},
-        "groups": groups(chosen),
-        "op_types": op_types(chosen),
-        "kernel_summaries": kernel_summaries(chosen),
-        "iteration_ops": iteration_ops(chosen),
+        "op_nodes": {op["op_id"]: op_node(op, mine) for op, mine in by_op(selected)},
+        "groups": groups(selected),
+        "op_types": op_types(selected),
+        "kernel_summaries": kernel_summaries(selected),
+        "iteration_ops": iteration_ops(selected),
         "iteration_kernels": {
             kernel["row"]: (instance["iteration"], instance["op"]["op_id"])
-            for instance in chosen
+            for instance in selected
             for kernel in instance["kernels"]
         },
         "parts": parts["mean"],
@@ -57,34 +57,34 @@ def expected(profile: Profile, candidate: IterationCandidate, first: int, last: 
             value: (
                 len(untold),
                 sum(length(k["gpu"]) for k in untold),
-                sum(len(i["graphs"]) for i in chosen if i["iteration"] == value),
+                sum(len(i["graphs"]) for i in selected if i["iteration"] == value),
             )
             for value, untold in (
-                (value, [k for i in chosen if i["iteration"] == value for k in i["kernels"] if k["unit"] == UNKNOWN])
+                (value, [k for i in selected if i["iteration"] == value for k in i["kernels"] if k["unit"] == UNKNOWN])
                 for value, _, _ in windows
             )
         },
         "unknown_by_op": {
             op["op_id"]: (len(untold), sum(length(k["gpu"]) for k in untold))
             for op, untold in (
-                (op, [k for i in mine for k in i["kernels"] if k["unit"] == UNKNOWN]) for op, mine in by_op(chosen)
+                (op, [k for i in mine for k in i["kernels"] if k["unit"] == UNKNOWN]) for op, mine in by_op(selected)
             )
             if untold
         },
         "other_names": len({k["name"] for k in kernels if k["unit"] not in (YES, UNKNOWN)}),
         "iteration_kernel_sums": {
-            value: kernel_sums([k for i in chosen if i["iteration"] == value for k in i["kernels"]])
+            value: kernel_sums([k for i in selected if i["iteration"] == value for k in i["kernels"]])
             for value, _, _ in windows
         },
-        "categories": categories(chosen),
-        "efficiency": efficiency(chosen),
+        "categories": categories(selected),
+        "efficiency": efficiency(selected),
         "unknown": (
             sum(k["unit"] == UNKNOWN for k in kernels),
             len({k["name"] for k in kernels if k["unit"] == UNKNOWN}),
             sum(length(k["gpu"]) for k in kernels if k["unit"] == UNKNOWN),
         ),
         "outside": (
-            len(raw.instances) - len(chosen),
+            len(raw.instances) - len(selected),
             len(raw.kernels) - len(kernels),
             sum(length(k["gpu"]) for k in raw.kernels) - sum(length(k["gpu"]) for k in kernels),
         ),

@@ -8,7 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Metrics, T
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 
-def found(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
+def computed_tables(profile: Profile, aggregation: Aggregation) -> dict[str, Any]:
     """The same numbers as ``aggregate`` computed them."""
     ids = [op.op_id for op in profile.ops]
     nodes, groups, types = aggregation.op_nodes, aggregation.group_ops, aggregation.op_types

@@ -135,17 +135,17 @@ def categories(instances: Rows) -> list[tuple[int, ...]]:
     kernels = [kernel for instance in instances for kernel in instance["kernels"]]
     memory = [work for instance in instances for work in instance["memory"]]
 
-    def ops(chosen: list[Any]) -> tuple[int, ...]:
-        sums = [sum(node[0][column][3] for node in chosen) for column in (0, 1, 3, 4)]
-        return (*sums, len(chosen))
+    def ops(selected: list[Any]) -> tuple[int, ...]:
+        sums = [sum(node[0][column][3] for node in selected) for column in (0, 1, 3, 4)]
+        return (*sums, len(selected))
 
-    def works(chosen: Rows) -> tuple[int, ...]:
+    def works(selected: Rows) -> tuple[int, ...]:
         return (
-            sum(length(work["api"]) for work in chosen),
-            sum(length(work["gpu"]) for work in chosen),
+            sum(length(work["api"]) for work in selected),
+            sum(length(work["gpu"]) for work in selected),
             0,
             0,
-            len({work["name"] for work in chosen}),
+            len({work["name"] for work in selected}),
         )
 
     return [

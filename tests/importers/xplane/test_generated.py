@@ -123,8 +123,8 @@ def two_gpus() -> tuple[Plane, Plane, Plane]:
                 number_ = 10 * run + kernel + 1
                 launch = begin + 10_000 * (kernel + 1)
                 host.event(thread, "cuLaunchKernel", launch, 2_000, correlation_id=number_, device_id=index)
-                told = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
-                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=number_, **told)
+                described = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
+                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=number_, **described)
     return (host, *devices)
 
 
@@ -155,8 +155,8 @@ def test_calls_on_threads_of_their_own_are_in_the_runs_of_their_gpu(tmp_path: Pa
                 correlation = 100 * index + 10 * run + kernel + 1
                 launch = first + 10_000 + kernel * length // 6
                 host.event(calls, "cuLaunchKernel", launch, 2_000, correlation_id=correlation)
-                told = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
-                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=correlation, **told)
+                described = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
+                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=correlation, **described)
     (iterations, *_) = capture_of(tmp_path, host, *devices).iterations
     assert (iterations.source, iterations.label, len(iterations.values)) == ("module_run", "jit_step", 3)
 
@@ -218,8 +218,8 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     device.event(stream, "cublas", 380, 10, hlo_op="gemm.1", op_name="jit(f)/transpose(jvp(Model))/transpose", **hlo)
     device.event(stream, "part", 400, 50, name="Dense_3/add", prefix="jit(f)/sgd", hlo_op="fusion.4", **hlo)
     profile = build_profile(capture_of(tmp_path, device, metadata))
-    found = {op.name: (op.op_type, op.direction) for op in profile.ops}
-    assert found == {
+    result = {op.name: (op.op_type, op.direction) for op in profile.ops}
+    assert result == {
         "/f/Model/Dense_0/dot_general gemm.1": ("dot_general", "bprop"),
         "/f/Model/Dense_1/tanh fusion.2": ("tanh", "fprop"),
         "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),
@@ -234,8 +234,8 @@ def test_ops_of_modules_without_a_number_are_kept_apart(tmp_path: Path) -> None:
     device = gpu()
     stream = device.line(7, "Stream #7(Kernel)")
     for place, (module, path) in enumerate((("jit_f", "jit(f)/dense_1_2/dot"), ("jit_g", "jit(g)"))):
-        told = {"hlo_op": "fusion.1", "hlo_module": module, "name": path}
-        device.event(stream, "fusion_1", 1_000 * place, 10, **told)
+        described = {"hlo_op": "fusion.1", "hlo_module": module, "name": path}
+        device.event(stream, "fusion_1", 1_000 * place, 10, **described)
     profile = build_profile(capture_of(tmp_path, device))
     assert {(op.name, op.op_type) for op in profile.ops} == {
         ("/f/dense_1_2/dot fusion.1", "dot"),
@@ -260,14 +260,14 @@ def test_layouts_of_parameters_are_of_no_phase_but_where_nothing_is_differentiat
         device = gpu()
         stream = device.line(7, "Stream #7(Kernel)")
         for place, (name, op) in enumerate((("x", "copy.1"), (path, "fusion.1"))):
-            told = {"hlo_op": op, "hlo_module": "jit_f", "name": name}
-            device.event(stream, "k", 1_000 * place, 10, **told)
+            described = {"hlo_op": op, "hlo_module": "jit_f", "name": name}
+            device.event(stream, "k", 1_000 * place, 10, **described)
         profile = build_profile(capture_of(tmp_path, device))
         assert {op.direction for op in profile.ops if "/parameters/" in op.name} == {direction}
 
 
 @pytest.mark.parametrize(
-    ("told", "name"),
+    ("described", "name"),
     [
         ({"device_vendor": "AMD"}, "AMD GPU"),
         (
@@ -278,19 +278,21 @@ def test_layouts_of_parameters_are_of_no_phase_but_where_nothing_is_differentiat
         ({"device_vendor": "Nvidia"}, ""),
     ],
 )
-def test_gpus_are_called_by_what_is_known_of_them(tmp_path: Path, told: dict[str, object], name: str) -> None:
+def test_gpus_are_called_by_what_is_known_of_them(tmp_path: Path, described: dict[str, object], name: str) -> None:
     """An unknown number of multiprocessors is not 0."""
-    device = Plane("/device:GPU:0", told)
+    device = Plane("/device:GPU:0", described)
     device.event(device.line(1, "Stream #1"), "k", 500, 100)
     assert [each.name for each in capture_of(tmp_path, device).devices] == [name]
 
 
 def test_versions_are_those_that_jax_says(tmp_path: Path) -> None:
     """They are texts of the plane of modules; a program need not have a module whose name tells."""
-    told = Plane("/host:metadata", {"cuda_version": "12080", "cuda_runtime_version": "12090", "jax_version": "0.10.2"})
+    described = Plane(
+        "/host:metadata", {"cuda_version": "12080", "cuda_runtime_version": "12090", "jax_version": "0.10.2"}
+    )
     device = gpu()
     device.event(device.line(1, "Stream #1"), "k", 100, 50, tf_op="a/b:Add")
-    info = capture_of(tmp_path, device, told).info
+    info = capture_of(tmp_path, device, described).info
     assert (info.framework, info.cuda_version) == ("JAX", "12.9")
 
 
@@ -318,8 +320,8 @@ def test_collectives_are_found_in_what_starts_them(tmp_path: Path) -> None:
     axes = (message(1, text(1, name), number(2, size)) for name, size in (("data", 4), ("model", 6)))
     half = message(2, number(1, 1), message(2, number(1, 1), number(2, 3)))
     gathered = message(93, message(1, *axes), message(2), half)
-    for name, told in (("all-gather.3", gathered), ("all-to-all.4", message(92, number(1, 2), number(2, 4)))):
-        module.instruction(name, name[:-2], lengths, more=told)
+    for name, described in (("all-gather.3", gathered), ("all-to-all.4", message(92, number(1, 2), number(2, 4)))):
+        module.instruction(name, name[:-2], lengths, more=described)
     metadata, device = Plane("/host:metadata"), gpu()
     metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded()})
     stream = device.line(1, "Stream #1")
@@ -342,8 +344,8 @@ def test_allocations_are_paired_by_address_and_of_no_phase(tmp_path: Path) -> No
     for at, address, size in ((100, 7, 500), (200, 8, 300), (300, 7, -500)):
         total += size
         name = "MemoryAllocation" if size > 0 else "MemoryDeallocation"
-        told = {"bytes_allocated": total, "addr": address, "allocation_bytes": abs(size)}
-        host.event(python, name, at, 0, allocator_name="GPU_0_bfc", **told)
+        described = {"bytes_allocated": total, "addr": address, "allocation_bytes": abs(size)}
+        host.event(python, name, at, 0, allocator_name="GPU_0_bfc", **described)
     (history,) = histories(build_profile(capture_of(tmp_path, device, host)))
     assert history.in_use_bytes.tolist() == [1_000, 1_500, 1_800, 1_300]
     assert [CATEGORIES[each] for each in history.blocks.category.tolist()] == ["temporary", "unknown"]
@@ -366,8 +368,8 @@ def test_work_in_command_buffers_is_found_by_names_and_by_places(tmp_path: Path)
     stream = device.line(1, "Stream #1")
     for replay, kernels in enumerate((("cublas", "cublas", "loop_add_fusion_3"), ("cublas", "loop_add_fusion_3"))):
         for place, kernel in enumerate(kernels):
-            told = {"cuda_graph_id": 4, "hlo_op": "command_buffer", "hlo_module": "jit_f", "program_id": 7}
-            device.event(stream, kernel, 1_000 * replay + 100 * place + 1, 50, correlation_id=replay + 1, **told)
+            described = {"cuda_graph_id": 4, "hlo_op": "command_buffer", "hlo_module": "jit_f", "program_id": 7}
+            device.event(stream, kernel, 1_000 * replay + 100 * place + 1, 50, correlation_id=replay + 1, **described)
     device.event(stream, "__amd_rocclr_copyBuffer.kd", 5_000, 9)
     device.event(stream, "MemcpyH2D", 6_000, 9, memcpy_details="size:8 dest:0 async:1")
     capture = capture_of(tmp_path, device, metadata)
@@ -408,11 +410,11 @@ def test_walking_in_step_finds_what_walking_alone_does(seed: int) -> None:
         stops.append(len(data))
         begins.append(len(data) - len(event))
     size = len(data)
-    found, ends, at = walk(np.frombuffer(bytes(data) + bytes(32), np.uint8), 0x22, 0, size)
+    result, ends, at = walk(np.frombuffer(bytes(data) + bytes(32), np.uint8), 0x22, 0, size)
     assert at == other
     assert ends.tolist() == stops[:5_500]
     payload = [begin + 2 + (data[begin + 1] >= 128) for begin in begins[:5_500]]
-    assert found.tolist() == payload
+    assert result.tolist() == payload
 
 
 @pytest.mark.parametrize("key", [1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 1 << 40])
@@ -439,8 +441,8 @@ def test_varints_of_every_length() -> None:
     ]
     data = b"".join(map(varint, values))
     at = np.cumsum([0, *(len(varint(value)) for value in values)])[:-1]
-    found, length = varints(np.frombuffer(data + bytes(32), np.uint8), at)
-    assert found.tolist() == values
+    result, length = varints(np.frombuffer(data + bytes(32), np.uint8), at)
+    assert result.tolist() == values
     assert length.tolist() == [len(varint(value)) for value in values]
     assert varints(np.full(40, 255, np.uint8), np.zeros(1, np.int64))[1][0] > 10
 
@@ -508,8 +510,8 @@ def test_paths_without_end_are_cut_and_operands_without_end_refused(tmp_path: Pa
     """Each scope becomes a group with its whole path: 30,000 of them would take a gigabyte."""
     device, deep, wrapped = gpu(), "a/" * 30_000, "jvp(" * 15_000
     stream = device.line(1, "Stream #1")
-    for place, told in enumerate((deep, wrapped, f"jit(f)/{wrapped}/{deep}")):
-        device.event(stream, "k", 100 * place, 50, op_name=told, hlo_op=f"op.{place}", hlo_module="jit_f")
+    for place, described in enumerate((deep, wrapped, f"jit(f)/{wrapped}/{deep}")):
+        device.event(stream, "k", 100 * place, 50, op_name=described, hlo_op=f"op.{place}", hlo_module="jit_f")
     device.event(stream, "k", 900, 50, tf_op=f"{deep}:Add")
     profile = build_profile(capture_of(tmp_path, device))
     assert max(len(op.name) for op in profile.ops) < 5_000
@@ -534,11 +536,11 @@ def test_hosts_of_one_session_are_ranks(tmp_path: Path) -> None:
     """Each process writes a file into the folder of the session; a file alone is no rank."""
     folder = tmp_path / "run" / "plugins" / "profile" / "2026_11_23"
     folder.mkdir(parents=True)
-    found = []
+    result = []
     for name in ("vm-b.xplane.pb", "vm-a.xplane.pb"):
-        found.append(capture_of(folder, *two_gpus(), name=name).info)
-    found.append(capture_of(folder, *two_gpus(), name="vm-b.xplane.pb").info)
-    assert [(each.rank, each.world_size) for each in found] == [(-1, -1), (0, 2), (1, 2)]
+        result.append(capture_of(folder, *two_gpus(), name=name).info)
+    result.append(capture_of(folder, *two_gpus(), name="vm-b.xplane.pb").info)
+    assert [(each.rank, each.world_size) for each in result] == [(-1, -1), (0, 2), (1, 2)]
     options = ReadOptions(rank_expression=r"2026_11_(\d+)/vm")
-    told = XPlaneImporter().read(folder / "vm-b.xplane.pb", options, lambda what, fraction: None).info
-    assert told.rank == 23
+    described = XPlaneImporter().read(folder / "vm-b.xplane.pb", options, lambda what, fraction: None).info
+    assert described.rank == 23

@@ -24,14 +24,14 @@ RECORDED = ("v100_tensorflow_multi_gpu", "mi300x_jax_attention", "mi300x_jax_con
 
 def the_file(name: str) -> Path:
     """The only profile in a folder of the shared ones."""
-    (found,) = (shared_data() / "xplane" / name).glob("*.xplane.pb")
-    return found
+    (result,) = (shared_data() / "xplane" / name).glob("*.xplane.pb")
+    return result
 
 
 def facts(name: str) -> dict[str, Any]:
     """What was counted from it."""
-    found: dict[str, Any] = json.loads((shared_data() / "xplane" / name / "facts.json").read_text())
-    return found
+    data: dict[str, Any] = json.loads((shared_data() / "xplane" / name / "facts.json").read_text())
+    return data
 
 
 def read(path: Path) -> Capture:
@@ -72,15 +72,15 @@ def test_kernel_time_stands_under_the_ops_of_the_file(name: str) -> None:
     rows = [line.split("\t") for line in (the_file(name).parent / "ops.tsv").read_text().splitlines()]
     total = sum(int(row[0]) for row in rows)
     assert int(duration.sum()) == total
-    told = sum(int(row[0]) for row in rows if row[4] != "None" or row[5])
-    assert int(duration[with_path].sum()) >= 0.95 * told
-    found: Counter[str] = Counter()
+    described = sum(int(row[0]) for row in rows if row[4] != "None" or row[5])
+    assert int(duration[with_path].sum()) >= 0.95 * described
+    counts: Counter[str] = Counter()
     for op, time_ns in zip(kernels.op.tolist(), duration.tolist(), strict=True):
-        found[profile.ops[op].name.rpartition(" ")[2]] += time_ns
+        counts[profile.ops[op].name.rpartition(" ")[2]] += time_ns
     for row in rows:
         if row[4] != "None":
             same = sum(int(other[0]) for other in rows if other[4] == row[4])
-            assert found[row[4]] == same
+            assert counts[row[4]] == same
 
 
 def test_a_convolution_is_one_op_with_five_executions() -> None:

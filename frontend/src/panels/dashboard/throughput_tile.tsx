@@ -28,7 +28,7 @@ export function ThroughputTile({ told }: { told: Throughput }) {
     (unit) => `${of(unit, "per_s")} ${unit}/s${found.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
   );
   const tip = [
-    query.error?.message ?? `${found.told}.`,
+    query.error?.message ?? `${found.basis}.`,
     ...rates,
     ...(rates.length > 0 ? ["Higher is better."] : []),
   ].join(" ");

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 
 
-def chosen_rules(option: str, environment: Mapping[str, str] | None = None) -> tuple[Rule, ...]:
+def load_rules(option: str, environment: Mapping[str, str] | None = None) -> tuple[Rule, ...]:
     """The rules in the file named by an option, else by ``DLPROF_KERNEL_RULES``; empty if neither is set.
 
     Args:
