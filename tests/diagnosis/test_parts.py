@@ -151,19 +151,20 @@ def test_each_moment_has_the_first_cause_that_holds(name: str, tmp_path: Path) -
 
 
 def oracles() -> list[str]:
-    """Profiles of which the oracle's numbers are at hand."""
+    """Profiles of which the oracle's numbers are at hand, which it names by their paths with "__" for "/"."""
     data = shared_data_or_none()
-    return sorted(path.stem for path in (data / "diagnosis/oracle").glob("*.json")) if data else []
+    if data is None:
+        return []
+    paths = {str(path.relative_to(data)) for path in data.rglob("*") if path.is_file()}
+    return sorted(path for path in paths if f"diagnosis/oracle/{path.replace('/', '__')}.json" in paths)
 
 
 @pytest.mark.parametrize("name", oracles())
 def test_parts_and_typical_iterations_are_those_of_the_oracle(name: str) -> None:
     """It reads the raw file and shares no code with us. Only what its iterations are may differ."""
     data = shared_data()
-    source = data / name.replace("__", "/")
-    if not source.is_file():
-        pytest.skip(f"{name} is not here")
-    oracle = json.loads((data / "diagnosis/oracle" / f"{name}.json").read_text())
+    source = data / name
+    oracle = json.loads((data / "diagnosis/oracle" / f"{name.replace('/', '__')}.json").read_text())
     result = as_data(diagnose(profile_of(source)), source.name)
     if [each["wall_ns"] for each in result["iterations"]] != [each["wall_ns"] for each in oracle["iterations"]]:
         pytest.skip("other iterations, which its numbers are not for")
