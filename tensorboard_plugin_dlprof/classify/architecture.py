@@ -44,7 +44,9 @@ def architecture_of(name: KernelName) -> str:
     return f"sm_{_GENERATION[named[1].lower()]}" if named else ""
 
 
-AMD_LIBRARIES: Final = frozenset(("tensile", "aiter", "composable_kernel", "miopen", "rocblas", "aotriton"))
+AMD_LIBRARIES: Final = frozenset(
+    ("tensile", "aiter", "composable_kernel", "miopen", "rocblas", "rocsparse", "rocsolver", "rocfft", "aotriton")
+)
 """Libraries whose kernels run on AMD's GPUs alone."""
 
 

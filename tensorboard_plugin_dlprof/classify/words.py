@@ -52,6 +52,14 @@ _EMPTY_TEXT: Final = """
 _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
 """Words that say nothing of what a kernel does: ``fused``, ``row``, ``input``."""
 
+_SHORT_TEXT: Final = """
+    abs acc ack add adj bfs bsr cnt coo cos cpy csc csr csx cvt div ell erf exp fps hyb inc log lse lut max min mul nms
+    nnz sin sqr sub sum tan ball best cost diff dump edge face fake find flag flat free gthr iota leaf loss move node
+    path pick ping plan pong pull push rand rank recv rgba save scal sctr seed send skip snap sqrt swap trap
+"""
+_SHORT: Final = frozenset(_SHORT_TEXT.split())
+"""Words of three and four letters that tell what a kernel does: of elements, of sparse formats, of geometry."""
+
 _RISKY_TEXT: Final = """
     abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
     dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hgrn hmma
@@ -65,28 +73,30 @@ _RISKY: Final = frozenset(_RISKY_TEXT.split())
 """Words of kernels that may multiply on matrix units though no word of theirs is a product's."""
 
 _AROUND_TEXT: Final = """
-    a2a align allgather alloc alltoall amax anomaly append argmax ban bias build cache cast cat clean clear collapse
-    combine compress compressed concat convert copy count counter counters counts cumsum dequant dispatch elementwise
-    fill filter finalize finish fix flatten gather gating hash ids indices info init join layout lens loss map maps
-    marker mask masks mean memset meta metadata mrope node offsets owned pack packed pad padding penalties penalty
-    perm permute position positions prefix prep prepare quant quantize rebuild recurrence recurrent
-    reduce repeat reset rope rotary
-    routing sample sampling scale scan scatter select setup shuffle slot slots softcap softmax softplus sort sorting
-    store sum swizzle table tail temperature topk transform transpose unpack unpad unpermute update window zero
+    a2a align allgather alloc alltoall amax anomaly append argmax ban bias bitmask build cache cast cat clean clear
+    collapse combine compress compressed concat convert copy count counter counters counts cumsum dequant dispatch
+    elementwise fill filter finalize finish fix flatten gather gating hash histogram ids indices info init join layout
+    lens loss map maps marker mask masks mean memset meta metadata mrope node offsets owned pack packed pad padding
+    penalties penalty perm permute position positions prefix prep prepare quant quantize rebuild recurrence recurrent
+    reduce repeat reset rope rotary routing sample sampling scale scan scatter select setup shuffle slot slots softcap
+    softmax softplus sort sorting store sum swizzle table tail temperature topk transform transpose unpack unpad
+    unpermute update window zero
 """
 _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""
 
 _SOFT: Final = tuple(
-    (frozenset(risky.split()), _AROUND.union(excusing.split()))
-    for risky, excusing in (
+    (frozenset(risky.split()), _AROUND.union(excusing.split()).difference(not_excusing.split()))
+    for risky, excusing, not_excusing in (
         (
-            "atk decode gdn hc indexer inverse kda kv kvcache logits mamba multiply paged prefill pv qk rotate score "
-            "scores ssm",
+            "atk decode gdn hc indexer inverse kda kv kvcache logits multiply paged prefill pv qk rotate score scores",
             "norm normalize rms rmsnorm",
+            "",
         ),
-        ("chunk chunked qkv", "split"),  # A norm before it may be fused with the projection behind it.
-        ("expert experts moe route router", ""),
+        ("qkv", "split", ""),  # A norm before it may be fused with the projection behind it.
+        ("chunk chunked mamba ssm", "split", "scan"),  # Mamba-2's scan of chunks multiplies.
+        ("expert experts moe router", "", ""),
+        ("route", "assignments candidates compatibility cost costs move moves nodes pair vehicle", ""),
     )
 )
 """Words of attention, of experts and of logits, which are products' words unless one of those with them says what is
@@ -112,14 +122,15 @@ _TRITON_DIRECTION = Expression(r"_(?:fwd|bwd)_")
 
 
 def says_something(name: str) -> bool:
-    """Whether a name has a word that is not empty, of five letters or more: a shorter one can stand for anything."""
-    return any(len(word) > 4 and word.isalpha() and word not in _EMPTY for word in words(name))
+    """Whether a name has a word that is not empty, of five letters or more, or one of the shorter ones that stand for
+    one thing only."""
+    return any((len(word) > 4 and word.isalpha() and word not in _EMPTY) or word in _SHORT for word in words(name))
 
 
 _SUSPICIOUS = Expression(
     r"(?i:conv(?!er)|gemm|mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
     r"|tensor_?core|^triton_|^_(?:forward|backward)|persist|pipelin|speciali|swizz|^\w$)|(?<![A-Za-z])[fb]wd(?![a-z])"
-    r"|_stage\d"
+    r"|_stage\d|split_?k"
 )
 
 
@@ -149,8 +160,8 @@ def is_risky(head: str) -> bool:
 
 _HELPERS_TEXT: Final = """
     combine convert dequant dequantize fixup histogram indices init memset merge metadata permute postprocess prepack
-    preprocess quantise quantize reduce reduction repack scales schedule scheduler softmax sort swizzle topk transpose
-    unpermute workspace
+    prepare preprocess quantise quantize reduce reduction repack scales schedule scheduler softmax sort swizzle topk
+    transpose unpermute workspace
 """
 _HELPERS: Final = frozenset(_HELPERS_TEXT.split())
 _ENDINGS: Final = frozenset(("kernel", "impl", "entry", "triton", "stage", "v", "device", "func", "x"))

@@ -39,10 +39,11 @@ RULES: Final = (
          r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows",
          words="aiter::"),
     Rule("flydsl", YES, "gemm", "aiter",
-         r"^flydsl_(?!\w*(?:reduce|sort|quant|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp|\w*gemm)\w*",
+         r"^gemm[12]_a\d+w\d+_\w+|^flydsl_(?!\w*(?:reduce|sort|quant|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp"
+         r"|\w*gemm)\w*",
          "@words",
          note="products written in FlyDSL, by MFMA or WMMA",
-         words="flydsl_"),
+         words="flydsl_ gemm1_ gemm2_"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
          r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$"
          r"|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
@@ -86,8 +87,9 @@ RULES: Final = (
          r"\bck(?:_tile)?::(?:\w+::)*(?:naive_|blockwise_gemm|moe_gemm)", "@types",
          note="slow kernels that others are checked with, by elements", knows_better=True, words="ck:: ck_tile::"),
     Rule("ck-vector-ops", NO, "gemm", "composable_kernel",
-         r"\bkernel_\w*(?:(?<!x)dlops|gemm_dpp)\w*|\bconvolution_forward_implicit_gemm_v\w+_dlops_\w+", "@ck",
-         note="vector products: ``dlops``, ``dpp``", knows_better=True, words="dlops gemm_dpp"),
+         r"\bkernel_\w*(?:(?<!x)dlops|gemm_dpp|(?:gemm|conv|contraction)\w*_dl(?:_|$))\w*"
+         r"|\bconvolution_forward_implicit_gemm_v\w+_dlops_\w+", "@ck",
+         note="vector products: ``dl``, ``dlops``, ``dpp``", knows_better=True, words="dlops gemm_dpp _dl"),
     Rule("ck-beside", NO, "other", "composable_kernel",
          r"\bkernel_(?:(?!\w*gemm)\w*welford_\w+|normalization_bwd_\w+|put_element_1d|(?:multiple_)?buffer_set_value"
          r"|sparse_embeddings_forward_layernorm|tensor_rearrange)$|\bck(?:_tile)?::(?:\w+::)*(?:flush_i?cache"
@@ -95,8 +97,8 @@ RULES: Final = (
          "@ck", note="norms, sets and moves", knows_better=True,
          words="welford normalization_bwd put_element buffer_set sparse_embeddings tensor_rearrange flush_ set_buffer"),
     Rule("ck-gemm", YES, "gemm", "composable_kernel",
-         r"\bck::|^kernel_\w*gemm\w*|\bck_tile\b", "@ck",
-         r"(?i)xdl|wmma|mfma", words="ck:: ck_tile gemm"),
+         r"\bck::|^kernel_\w*(?:gemm|contraction)\w*|\bck_tile\b", "@ck",
+         r"(?i)xdl|wmma|mfma", words="ck:: ck_tile gemm contraction"),
     Rule("ck-moe-gemm", YES, "gemm", "composable_kernel", r"\bkernel_moe_(?:mx)?gemm\w*", "@ck",
          note="products of experts, which it has for MFMA alone", words="kernel_moe_"),
     Rule("ck-tile-gemm", YES, "gemm", "composable_kernel", r"\bck_tile\b", "@ck", r"(?i)gemm|flatmm|WarpGemm",
@@ -110,7 +112,8 @@ RULES: Final = (
     Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck::|\bck_tile::", "@ck", words="ck:: ck_tile::"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
     Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
-         r"^igemm_(?:fwd|bwd|bwd_data|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops|\bgridwise_\w*xdlops",
+         r"^igemm_(?:fwd|bwd|bwd_data|wrw)_gtcx\d*_|^igemm_\w*xdlops|gridwise_convolution\w*xdlops"
+         r"|\bgridwise_\w*xdlops",
          "@words", words="gridwise_ igemm_"),
     Rule("miopen-igemm", NO, "convolution", "miopen",
          r"^igemm_(?:fwd|bwd|wrw)_gtcm?_|^igemm_(?:v4|dynamic)|gridwise_convolution\w*(?:_g?nkd?hw|double_buffer)",
@@ -118,7 +121,8 @@ RULES: Final = (
          note="implicit GEMM on vector units", words="gridwise_convolution igemm_"),
     Rule("miopen-igemm-other", UNKNOWN, "convolution", "miopen", r"^igemm_|gridwise_convolution", "@words",
          words="gridwise_convolution igemm_"),
-    Rule("miopen-winograd-wmma", UNKNOWN, "convolution", "miopen", r"miopenSp3AsmConvFury|Fury", words="fury"),
+    Rule("miopen-winograd-matrix", YES, "convolution", "miopen", r"^miopenSp3AsmConv(?:Fury|Rage)_", "@words",
+         note="Winograd whose products are WMMA on RDNA 3 and later, MFMA on CDNA 3", words="miopensp3asmconv"),
     Rule("miopen-winograd", NO, "convolution", "miopen",
          r"^miopenSp3\w*|Winograd\w*[Xx]form|^sp3Asm\w*|^miopenGcnAsmWinograd|^xform_",
          note="Winograd on vector units", words="miopensp3 sp3asm winograd xform_"),
@@ -143,12 +147,22 @@ RULES: Final = (
          words="dtensor lstm miopen optensor"),
     Rule("miopen-other", NO, "other", "miopen", r"^mlo[A-Z]\w*|^miopen\w*[Pp]ooling\w*|^MIOpen\w+", words="miopen mlo"),
     # rocBLAS, rocPRIM, runtime.
-    Rule("rocblas-gemv", NO, "gemm", "rocblas",
-         r"\brocblas_(?:gemv|hemv|symv|dot|gemm_batched_general|gemm_scale|ger)\w*|\bgemv[ntc]_\w*"
-         r"|\brocblas_internal_gem\w*", "@types", words="gemv rocblas_"),
-    Rule("rocblas-other", NO, "other", "rocblas",
-         r"\brocblas_\w*|\brocsolver\w*|\brocsparse\w*|\brocfft\w*|\bfft_rtc_\w*",
-         words="fft_rtc_ rocblas_ rocfft rocsolver rocsparse"),
+    Rule("rocblas-product", NO, "gemm", "rocblas",
+         r"\brocblas_(?:internal_)?(?:gem[mv]|hemv|symv|dot|ger)\w*|\bgemv[ntc]_\w*", "@types",
+         note="by elements: the products of matrix cores are Tensile's", knows_better=True, words="gemv rocblas_"),
+    Rule("rocblas-other", NO, "other", "rocblas", r"\brocblas_\w*", "@types", knows_better=True, words="rocblas_"),
+    Rule("rocsparse-product", NO, "gemm", "rocsparse",
+         r"\brocsparse::(?:\w+::)*\w*(?:gemm|mm|mv)\w*_kernel\w*|^bsrgemm_\w+|^gemmit_kernel$", "@types",
+         note="no source of rocSPARSE holds a matrix instruction", knows_better=True,
+         words="rocsparse bsrgemm_ gemmit_"),
+    Rule("rocsparse", NO, "other", "rocsparse", r"\brocsparse\w*", "@types", knows_better=True, words="rocsparse"),
+    Rule("rocsolver", NO, "other", "rocsolver",
+         r"\brocsolver\w*|^(?:conj_)?(?:non)?unit_(?:forward|backward)_substitution_kernel$"
+         r"|^(?:bdsqr|gebd2|gebrd|geqr2|gelq2|getf2|getri|lasyf|latrd|orgl?2|potf2|stedc[jx]?|stein|sterf|syevj?"
+         r"|syt[dr][2fd]|sygst)_\w+", "@types",
+         note="factors and eigenvalues; its products are rocBLAS's", knows_better=True,
+         words="rocsolver substitution bdsqr ge lasyf latrd org potf2 ste sy"),
+    Rule("rocfft", NO, "other", "rocfft", r"\brocfft\w*|\bfft_rtc_\w*", words="fft_rtc_ rocfft"),
     Rule("rocclr-memory", NO, "memory", "hip", r"^__amd_rocclr_\w*", note="copies and fills of the HIP runtime",
          words="__amd_rocclr_"),
     Rule("amd-mfma", YES, "gemm", "custom", r"(?i)mfma|xdlops", "@words or types", words="mfma xdlops"),

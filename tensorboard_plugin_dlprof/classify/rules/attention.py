@@ -47,14 +47,15 @@ RULES: Final = (
 
     # FlashAttention 2, 3, 4 and FlashMLA. They take one structure of parameters; a kernel of that name which takes
     # bare pointers is somebody's own.
-    Rule("flash-mma", YES, "attention", "custom", r"^flash_\w*_(?:w|wg)?mma_", "@types",
+    Rule("flash-mma", YES, "attention", "custom", r"^flash_(?!\w*combine)\w*_(?:w|wg)?mma_", "@types",
          note="the instruction stands in the name", words="flash_"),
     Rule("flash-own", UNKNOWN, "attention", "custom",
          r"^flash_(?!attn_(?:ext|tile|vec|combine|mask|stream_k))\w+$", "@types",
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
          note="a kernel named like FlashAttention's, with other parameters", words="flash_"),
     Rule("flash2", YES, "attention", "flash_attention",
-         r"\bflash_fwd_(?:kernel|block_kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*|\bflash_bwd_(?:(?:block_)?dq_dk_dv|kernel"
+         r"\bflash_fwd_(?:kernel|block_kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*"
+         r"|\bflash_bwd_(?:(?:block_)?dq_dk_dv|kernel"
          r"|sm\d)\w*"
          r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types", words="flash"),
     Rule("flash3", YES, "attention", "flash_attention",
@@ -136,7 +137,7 @@ RULES: Final = (
          r"\b_?sage_fwd|\bqk_int[48]?_sv_f(?:8|16)\w*|\bsageattn", "int8",
          note="Q times K in INT8", words="qk_int sage_fwd sageattn"),
     Rule("llama-cpp-flash-no", NO, "attention", "ggml",
-         r"\bflash_attn_(?:ext_vec|vec_ext|tile_ext|tile|combine|stream_k_fixup|mask_to_KV_max)", "@types",
+         r"\bflash_attn_(?:ext_vec|vec_ext|tile_ext|tile|(?:mma_)?combine|stream_k_fixup|mask_to_KV_max)", "@types",
          words="flash_attn_"),
     Rule("llama-cpp-flash", YES, "attention", "ggml", r"\bflash_attn_(?:ext_f16|ext_mma|mma_ext)\w*", "fp16",
          words="flash_attn_"),
@@ -167,7 +168,7 @@ RULES: Final = (
          note="scores of DeepSeek's sparse attention: products of FP8", words="fp8_index_kernel mqa_logits"),
     Rule("triton-decode", NO, "attention", "triton",
          r"^_fwd_kernel_(?:flash_decode_|gqa_(?:flash_)?decode_)?stage2\w*|^_fwd_kernel_stage1\w*"
-         r"|^_decode_(?:att|softmax_reducev)\w*|^_fwd_splitk_reduce",
+         r"|^_decode_softmax_reducev\w*|^_fwd_splitk_reduce",
          note="no tl.dot: products by elements and sums", words="_decode_ _fwd_kernel_ _fwd_splitk_reduce"),
     Rule("attention-reduce", NO, "attention", "triton", r"^reduce_segments$|^_attn_reduce|^_splitK_reduce",
          words="_attn_reduce _splitk_reduce reduce_segments"),

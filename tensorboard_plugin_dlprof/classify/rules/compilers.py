@@ -31,7 +31,7 @@ RULES: Final = (
     Rule("inductor-convolution-template", UNKNOWN, "convolution", "triton", r"^triton_(?:tem_)\w*conv",
          words="triton_"),
     Rule("inductor-template", UNKNOWN, "gemm", "triton",
-         r"^triton_tem_|^triton_(?:mm|bmm|addmm|mm_plus_mm|scaled_mm)(?:_|$)",
+         r"^triton_tem_|^triton_(?:mm|bmm(?!_pool_sim)|addmm|mm_plus_mm|scaled_mm)(?:_|$)",
          note="a matrix product by tl.dot; the name does not tell whether FP32 operands were asked for in IEEE "
               "precision", words="triton_"),
     # XLA emits Triton code under these names.
@@ -45,10 +45,10 @@ RULES: Final = (
     Rule("torchao-fp8-product", YES, "gemm", "triton", r"^triton_fp8_gemm_\w+_kernel$", "fp8",
          note="tl.dot of FP8 operands", words="triton_fp8_gemm_"),
     Rule("torchao-fp8-quantise", NO, "elementwise", "triton",
-         r"^triton_fp8_blockwise_(?:act|weight)_quant_\w+$", "fp8",
-         note="scales of blocks", knows_better=True, words="triton_fp8_blockwise_"),
+         r"^triton_fp8_blockwise_(?:act|weight)_quant_\w+$|^_triton_fp8_per_group_\w+_kernel$", "fp8",
+         note="scales of blocks", knows_better=True, words="triton_fp8_blockwise_ triton_fp8_per_group_"),
     Rule("triton-other", UNKNOWN, "other", "triton",
-         r"^triton_(?!batched_dense_vec|dense_to_jagged|jagged_to_dense|quantize_2d)", words="triton_"),
+         r"^triton_(?!batched_dense_vec|bmm_pool_sim|dense_to_jagged|jagged_to_dense|quantize_2d)", words="triton_"),
     # nvFuser.
     Rule("nvfuser-matmul", YES, "gemm", "nvfuser", r"\bnvfuser_(?:matmul|hopper_matmul|mma|ampere_matmul)", "@types",
          words="nvfuser_"),

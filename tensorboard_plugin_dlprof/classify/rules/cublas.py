@@ -63,7 +63,8 @@ RULES: Final = (
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter", words="gemm_batched_ gemm_template_batched_kernel magma"),
     Rule("cublas-triangular", NO, "other", "cublas",
-         r"\b[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_|\bgetr[fsi]_"
+         r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_"
+         r"|\bgetr[fsi]_"
          r"|\bgetrf|\bpotrf"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types",

@@ -58,14 +58,17 @@ RULES: Final = (
          r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
          note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
     Rule("matrix-by-vector", NO, "gemm", "custom",
-         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z])(?:[sdczh]?gemv|Gemv|GEMV|[Mm]at_?[Vv]ec"
+         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z])(?:[sdczh]?gemv|Gemv|GEMV"
+         r"|[Mm]at_?[Vv]ec"
          r"|vecmat)(?![a-z]))", "@words or types", knows_better=True,
          note="a product of a matrix and a vector reads each number once: matrix units gain nothing, and few use them",
          words="gemv matvec mat_vec vecmat"),
     Rule("word-warp-specialised", YES, "gemm", "custom",
-         r"(?i)^(?!.*(?:args|quant|update|desc|init|pack|reduc|combin|merge|transpos|meta|schedul|copy|rope|cache|norm"
+         r"(?i)^(?!.*(?:args|quant|update|desc(?!riptor_persistent)|init|pack|reduc|combin|merge|transpos|meta"
+         r"|schedul|copy|rope|cache|norm"
          r"|softmax|ptr|pointer|notify|vec|gemv|route|simt|naive|sgemm|fp32|float|starts))(?=.*(?:gemm|matmul))"
-         r".*(?:warp_?speciali[sz]|_ws(?:_|$)|hopper|blackwell|sm_?(?:90|100|120)(?!\d)|(?:^|_)tma(?:_|$)"
+         r".*(?:warp_?speciali[sz]|_ws(?:_|$)|hopper|blackwell|sm_?(?:90|100|120)(?!\d)|gfx(?:9[45]\d|1250)|(?:^"
+         r"|_)tma(?:_|$)"
          r"|persistent)", "@words or types",
          note="a product built for the GPU's asynchronous matrix instructions", knows_better=True, of_rest=True,
          words="gemm matmul"),
@@ -93,7 +96,7 @@ RULES: Final = (
     _by_words("word-normalisation", NO, "normalisation",
          "norm rms layernorm rmsnorm qknorm batchnorm groupnorm normalize ln bn", "@types"),
     _by_words("word-softmax", NO, "softmax",
-         "softmax logsumexp xentropy", "@types"),
+         "softmax logsumexp sparsemax xentropy", "@types"),
     _by_words("word-convolution", UNKNOWN, "convolution",
          "conv conv1d conv2d conv3d convolution convolve fprop dgrad wgrad deconv",
          "@words or types"),
@@ -124,7 +127,7 @@ RULES: Final = (
          words="float half double int8 fp bf16"),
     _by_words("word-reduction", NO, "reduction",
          "reduce reduction sum mean max min argmax argmin scan cumsum prefix histogram loss entropy "
-                "amax count",
+                "amax count kldiv",
          "@types"),
     _by_words("word-elementwise", NO, "elementwise",
          "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy "
@@ -142,13 +145,13 @@ RULES: Final = (
                 "bitmask ids indices indptr slot slots page pages segment segments jagged swizzle unswizzle producer "
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
                 "neighbor neighbors face faces normals pdf kthvalue rgb rgba bgr hsv yuv push flip iota knn hist "
-                "spmv dump sequential tid",
-         "@types"),
+                "spmv dump sequential tid tables",
+         "@types", r"|IoU", "iou"),
     Rule("plain-types", NO, "other", "custom", r"^(?!.*(?:(?i:tf_?32)|884|1688|16816))[A-Za-z_]", "@types",
          _PLAIN_PARAMETERS, by_types=True,
          note="matrix units multiply none of its parameters, FP32 and integers of 16 bits and more, but as TF32"),
     Rule("word-unlisted", NO, "other", "custom", r"[A-Za-z]", "@types",
-         r"^(?!.*(?i:gemm|mma|attention|cutlass|cute::|mfma|flash)|[^<(]*[<(].*(?i:conv)(?!er))",
+         r"^(?!.*(?i:gemm|mma|attention|cutlass|cute::|mfma|flash(?!infer))|[^<(]*[<(].*(?i:conv)(?!er))",
          note="nothing in its name is of a product: of 1,400 public kernels that only this rule knows, two multiply"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),
 )  # fmt: skip

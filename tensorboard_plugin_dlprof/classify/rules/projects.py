@@ -12,7 +12,8 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 RULES: Final = (
     # Triton attention: tl.dot of 16-bit or narrower types, or of FP32 as TF32.
     Rule("triton-attention-dot", YES, "attention", "triton",
-         r"^_attn_(?:fwd|bwd)(?:_(?!pre|post|reduce|merge|combine|inner)\w+)?$|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
+         r"^_attn_(?:fwd|bwd)(?:_(?!pre|post|reduce|merge|combine|inner)\w+)?$"
+         r"|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
          r"|fused_(?:atomic_)?)?(?:non)?causal$"
          r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|fp8|int8kv|no_prompt_cache|splitK|with_v)$"
          r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?"
@@ -21,7 +22,7 @@ RULES: Final = (
          r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
          r"|^_(?:alibi_)?fwd_context_paged_attention_kernel(?:_v2)?$|^_sparse_attn_(?:v4_paged_prefill(?:_csa)?"
-         r"|(?:ragged_)?triton)_kernel$|^_gqa_sparse_(?:fwd|decode)_kernel$|^(?:varlen_|fp8_)?mla_(?:for|back)ward_kernel$"
+         r"|(?:ragged_)?triton)_kernel$|^_gqa_sparse_(?:fwd|decode)_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
          r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
          r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_bmm_pool_sim_\w+$|^_(?:gluon_attn|mla_gluon)$"
          r"|^_v4_attention_(?:fwd|bwd(?:_(?:dq|dkv(?:_pool(?:_mha)?)?))?)_kernel$"
@@ -33,7 +34,8 @@ RULES: Final = (
          words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_ "
                "_sparse_attn mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense triton_bmm gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
-         r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update)|dsa_attn_combine)_kernel$"
+         r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update|stage)|dsa_attn_combine)_kernel$"
+         r"|^(?:varlen_)?mla_(?:ds|rs)_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
@@ -42,7 +44,7 @@ RULES: Final = (
          r"|^_v4_csa_attention_(?:pool_)?(?:fwd|bwd|segreduce_sequential)_kernel$|^_hc_compute_tail_[fb]wd_kernel$"
          r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
          note="by elements, or moves what attention reads", knows_better=True,
-         words="_mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
+         words="mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
                "_attention_ _hc_compute flash_decoding gqa_fwd"),
     Rule("attention-cuda", YES, "attention", "custom",
          r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
@@ -65,19 +67,21 @@ RULES: Final = (
          note="one token at a time, or sums of parts: by elements", knows_better=True,
          words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_"),
     Rule("hpc-ops", YES, "attention", "hpc_ops",
-         r"^hpc::(?:\w+::)*(?:smallm_attention_decode|attention_(?:prefill|with_kvcache))_\w+_kernel$", "@words",
-         note="mma and wgmma on bf16 or FP8 operands", words="hpc::"),
+         r"^(?:hpc::(?:\w+::)*)?(?:smallm_attention_decode|attention_(?:prefill"
+         r"|with_kvcache))_(?!\w*combine)\w+_kernel$",
+         "@words", note="mma and wgmma on bf16 or FP8 operands", words="attention_"),
     Rule("hpc-ops-gemm", YES, "gemm", "hpc_ops",
-         r"^hpc::(?:\w+::)*(?:stem_oam_|group_)?gemm_(?:\w+_)?kernel$", "@words",
-         note="mma and wgmma on bf16 or FP8 operands", words="hpc::"),
+         r"^hpc::(?:\w+::)*(?:stem_oam_|group_)?gemm_(?:\w+_)?kernel$|^stem_oam_gemm_kernel$|^gemm_bf16xfp32_kernel$"
+         r"|^group_gemm_(?:blockwise_)?fp8_(?:\w+_)?kernel$", "@words",
+         note="mma and wgmma on bf16 or FP8 operands", words="hpc:: gemm_"),
     Rule("primus-turbo", YES, "attention", "primus_turbo",
-         r"^primus_turbo::hipkittens::hk_attn_(?:fwd|bwd_(?:dq|dkdv|fused))_ker$", "bf16", note="MFMA",
+         r"^(?:primus_turbo::hipkittens::)?hk_attn_(?:fwd|bwd_(?:dq|dkdv|fused))_ker$", "bf16", note="MFMA",
          words="hk_attn_"),
     Rule("primus-turbo-beside", NO, "attention", "primus_turbo",
-         r"^primus_turbo::(?:hipkittens::hk_attn_bwd_(?:prep|dkdvred|dqred)_ker"
+         r"^(?:primus_turbo::)?(?:(?:hipkittens::)?hk_attn_bwd_(?:prep|dkdvred|dqred)_ker"
          r"|grouped_gemm_variable_k_postprocess)$", "@types", note="sums and moves around the products",
          knows_better=True, words="hk_attn_ postprocess"),
-    Rule("primus-turbo-gemm", YES, "gemm", "primus_turbo", r"^primus_turbo::turbo::turbo_\w*gemm_\w+_kernel$",
+    Rule("primus-turbo-gemm", YES, "gemm", "primus_turbo", r"^(?:primus_turbo::turbo::)?turbo_\w*gemm_\w+_kernel$",
          "@words", note="MFMA on FP8 or narrower operands", words="turbo_"),
     Rule("dlrm-interaction-fp32", NO, "gemm", "custom", r"(?:^|::)dotBasedInteractF32(?:Fwd|Bwd)Kernel\w*$", "fp32",
          note="NVIDIA's DLRM and HugeCTR: the dot products of embeddings, by elements", words="dotbasedinteract"),
@@ -88,10 +92,22 @@ RULES: Final = (
          words="dotbasedinteract"),
     Rule("hadacore", YES, "gemm", "custom", r"(?:^|::)hadacore::hadamard_transform_kernel$", "@types",
          note="a product with a Hadamard matrix, by mma.m16n8k16", words="hadacore::"),
+    Rule("cutile-attention", YES, "attention", "cutile",
+         r"^_fna_(?:fused_forward|bwd_d(?:q|kdv))_kernel$|^_fmha_(?:fwd_kernel_with_lse|bwd_d(?:q|kdv)_kernel)$"
+         r"|^_prefill_attention_(?:paged|ragged)_(?:lpt_)?kernel$|^_decode_(?:attention|mla)_kv_paged_kernel$"
+         r"|^_(?:gemma_)?attention_decode_kernel_grouped$|^_attention_sink_(?:decode_)?kernel$|^_gemma_fmha_kernel$"
+         r"|^_(?:sparse_mla_fwd|prefill_mla|naive_absorb_mla_transpose)_kernel$",
+         note="TileGym: ct.mma on 16-bit or FP8 operands", knows_better=True, words="_fna_ fmha_ attention_ _mla"),
+    Rule("cutile-product", YES, "gemm", "cutile",
+         r"^_(?:static_persistent_bmm|masked_bmm|(?:ragged_(?:block_scaled_)?bmm)(?:_swap_ab)?|group_gemm)_kernel$"
+         r"|^conv(?:[23]d|_transpose_[23]d)_implicit_gemm_kernel$"
+         r"|^_?(?:w8a8_block_fp8_matmul_kernel|grouped_gemm_(?:fwd|dX|dW)_kernel)_ct$|^_bmm_bf16_kernel_cutile$"
+         r"|^_gemm_alpha_beta_kernel(?:_cutile)?$", "@words",
+         note="TileGym: ct.mma, on FP32 operands as TF32", knows_better=True, words="bmm gemm matmul"),
     # State spaces and linear attention in Triton.
     Rule("lightning-attention", YES, "attention", "triton",
          r"^_fwd_(?:(?:none_)?diag_kernel|kv_parallel)$|^_bwd_(?:intra|inter)_kernel$"
-         r"|^(?:cp|fused)_lightning_attention_(?:(?:q|kv)_)?(?:forward|backward)_kernel$",
+         r"|^(?:\w+_)?lightning_attention_(?:(?:q|kv)_)?(?:forward|backward)_kernel$",
          note="MiniMax's linear attention: tl.dot within and between blocks", knows_better=True,
          words="diag_kernel kv_parallel _bwd_int lightning_attention"),
     Rule("recommender-product", YES, "gemm", "triton",
@@ -114,10 +130,11 @@ RULES: Final = (
          r"|^(?:mesa_net_decoding|parallax_decode)_one_step_kernel$|^(?:sqrelu|powglu|sigmoidglu)_(?:fwd|bwd"
          r"|fwdbwd)_kernel$"
          r"|^rwkv_(?:ka_fusion|seq_mix|mm_sparsity)_kernel$|^simplicial_bwd_pre_kernel$|^save_intra_chunk_attn$"
-         r"|^store_ssm_state_to_block_map_kernel$|^bwd_dtrap_ddt_kernel$|^grpo_(?:fwd|bwd)_kernel$",
+         r"|^store_ssm_state_to_block_map_kernel$|^bwd_(?:dtrap_ddt|segsum_dadt)_kernel(?:_varlen)?$|^grpo_(?:fwd"
+         r"|bwd)_kernel$",
          note="gates, sums and steps by elements", knows_better=True,
          words="mamba3_ chunk pass_chunks _gate_ one_step sqrelu powglu sigmoidglu rwkv simplicial ssm_state "
-               "dtrap grpo"),
+               "dtrap segsum grpo"),
     # Products.
     Rule("narrow-product-triton", YES, "gemm", "triton",
          r"^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$|^_gemm_fp8(?:_tma)?_kernel$"
@@ -128,7 +145,8 @@ RULES: Final = (
          words="fp8 mxfp"),
     Rule("product-triton", YES, "gemm", "triton",
          r"^kernel_(?:fused_ag_gemm|consumer_gemm_triton|gemm_rs_producer_fuse_scatter|all_to_all_gemm_consumer"
-         r"|persistent_tma_gemm_notify|consumer_m_parallel_scatter_group_gemm)$|^(?:transposed_)?moe_(?:gather_[ra][sr]_)?"
+         r"|persistent_tma_gemm_notify|consumer_m_parallel_scatter_group_gemm)$"
+         r"|^(?:transposed_)?moe_(?:gather_[ra][sr]_)?"
          r"grouped_(?:two_weights_split_[NK]_)?gemm_kernel(?:_nk_const\w*)?$|^flat_group_gemm_(?:fuse_reshape_)?kernel$"
          r"|^streamk_(?:amd|cuda)_gemm$|^_mx_dot_scaled_kernel$|^(?:grouped_)?(?:mxfp8|nvfp4)_(?:gemm|wgrad)_kernel$"
          r"|^_scaled_int8_mm_kernel$|^_gated_(?:dual_)?gemm_(?:with_residual_)?(?:backward_)?kernel$"
@@ -138,22 +156,27 @@ RULES: Final = (
          r"|^_scatter2scatter$|^_groupXtY$|^_fused_(?:down_proj|up_proj_swiglu)_kernel$"
          r"|^_ff_a16w16_fused_(?:un)?gated$"
          r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
-         r"|^_winograd_f4x3_batched_gemm_kernel$", "@words",
+         r"|^_winograd_f4x3_batched_gemm_kernel$|^(?:split_)?fp32_gemm_(?:for_\w+_)?kernel$|^_fused_lora_kernel$"
+         r"|^(?:tlx|triton)_ikbo_lce_kernel$", "@words",
          note="its products are tl.dot", knows_better=True,
          words="kernel_fused_ag kernel_consumer kernel_gemm_rs kernel_all_to_all kernel_persistent_tma grouped_ "
                "flat_group streamk_ _dot_scaled mxfp8 nvfp4 "
                "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
-               "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_"),
+               "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_ fp32_gemm "
+               "_fused_lora ikbo_lce"),
     Rule("product-cuda", YES, "gemm", "custom",
-         r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"
-         r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
+         r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device"
+         r"|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"
+         r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel"
+         r"|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
          r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*"
          r"|dispatch_group_gemm_kernel"
-         r"|gemm_kernel_sm90(?:_bf16)?)$|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
+         r"|gemm_kernel_sm90(?:_bf16)?|moe_kernel_topk|exl3_moe_kernel)$"
+         r"|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
          note="mma or CUTLASS", knows_better=True,
          words="lookupmatmul e8p qgemm_device mlp_fused ll4mi_qkv hk_ "
                "quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
-               "gemm_kernel_sm bitblas_kernel"),
+               "gemm_kernel_sm bitblas_kernel moe_kernel_topk exl3_moe"),
     Rule("flash-fft-conv", YES, "convolution", "flash_fft_conv",
          r"^butterfly_(?:padded_)?(?:ifft_)?(?:padded_)?(?:bf16_)?cuda_kernel_(?:16|32|64|128)$"
          r"|^monarch_conv_(?:bwd_)?cuda_\w*kernel\w*$",
@@ -238,12 +261,16 @@ RULES: Final = (
          note="splits a tensor, or is attention whose keys are split", words="split"),
     Rule("newton-schulz", YES, "gemm", "triton", r"^(?:ns_line_\d|XXT|XTX|ba_plus_cAA)_kernel$",
          note="Muon's steps: tl.dot of a matrix with itself", knows_better=True, words="ns_line_ xxt xtx ba_plus_caa"),
-    Rule("cutlass-reference", NO, "gemm", "cutlass", r"\bcutlass::reference::", "@types",
+    Rule("cutlass-reference", NO, "gemm", "cutlass", r"\bcutlass::reference::|^Conv[23]d(?:Fprop|Dgrad|Wgrad)$"
+         r"|^(?:Batched)?Gemm(?:Planar)?(?:Complex)?$"
+         r"|^TensorScaleBias\w+$|^TensorInitialize\w+$|^BlockForEach$|^Reference[A-Z]\w+_kernel$", "@types",
          note="slow kernels that others are checked with, by elements", knows_better=True,
-         words="cutlass::reference::"),
+         words="cutlass::reference:: conv gemm tensorscalebias tensorinitialize blockforeach reference"),
     # Moving, converting, drawing.
     Rule("moved-by-name", NO, "copy", "custom",
-         r"^_?(?:float|fused(?:8|n)bitrowwise)_to_\w*(?:rowwise|float)\w*cuda_kernel$|^_to_fp8_(?:row|col)\w*$"
+         r"^_?(?i:float|fused(?:8|n)bitrowwise|(?:padded)?fp8rowwise)_to_\w*(?:rowwise|float)\w*cuda_kernel$"
+         r"|^_?to_(?:mx|nv)?fp[48]_\w+$|^_get_FP8_qparam_cuda_kernel$|^_(?:qonly_)?(?:qkv|attn)_(?:pre"
+         r"|post)_(?:fp8_)?kernel$"
          r"|^_fused_qkvzba_prefill_kernel_nqk\d+$|(?:^|::)(?:embedDecoderInput|maskDecoderOutput|tileEncoderResults"
          r"|tileGptPromptInputs|multiplyScale|rowMajorToCOL32_kernel|quatizeVectorE4M3|inplace_bf16_to_fp16_kernel"
          r"|extend_u16_u8|BlockscaleToGroupscale_Kernel|prepareQKVKernel|processQKV|ProcessKV(?:_v2)?"
@@ -255,7 +282,8 @@ RULES: Final = (
          r"|^(?:kv|qkv)_reduce_kernel$|^triton_(?:dense_to_jagged|jagged_to_dense\w*|quantize_2d_weight)$",
          "@words or types",
          note="moves or converts", knows_better=True,
-         words="rowwise _to_fp8_ qkvzba embeddecoder maskdecoder tile multiplyscale rowmajorto quatize "
+         words="rowwise to_fp to_mx to_nv _qparam_ _qkv_ _attn_ qkvzba embeddecoder maskdecoder tile multiplyscale "
+               "rowmajorto quatize "
                "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate "
                "conv1d_split indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
     Rule("collective-by-name", NO, "collective", "custom",

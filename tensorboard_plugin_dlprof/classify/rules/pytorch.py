@@ -153,7 +153,8 @@ RULES: Final = (
          "bf16", note="a product with a Hadamard matrix, by mma",
          words="rht_gemm_device transformer_engine:: hadamard"),
     Rule("triton-hadamard", YES, "gemm", "triton",
-         r"^_(?:group_rht|pergroup_cta_rht|hadamard)_(?:amax|quantize)\w*kernel$|^_(?:rotate_quantize|rot)_(?:q"
+         r"^_(?:group_rht|pergroup_cta_rht|hadamard)_(?:amax|quantize)\w*kernel$|^hadamard_quant_(?:row|col)_kernel$"
+         r"|^_(?:rotate_quantize|rot)_(?:q"
          r"|k|qk|k_only)_kernel$",
          note="a product with a Hadamard matrix, by tl.dot", words="_rht hadamard rot"),
     Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",

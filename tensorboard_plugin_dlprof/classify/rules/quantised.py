@@ -122,7 +122,8 @@ RULES: Final = (
          r"\bmul_mat_vec\w*|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
          words="mul_mat_p021 mul_mat_vec"),
     Rule("ggml-quantise", NO, "elementwise", "ggml",
-         r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*|\bk_get_rows\w*|\bk_copy_src\w*"
+         r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*"
+         r"|\bk_get_rows\w*|\bk_copy_src\w*"
          r"|\bcpy_\w*f32\w*|\brope_(?:neox|norm|multi)\w*",
          knows_better=True, words="cpy_ k_bin_bcast k_copy_src k_get_rows quantize_ rope_"),
     Rule("triton-matmul-ogs", YES, "gemm", "triton",

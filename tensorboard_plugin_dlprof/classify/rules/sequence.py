@@ -26,22 +26,23 @@ RULES: Final = (
          words="_chunk_scan_bwd_dz_kernel chunk_cumsum state_passing"),
     Rule("linear-attention-sums", NO, "reduction", "fla",
          r"^chunk_(?:local|global|comba)_cumsum_(?:scalar|vector)\w*|^(?:gdn|kda)_gate_(?!chunk_fwd)\w*kernel$"
-         r"|^chunk_(?:fwd|bwd)_kernel_d?h_reduction$|^parallel_\w+_bwd_kernel_preprocess$"
+         r"|^chunk_(?:fwd|bwd)_kernel_d?h_reduction$|^parallel_\w+_bwd_kernel_preprocess$|^parallel_nsa_kernel_mask$"
          r"|^chunk_delta_attn_gate_fwd_kernel$"
          r"|^(?:copy_last_chunk|chunk_gate_cumsum)_kernel$|^chunk_(?:gla"
          r"|rwkv6)_fwd_A_kernel_intra_sub_intra_(?:merge|split)$"
          r"|^solve_tril_16x16_kernel$|^rwkv_(?:seq_mix|mix_bwd)_ken\w+|^rwkv_channel_mixing_\w+",
          note="sums, gates and copies around the products of chunks", knows_better=True,
-         words="_cumsum_ _gate_ _reduction preprocess copy_last_chunk sub_intra_ solve_tril_16x16 rwkv_"),
+         words="_cumsum_ _gate_ _reduction preprocess copy_last_chunk sub_intra_ solve_tril_16x16 rwkv_ "
+               "nsa_kernel_mask"),
     Rule("linear-attention-ieee", NO, "reduction", "fla",
          r"^fused_recurrent_rwkv6_bwd_kernel_dw$|^logcumsumexp_fwd_kernel$",
          note="sums over time by a tl.dot that asks for IEEE FP32",
          words="rwkv6_bwd_kernel_dw logcumsumexp"),
     Rule("ggml-sequence", NO, "reduction", "ggml",
-         r"^(?:ssm_scan|ssm_conv(?:_long_token)?|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32"
-         r"|cuda)\w*", "fp32",
+         r"^(?:ssm_scan|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*"
+         r"|^ssm_conv_\w*f32\w*|^solve_tri_f32\w*", "fp32",
          note="one step after another, by elements", knows_better=True,
-         words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net"),
+         words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net solve_tri_"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
          r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+"
          r"|^chunk_\w*kernel_(?:intra_)?sub_intra$"
@@ -55,8 +56,8 @@ RULES: Final = (
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
          rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
-         r"|^fused_(?:gdn|kda)_gating\w*",
-         note="one step after another, by elements", knows_better=True, words="_gating fused_"),
+         r"|^fused_(?:gdn|kda)_gating\w*|^_recurrent_gated_delta_rule_fwd_kernel(?:_persistent)?$",
+         note="one step after another, by elements", knows_better=True, words="_gating fused_ _recurrent_"),
     Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True,
          words="l2norm_"),
     Rule("linear-attention-small-inverse", UNKNOWN, "attention", "fla", r"^prepare_wy_repr_fwd_kernel_chunk32$",

@@ -27,7 +27,8 @@ RULES: Final = (
          r"(?:^|::)_?silu_mul_(?:fp8_quant_|bf16_)?deep_gemm\w*$", "@words",
          note="the activation before DeepGEMM's second product", knows_better=True, words="silu_mul_"),
     Rule("latent-cache-write", NO, "copy", "@namespace",
-         r"^(?!\w*(?:bmm|gemm)).*(?:(?:cat|concat)_and_cache_mla|gather_mla_cache|cp_mha_gather_cache|store_mla_kv_cache|flatten_kv_cache|mla_copy_)\w*",
+         r"^(?!\w*(?:bmm|gemm)).*(?:(?:cat|concat)_and_cache_mla|gather_mla_cache|cp_mha_gather_cache"
+         r"|store_mla_kv_cache|flatten_kv_cache|mla_copy_)\w*",
          "@types",
          note="writes the latent of MLA where attention will read it", knows_better=True,
          words="_and_cache_mla gather_mla_cache cp_mha_gather store_mla_kv_cache flatten_kv_cache mla_copy_"),
