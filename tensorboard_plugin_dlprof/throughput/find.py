@@ -7,13 +7,15 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.profile.tables import Batches, Instances, Profile
+from tensorboard_plugin_dlprof.profile.tables import Batches, Instances, Op, Profile
 from tensorboard_plugin_dlprof.throughput.layers import (
     ATTENTION,
+    CONFIRMING,
     FIRST_LAYERS,
     Batch,
     Sequences,
     batch_of,
+    leading,
     sequences,
     shapes_of,
 )
@@ -57,14 +59,19 @@ class _Finder:
         self._profile = profile
         instances = profile.instances
         ops = profile.ops
-        layers = _rows(instances, [row for row, op in enumerate(ops) if _is_first_layer(op.op_type, op.direction)])
+        layers = _rows(instances, [row for row, op in enumerate(ops) if _is_of(FIRST_LAYERS, op)])
         backward = _rows(instances, [row for row, op in enumerate(ops) if op.direction == _BACKWARD])
         self._backward_ns = np.sort(instances.cpu_start[backward])
         # What backward passes compute again (checkpointing) is no new batch.
         self._layers = layers[~_within(instances, layers, backward)]
         self._layers = self._layers[np.argsort(instances.cpu_start[self._layers], kind="stable")]
         self._start_ns = instances.cpu_start[self._layers]
-        attention = _rows(instances, [row for row, op in enumerate(ops) if op.op_type in ATTENTION])
+        confirming = _rows(instances, [row for row, op in enumerate(ops) if _is_of(CONFIRMING, op)])
+        confirming = confirming[~_within(instances, confirming, backward)]
+        self._confirming = confirming[np.argsort(instances.cpu_start[confirming], kind="stable")]
+        self._confirming_ns = instances.cpu_start[self._confirming]
+        self._leading = self._leading_sizes()
+        attention = _rows(instances, [row for row, op in enumerate(ops) if _is_of(ATTENTION, op)])
         self._attention = attention[np.argsort(instances.cpu_start[attention], kind="stable")]
         self._attention_ns = instances.cpu_start[self._attention]
         # Calls of one place in the model may be several ops, by their occurrence in the iteration.
@@ -72,6 +79,7 @@ class _Finder:
         of_op = [places.setdefault((op.name, op.op_type), len(places)) for op in ops]
         self._place = np.array(of_op, np.int64)[instances.op[self._layers]]
         self._known: dict[tuple[int, int, int, Sequences | None], Batch] = {}
+        self._sequences: dict[tuple[int, int], Sequences | None] = {}
         self.layer = ""
         """Type and input of the first layer that told a batch."""
 
@@ -84,10 +92,10 @@ class _Finder:
         row = int(self._layers[first])
         attended = self._attended(start_ns, stop_ns)
         batch = self._batch(row, attended[0] if attended else None)
-        if batch.tokens is not None and any(each.batch * each.length != batch.tokens for each in attended):
+        if batch.tokens is not None and any(each.tokens not in (None, batch.tokens) for each in attended):
             # Most of the work is on other tokens than those of the first layer, such as parts of a picture.
             batch = Batch(batch.samples, None)
-        if batch.samples is None and batch.tokens is None:
+        if batch.samples is None or self._contradicts(batch.samples, row, stop_ns):
             return []
         same = self._layers[first:last]
         is_same = instances.input_shapes[same] == instances.input_shapes[row]
@@ -98,7 +106,42 @@ class _Finder:
         if not backward and len(same) > 1 and self._profile.ops[instances.op[row]].op_type in _REPEATS:
             return []
         _, own = np.unique(np.stack([begun, instances.thread_id[same]]), axis=1, return_index=True)
-        return [(int(instances.cpu_start[same[place]]), batch) for place in sorted(own.tolist())]
+        counted = same[np.sort(own)]
+        if not self._are_alike(counted, first, last):
+            return []
+        return [(int(instances.cpu_start[place]), batch) for place in counted.tolist()]
+
+    def _contradicts(self, samples: int, row: int, stop_ns: int) -> bool:
+        """Whether a later layer of a first one gets what is no multiple of the samples, so that these are parts of
+        samples, such as the pictures of a film, or tokens."""
+        instances = self._profile.instances
+        first, last = np.searchsorted(self._confirming_ns, (instances.cpu_start[row], stop_ns))
+        own = instances.thread_id[self._confirming[first:last]] == instances.thread_id[row]
+        return bool((self._leading[first:last][own] % samples != 0).any())
+
+    def _are_alike(self, counted: Int64s, first: int, last: int) -> bool:
+        """Whether the batches of each thread go through the same layers: of networks that train each other, one gets
+        real samples and those of the other. What follows the last batch may be the optimizer's."""
+        thread = self._profile.instances.thread_id
+        for each in distinct_values(thread[counted]).tolist():
+            rows = self._layers[first:last]
+            own = thread[rows] == each
+            places = self._place[first:last][own]
+            begin = np.flatnonzero(are_among(rows[own], counted))
+            parts = np.split(places, begin)[1:]
+            whole = parts[0]
+            alike = [np.array_equal(part, whole) for part in parts[:-1]]
+            if not all(alike) or (len(parts) > 1 and not np.array_equal(parts[-1][: len(whole)], whole)):
+                return False
+        return True
+
+    def _leading_sizes(self) -> Int64s:
+        """The first size of what each layer of ``CONFIRMING`` gets; 0 where it is unknown."""
+        instances, ops = self._profile.instances, self._profile.ops
+        keys = np.stack([instances.op[self._confirming], instances.input_shapes[self._confirming]])
+        pairs, place = np.unique(keys, axis=1, return_inverse=True)
+        sizes = [leading(ops[op].op_type, shapes_of(self._profile.strings[text])) or 0 for op, text in pairs.T.tolist()]
+        return np.array(sizes, np.int64)[place.reshape(-1)]
 
     def _batch(self, row: int, attends: Sequences | None) -> Batch:
         instances, strings = self._profile.instances, self._profile.strings
@@ -115,13 +158,22 @@ class _Finder:
     def _attended(self, start_ns: int, stop_ns: int) -> list[Sequences]:
         """The different sequences that attention gets in a window, the first one first."""
         first, last = np.searchsorted(self._attention_ns, (start_ns, stop_ns))
-        texts = self._profile.instances.input_shapes[self._attention[first:last]]
-        parsed = (sequences(shapes_of(self._profile.strings[text])) for text in dict.fromkeys(texts.tolist()))
+        instances, rows = self._profile.instances, self._attention[first:last]
+        calls = dict.fromkeys(zip(instances.op[rows].tolist(), instances.input_shapes[rows].tolist(), strict=True))
+        parsed = (self._sequences_of(op, text) for op, text in calls)
         return [each for each in parsed if each is not None]
 
+    def _sequences_of(self, op: int, text: int) -> Sequences | None:
+        key = op, text
+        if key not in self._sequences:
+            op_type = self._profile.ops[op].op_type
+            self._sequences[key] = sequences(op_type, shapes_of(self._profile.strings[text]))
+        return self._sequences[key]
 
-def _is_first_layer(op_type: str, direction: str) -> bool:
-    return op_type in FIRST_LAYERS and direction != _BACKWARD
+
+def _is_of(op_types: frozenset[str], op: Op) -> bool:
+    """Whether an op of the forward pass has one of some types."""
+    return op.op_type in op_types and op.direction != _BACKWARD
 
 
 def _rows(instances: Instances, ops: list[int]) -> Int64s:

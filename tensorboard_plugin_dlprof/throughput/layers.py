@@ -14,7 +14,9 @@ _PRODUCTS = {"linear": 0, "mm": 0, "matmul": 0, "_addmm_activation": 1, "addmm":
 
 _RECURRENT = frozenset({"lstm", "gru", "rnn_tanh", "rnn_relu"})
 _WHOLE_LAYERS = frozenset({"_native_multi_head_attention", "_transformer_encoder_layer_fwd"})
-_ATTENTION = frozenset({"scaled_dot_product_attention"})
+_ATTENTION = "scaled_dot_product_attention"
+_SCORES = frozenset({"matmul", "bmm", "baddbmm"})
+"""Products that attention may be written with."""
 _OTHERS = frozenset({"batch_norm", "flatten", "max_pool2d", "group_norm"})
 
 FIRST_LAYERS = frozenset(
@@ -22,7 +24,10 @@ FIRST_LAYERS = frozenset(
 )
 """Types of ops whose inputs may tell the batch."""
 
-ATTENTION = _ATTENTION
+ATTENTION = frozenset({_ATTENTION, *_SCORES})
+
+CONFIRMING = FIRST_LAYERS - {"embedding", "embedding_bag", *_RECURRENT} | {"bmm"}
+"""Types of ops that work on whole batches, so that what they get is a multiple of one."""
 
 
 class Batch(NamedTuple):
@@ -40,6 +45,13 @@ class Sequences(NamedTuple):
 
     batch: int
     length: int
+    of_heads: bool = False
+    """Whether the heads of a sequence count as sequences."""
+
+    @property
+    def tokens(self) -> int | None:
+        """All tokens; None where heads count."""
+        return None if self.of_heads else self.batch * self.length
 
 
 def shapes_of(text: str) -> list[list[int]]:
@@ -56,9 +68,27 @@ def shapes_of(text: str) -> list[list[int]]:
     ]
 
 
-def sequences(shapes: list[list[int]]) -> Sequences | None:
-    """The sequences that scaled dot product attention gets, from its query (batch, heads, length, width)."""
-    return Sequences(shapes[0][0], shapes[0][2]) if shapes and len(shapes[0]) == 4 else None
+def sequences(op_type: str, shapes: list[list[int]]) -> Sequences | None:
+    """The sequences that attention gets: from the query (batch, heads, length, width) of scaled dot product attention,
+    or from a product of queries and keys, which has a row and a column for each token."""
+    if not shapes:
+        return None
+    query = shapes[0]
+    if op_type == _ATTENTION:
+        return Sequences(query[0], query[2]) if len(query) == 4 else None
+    first = 1 if op_type == "baddbmm" else 0
+    query, keys = [*shapes[first : first + 2], [], []][:2]
+    if len(query) not in (3, 4) or query[-2] == 1 or keys != [*query[:-2], query[-1], query[-2]]:
+        return None
+    return Sequences(query[0], query[-2], of_heads=len(query) == 3)
+
+
+def leading(op_type: str, shapes: list[list[int]]) -> int | None:
+    """The first size of what a layer of ``CONFIRMING`` gets; None where that is of no batch, or not recorded."""
+    place = _PRODUCTS.get(op_type, 0)
+    shape = shapes[place] if place < len(shapes) else []
+    # What all samples share, such as angles of positions, has a first size of 1.
+    return shape[0] if len(shape) > 1 and (shape[0] > 1 or op_type not in _SCORES) else None
 
 
 def batch_of(op_type: str, shapes: list[list[int]], batch_first: bool | None, attends: Sequences | None) -> Batch:
@@ -95,7 +125,11 @@ def batch_of(op_type: str, shapes: list[list[int]], batch_first: bool | None, at
 
 def _of_indices(indices: list[int], attends: Sequences | None) -> Batch:
     if len(indices) == 2:
-        return Batch(indices[0], indices[0] * indices[1])
+        first, second = indices
+        if attends is not None and second != attends.length:
+            # The sequences come second, or attention is on others.
+            first = second if first == attends.length else attends.batch if attends.batch == first else 0
+        return Batch(first, indices[0] * second) if first else UNKNOWN
     return _of_rows([*indices, 1], attends) if len(indices) == 1 else UNKNOWN
 
 

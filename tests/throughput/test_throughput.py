@@ -22,6 +22,7 @@ CONV = "aten::conv2d ; shapes=[[64,3,224,224],[64,3,7,7]]"
 EMBEDDING = "aten::embedding ; shapes=[[30522,512],[8,128]]"
 ATTENTION = "aten::scaled_dot_product_attention ; shapes=[[{0},12,{1},64],[{0},12,{1},64],[{0},12,{1},64]]"
 MM = "main op 10-20 aten::mm ; shapes=[[{},64],[64,64]]"
+SCORES = "aten::bmm ; shapes=[[{0},{1},64],[{0},64,{1}]]"
 BACKWARD = "autograd op {0}-{1} ConvolutionBackward0 ; seq=7 ; fwd=1"
 
 
@@ -80,6 +81,27 @@ def batches_of(*ops: str) -> list[tuple[int, int]]:
             ],
             [(64, -1)],
         ),
+        # Networks that train each other: one gets real samples and those of the other, which are no batches.
+        (
+            [
+                *(f"main op {10 + at}-{20 + at} {CONV}" for at in (0, 100, 200)),
+                "main op 70-80 aten::conv2d ; shapes=[[64,512,4,4],[256,512,4,4]]",
+                *(BACKWARD.format(50 + at, 60 + at) for at in (0, 100, 200)),
+            ],
+            [],
+        ),
+        # The pictures of films: attention goes through the places in them.
+        ([f"main op 10-20 {CONV}", "main op 30-40 aten::linear ; shapes=[[196,8,768],[768,768]]"], []),
+        ([f"main op 10-20 {CONV}", "main op 30-40 aten::linear ; shapes=[[64,197,768],[768,768]]"], [(64, -1)]),
+        # Positions come first, one for each token; sequences that come second.
+        (["main op 10-20 aten::embedding ; shapes=[[512,64],[128]]", f"main op 30-40 {SCORES.format(96, 128)}"], []),
+        (
+            ["main op 10-20 aten::embedding ; shapes=[[9999,64],[128,8]]", f"main op 30-40 {SCORES.format(96, 128)}"],
+            [(8, 1024)],
+        ),
+        ([f"main op 10-20 {EMBEDDING}", f"main op 30-40 {SCORES.format(96, 128)}"], [(8, 1024)]),
+        ([MM.format(1024), f"main op 30-40 {SCORES.format(96, 128)}"], []),
+        ([MM.format(96), f"main op 30-40 {SCORES.format(96, 27)}"], [(96, -1)]),  # how features go with features
         # A thread for each GPU.
         ([f"{thread} op 10-20 {CONV}" for thread in ("one", "two")] + [BACKWARD.format(50, 60)], [(64, -1)] * 2),
     ],
