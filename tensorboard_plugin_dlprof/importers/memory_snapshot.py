@@ -44,7 +44,7 @@ class MemorySnapshotImporter:
             UnsafeFile: It is refused.
         """
         progress("Reading the snapshot", 0.0)
-        histories = read_snapshot(path, options.memory_bytes)
+        histories = read_snapshot(path, options.memory_bytes, options.folder)
         return memory_capture(self.name, rank_from_name(path, options.rank_expression), histories)
 
 

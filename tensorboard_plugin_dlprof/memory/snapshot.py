@@ -30,8 +30,9 @@ from tensorboard_plugin_dlprof.events.memory_tables import (
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s, valid_text
 from tensorboard_plugin_dlprof.memory.pairing import are_several, bridged, category_of, pair, possible
 from tensorboard_plugin_dlprof.memory.trial import try_pickle
+from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream, plain_file
 from tensorboard_plugin_dlprof.opening.memory_limit import limited_memory
-from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
+from tensorboard_plugin_dlprof.opening.regular_file import shown
 
 MEMORY_PER_BYTE = 6
 """Bytes of memory that a byte of a snapshot takes once it is read; measured 4.4."""
@@ -82,25 +83,28 @@ def is_snapshot(head: bytes) -> bool:
     return bool(keys) and b"torch._utils" not in head
 
 
-def read_snapshot(path: Path, memory_bytes: int) -> list[History]:
+def read_snapshot(path: Path, memory_bytes: int, folder: Path | None = None) -> list[History]:
     """The memory of each device in a snapshot.
 
     Args:
-        path: The file.
+        path: The file, plain or compressed (gzip).
         memory_bytes: What reading may take.
+        folder: For what a compressed file is expanded to; None for the system's.
 
     Raises:
         BrokenSource: It is damaged, or no snapshot.
         UnsafeFile: It names functions, which snapshots do not, or is too large.
     """
-    with open_regular(path) as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        if size * MEMORY_PER_BYTE > memory_bytes:
+    most_bytes = memory_bytes // MEMORY_PER_BYTE
+    with ByteStream(path) as stream:
+        if stream.expanded_bytes > most_bytes:
             raise UnsafeFile(
                 f"{shown(path)} would need more memory than an import may use; record with max_entries=100000 or "
                 "stacks='python', or raise the limit of memory."
             )
+    with plain_file(path, most_bytes, folder) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
         try:
             more_bytes = min(size * MEMORY_PER_BYTE + _LEAST_MEMORY, memory_bytes)
             try_pickle(file, size, more_bytes)
@@ -174,7 +178,9 @@ def _lists(values: object) -> list[Any]:
 
 
 def _damaged(path: Path) -> BrokenSource:
-    return BrokenSource(f"{shown(path)} is damaged or cut short: its pickle ends too early; dump the snapshot again.")
+    return BrokenSource(
+        f"{shown(path)} is damaged or cut short: its pickle cannot be read to its end; dump the snapshot again."
+    )
 
 
 def _histories(content: dict[Any, Any], path: Path) -> list[History]:

@@ -7,6 +7,8 @@ expanded in small pieces and refused as soon as it expands far more than real tr
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO
@@ -177,6 +179,30 @@ def read_start(path: Path, size: int = 64) -> bytes:
             return file.read(size)
         except OSError as error:
             raise _unreadable(shown(path), error) from None
+
+
+@contextmanager
+def plain_file(path: Path, max_expanded_bytes: int, folder: Path | None) -> Iterator[BinaryIO]:
+    """A file open for random access, at its start; a compressed one is expanded into a temporary file.
+
+    Args:
+        path: The file.
+        max_expanded_bytes: Limit of its expanded size.
+        folder: For the temporary file; None for the system's.
+
+    Raises:
+        NotFound, UnsafeFile, BrokenSource: As ``ByteStream``.
+    """
+    import tempfile
+
+    with (
+        ByteStream(path, max_expanded_bytes) as stream,
+        tempfile.TemporaryFile(dir=folder) if stream.is_gzip else open_regular(path) as file,
+    ):
+        while stream.is_gzip and (chunk := stream.read(1 << 20)):
+            file.write(chunk)
+        file.seek(0)
+        yield file
 
 
 def _unreadable(name: str, error: OSError) -> BrokenSource:

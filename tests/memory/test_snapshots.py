@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gzip
 import io
 import json
 import pickle
@@ -318,6 +319,16 @@ def test_texts_that_are_none_are_not_written_out(tmp_path: Path) -> None:
     assert history.owners == [""]
     assert history.segments[0].pool == ""
     assert {row.name for row in by_category(history, 30_000)} >= {"optimizer state"}
+
+
+def test_a_compressed_snapshot_is_read_like_any_other(tmp_path: Path) -> None:
+    """Within the same limits: what it expands to counts."""
+    content = pickle.dumps({"segments": [], "device_traces": [[_ALLOC, _ALLOC | {"addr": 9}]]})
+    path = tmp_path / "s.pickle.gz"
+    path.write_bytes(gzip.compress(content))
+    assert only(path).in_use_bytes.tolist() == [0, 100, 200]
+    with pytest.raises(UnsafeFile, match="would need more memory"):
+        read_snapshot(path, 6 * len(content) - 1)
 
 
 def test_a_snapshot_larger_than_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:

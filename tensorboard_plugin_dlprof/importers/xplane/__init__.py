@@ -8,12 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 
@@ -47,7 +43,7 @@ from tensorboard_plugin_dlprof.importers.xplane.planes import ABSOLUTE_NS, MOST_
 from tensorboard_plugin_dlprof.importers.xplane.runs import each_gpu_apart, find_launches, iterations
 from tensorboard_plugin_dlprof.importers.xplane.wire import BYTES, Source
 from tensorboard_plugin_dlprof.importers.xplane.work import Work, read_work
-from tensorboard_plugin_dlprof.opening.byte_stream import GZIP_MAGIC, ByteStream
+from tensorboard_plugin_dlprof.opening.byte_stream import GZIP_MAGIC, plain_file
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, shown
 
 _PLANE_FIELDS = {1: 0, 2: BYTES, 3: BYTES, 4: BYTES, 5: BYTES, 6: BYTES}
@@ -105,7 +101,7 @@ class XPlaneImporter:
             BrokenSource: It is damaged, or holds no GPU work; the message says why.
             UnsafeFile: It is not a regular file, or expands beyond a limit.
         """
-        with _plain_file(path, options) as file:
+        with plain_file(path, options.max_expanded_bytes, options.folder) as file:
             source = Source(file, shown(path))
             if _was_text(source.data(0, min(source.size, 1 << 16))):
                 raise BrokenSource(
@@ -114,17 +110,6 @@ class XPlaneImporter:
             progress("Reading planes", 0.0)
             space = read_space(source)
             return _capture(source, space, path, options, progress)
-
-
-@contextmanager
-def _plain_file(path: Path, options: ReadOptions) -> Iterator[BinaryIO]:
-    """The file open for random access; a compressed one is expanded into a temporary file."""
-    with ByteStream(path, options.max_expanded_bytes) as stream:
-        folder = options.folder if stream.is_gzip else None
-        with tempfile.TemporaryFile(dir=folder) if stream.is_gzip else open_regular(path) as file:
-            while stream.is_gzip and (chunk := stream.read(1 << 20)):
-                file.write(chunk)
-            yield file
 
 
 def _was_text(head: bytes) -> bool:
