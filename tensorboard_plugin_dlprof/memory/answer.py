@@ -90,7 +90,7 @@ def headline(profile: Profile) -> str:
         at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"
         return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
     where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
-    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}: {consists}.{reserved}"
+    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}{consists and f': {consists}'}.{reserved}"
 
 
 def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,7 +43,7 @@ def findings_of(
     rows = [
         *_out_of_memory(history),
         *_leak(profile, history, leak, of_torch),
-        *_limit(history, of_torch),
+        *_limit(profile, history, of_torch),
         *_activations(profile, history),
         *_wide_activations(profile, history),
         *_fragmentation(history),
@@ -101,12 +101,16 @@ def _out_of_memory(history: History) -> list[dict[str, Any]]:
         return []
     event, asked, free = history.out_of_memory[0]
     in_use, reserved = int(history.in_use_bytes[event]), int(history.reserved_bytes[event])
-    cached = reserved - in_use
+    cached, largest = _cached_at(history, event)
     first = f" (the first of {len(history.out_of_memory):,})" if len(history.out_of_memory) > 1 else ""
-    held = f"{size(in_use)} were in use"
+    held = f"{size(in_use)}{f' of {size(reserved)} reserved' if reserved >= 0 else ''} were in use"
     action = "Use a smaller batch, activation checkpointing or mixed precision."
-    if reserved >= 0 and cached > asked:
-        why = f"{size(cached)} were cached, but no piece was as large: fragmentation"
+    if cached > asked and largest >= asked:
+        why = f"{held} and {size(cached)} were cached, but for other streams or pools of memory"
+        action = "Allocate on one stream, and keep what CUDA graphs hold small."
+    elif cached > asked:
+        pieces = "no piece was as large" if largest < 0 else f"no piece was larger than {size(largest)}"
+        why = f"{held} and {size(cached)} were cached, but {pieces}: fragmentation"
         action = _without_fragments(history)
     elif free >= asked:
         why = f"{held} and {size(free)} were free on the GPU: the process has a limit of its own, or the driver failed"
@@ -117,6 +121,27 @@ def _out_of_memory(history: History) -> list[dict[str, Any]]:
         why = held
     title = f"An allocation of {size(asked)} failed{first}; {why}"
     return [_finding("oom_detector", "warning", "high", title, action, _held_rows(history, event))]
+
+
+def _cached_at(history: History, state: int) -> tuple[int, int]:
+    """The bytes that are free in segments in a state, and the largest piece of them; -1 where that is unknown.
+
+    The segments are those of the end. Before it, what requests were rounded up to is taken for as large a part.
+    """
+    reserved, in_use = history.reserved_bytes[state:], history.in_use_bytes[state:]
+    if int(reserved[0]) < 0:
+        return -1, -1
+    pieces = _free_pieces(history)
+    if history.segments and not np.diff(reserved).any() and not np.diff(in_use).any():
+        return sum(pieces), max(pieces, default=0)
+    rounded = int(history.reserved_bytes[-1]) - sum(pieces) if history.segments else int(in_use[-1])
+    used = round(int(in_use[0]) * max(rounded / max(int(in_use[-1]), 1), 1.0))
+    return max(int(reserved[0]) - used, 0), -1
+
+
+def _free_pieces(history: History) -> list[int]:
+    """The bytes of each piece of memory that is cached at the end (snapshots)."""
+    return [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
 
 
 def _without_fragments(history: History) -> str:
@@ -147,20 +172,28 @@ def _outliving_rows(profile: Profile, history: History) -> list[dict[str, Any]]:
     blocks, candidate = history.blocks, profile.iterations[0]
     seen = np.flatnonzero((blocks.allocated >= 0) & (blocks.freed == STAYS))
     outliving = seen[_iteration_of(history.time_ns[blocks.allocated[seen]], candidate) > 0]
-    left = Blocks(*(getattr(blocks, name)[outliving] for name in Blocks.__struct_fields__))
-    return _rows_of(owners_in(left, history.owners, int(left.num_bytes.sum()), relative=False))
+    return _owner_rows(history, outliving)
 
 
-def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
+def _owner_rows(history: History, rows: Int64s) -> list[dict[str, Any]]:
+    """Who allocated some blocks."""
+    some = Blocks(*(getattr(history.blocks, name)[rows] for name in Blocks.__struct_fields__))
+    return _rows_of(owners_in(some, history.owners, int(some.num_bytes.sum()), relative=False))
+
+
+def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str, Any]]:
     most = int(history.reserved_bytes.max())
     if not history.capacity_bytes or most <= NEAR_FRACTION * history.capacity_bytes:
         return []
     peak = peak_of(history)
     held = by_category(history, peak.state)[0]
-    largest = held.name
+    largest, hot = held.name, _hot_module(profile, history)
+    checkpoint = (
+        f"Checkpoint the activations of {hot.path if hot else 'the module that holds most'}, or use a smaller batch."
+    )
     actions = {
-        "activation": "Checkpoint the activations of the module that holds most, or use a smaller batch.",
-        "activation or output": "Checkpoint the activations of the module that holds most, or use a smaller batch.",
+        "activation": checkpoint,
+        "activation or output": checkpoint,
         "optimizer state": "Use an optimizer with 8-bit states, or shard them (ZeRO, FSDP).",
         "gradient": "Set gradients to None after the step (zero_grad(set_to_none=True)), or shard them.",
     }
@@ -176,40 +209,72 @@ def _limit(history: History, of_torch: bool) -> list[dict[str, Any]]:
 
 def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     """One type of module whose activations are a large part of the peak, and what recomputing them would cost."""
-    peak = peak_of(history)
-    held = _activations_by_owner(history, peak.state)
-    if peak.in_use_bytes <= 0 or not any(op.direction == BACKWARD for op in profile.ops):
+    hot = _hot_module(profile, history)
+    if hot is None:
         return []
-    of_module: dict[str, int] = {}
-    for path, num_bytes in held.items():
-        module = repeated(path.rpartition("/")[0])
-        of_module[module] = of_module.get(module, 0) + num_bytes
-    module, num_bytes = max(of_module.items(), key=lambda item: item[1], default=("", 0))
-    if not module or num_bytes <= HOT_FRACTION * peak.in_use_bytes:
-        return []
-    forward = [
-        row
-        for row, op in enumerate(profile.ops)
-        if op.direction == FORWARD and f"{repeated(op.name)}/".startswith(f"{module}/")
-    ]
-    kernels, candidate = profile.kernels, profile.iterations[0]
-    own = are_among(kernels.op, forward) & (_iteration_of(kernels.api_start, candidate) >= 0)
+    whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
     count = max(len(candidate.values), 1)
-    cost_ns = int((kernels.gpu_stop[own] - kernels.gpu_start[own]).sum()) // count
-    if not cost_ns:
-        return []
-    share = cost_ns / max(int((candidate.stop_ns - candidate.start_ns).sum()) // count, 1)
+    share = hot.cost_ns / max(int((candidate.stop_ns - candidate.start_ns).sum()) // count, 1)
     of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the capture"
     title = (
-        f"{module} holds {size(num_bytes)} of activations at the peak "
-        f"({percentage(num_bytes / peak.in_use_bytes)} of it)"
+        f"{hot.path} holds {size(hot.num_bytes)} of activations at the peak ({percentage(hot.num_bytes / whole)} of it)"
     )
     action = (
-        f"Checkpointing it (torch.utils.checkpoint) saves up to {size(num_bytes)}, and costs its forward pass "
-        f"once more: {short_duration(cost_ns)} of GPU time ({percentage(share)} {of_iteration})."
+        f"Checkpointing it (torch.utils.checkpoint) saves up to {size(hot.num_bytes)}, and costs its forward pass "
+        f"once more: {short_duration(hot.cost_ns)} of GPU time ({percentage(share)} {of_iteration})."
     )
-    row = {"path": module, "call": "", "kind": "module", "count": None, "bytes": num_bytes, "time_ns": cost_ns}
+    row = {
+        "path": hot.path,
+        "call": "",
+        "kind": "module",
+        "count": None,
+        "bytes": hot.num_bytes,
+        "time_ns": hot.cost_ns,
+    }
     return [_finding("activation_detector", "advice", "medium", title, action, [row])]
+
+
+class _Hot(NamedTuple):
+    """A type of module with all that is inside it."""
+
+    path: str
+    num_bytes: int
+    """Of its activations at the peak."""
+    cost_ns: int
+    """GPU time of its forward pass in an iteration."""
+
+
+def _hot_module(profile: Profile, history: History) -> _Hot | None:
+    """The type of module whose activations are a large part of the peak and cost least to compute again, by the byte;
+    of modules in one another the innermost that holds as much. None where there is none, or no backward pass."""
+    peak = peak_of(history)
+    if peak.in_use_bytes <= 0 or not any(op.direction == BACKWARD for op in profile.ops):
+        return None
+    holds = _by_module(_activations_by_owner(history, peak.state).items())
+    hot = [module for module, num_bytes in holds.items() if num_bytes > HOT_FRACTION * peak.in_use_bytes]
+    innermost = [module for module in hot if not any(each.startswith(f"{module}/") for each in hot)]
+    if not innermost:
+        return None
+    kernels, candidate = profile.kernels, profile.iterations[0]
+    own = (kernels.op >= 0) & (_iteration_of(kernels.api_start, candidate) >= 0)
+    time_ns = np.zeros(len(profile.ops), np.int64)
+    np.add.at(time_ns, kernels.op[own], kernels.gpu_stop[own] - kernels.gpu_start[own])
+    forward = [(op.name, int(time_ns[row])) for row, op in enumerate(profile.ops) if op.direction == FORWARD]
+    costs = _by_module(forward)
+    count = max(len(candidate.values), 1)
+    modules = [_Hot(each, holds[each], costs.get(each, 0) // count) for each in innermost]
+    return max((each for each in modules if each.cost_ns), key=lambda each: each.num_bytes / each.cost_ns, default=None)
+
+
+def _by_module(amounts: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """The sums of what paths of ops have by the types of modules around them: a module has what those in it have."""
+    sums: dict[str, int] = {}
+    for path, amount in amounts:
+        module = repeated(path).rpartition("/")[0]
+        while module:
+            sums[module] = sums.get(module, 0) + amount
+            module = module.rpartition("/")[0]
+    return sums
 
 
 def _activations_by_owner(history: History, state: int) -> dict[str, int]:
@@ -247,7 +312,7 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
 
 
 def _fragmentation(history: History) -> list[dict[str, Any]]:
-    free = [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
+    free = _free_pieces(history)
     reserved = int(history.reserved_bytes[-1])
     largest_request = int(history.blocks.num_bytes.max(initial=0))
     if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:
@@ -255,8 +320,8 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     if max(free, default=0) >= largest_request or not largest_request:
         return []
     title = (
-        f"{size(sum(free))} of {size(reserved)} reserved are free in pieces of at most "
-        f"{size(max(free))}; the largest allocation is {size(largest_request)}"
+        f"At the end {size(sum(free))} of {size(reserved)} reserved are free in pieces of at most "
+        f"{size(max(free))}; the largest allocation was {size(largest_request)}"
     )
     action = f"PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE}, and inputs of equal shapes."
     return [_finding("fragmentation_detector", "advice", "medium", title, action)]
@@ -281,7 +346,8 @@ def _cached(history: History) -> list[dict[str, Any]]:
         cached = cached_bytes(history)
     if cached <= CACHED_FRACTION * most or most <= 0:
         return []
-    title = f"{size(cached)} of the {size(most)} that are reserved are cached, not in use"
+    lost = " or lost to rounding" if history.measure == "requested" else ""
+    title = f"{size(cached)} of the {size(most)} that are reserved are cached{lost}, not in use"
     action = (
         "It does no harm unless another process or NCCL needs the room: then call torch.cuda.empty_cache() once after "
         "the warm-up, not in the loop."
@@ -306,7 +372,8 @@ def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, An
     cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
     title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"
     action = "Give the inputs of all iterations the same shapes, and do not call empty_cache in the loop."
-    return [_finding("allocator_churn_detector", "advice", "medium", title, action)]
+    taken = np.flatnonzero(are_among(history.blocks.allocated, history.segment_events[of > 0]))
+    return [_finding("allocator_churn_detector", "advice", "medium", title, action, _owner_rows(history, taken))]
 
 
 def _room(history: History) -> list[dict[str, Any]]:

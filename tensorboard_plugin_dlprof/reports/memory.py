@@ -47,9 +47,10 @@ def memory_page(answer: dict[str, Any], top: int) -> Iterator[str]:
 
 
 def when(each: dict[str, Any]) -> str:
-    """``the peak of 1.00 GiB``, or ``that moment, of 1.00 GiB``."""
+    """``the peak of 1.00 GiB``, or ``that moment, of 1.00 GiB``; without events only the end is known."""
     whole = each["in_use_bytes"]
-    return f"{'the peak of' if whole == each['peak_bytes'] else 'that moment, of'} {size(whole)}"
+    moment = "the peak of" if whole == each["peak_bytes"] else "that moment, of"
+    return f"{moment if each['events'] else 'the end,'} {size(whole)}"
 
 
 def _held(device: str, each: dict[str, Any]) -> str:

@@ -127,12 +127,15 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     said = of_memory(churning)["allocator_churn_detector"].problem_text()
     assert said.endswith("calls that allocate and free took 4.00 \u00b5s of the host's time there.")
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
-    assert (
-        full
-        == "An allocation of 1.00 GiB failed; 9.50 GiB were in use and 0 bytes were free on the GPU, which is full."
+    assert full == (
+        "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were in use and 0 bytes were free on the GPU, "
+        "which is full."
     )
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
-    assert "4.00 GiB were cached, but no piece was as large: fragmentation" in pieces.problem_text()
+    assert pieces.problem_text() == (
+        "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were in use and 4.00 GiB were cached, but no "
+        "piece was larger than 512 MiB: fragmentation."
+    )
     assert "expandable_segments:True" in pieces.recommendation_text()
 
 
@@ -142,17 +145,53 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
     history = profile.memory_histories[0]
     history.out_of_memory = [(3, GB, 30 * GB), (4, GB, 0)]
     said = of_memory(profile)["oom_detector"]
-    assert "(the first of 2); 9.50 GiB were in use and 30.0 GiB were free on the GPU: the process has a limit" in (
+    assert "(the first of 2); 9.50 GiB of 10.0 GiB reserved were in use and 30.0 GiB were free on the GPU: the" in (
         said.problem_text()
     )
     history.out_of_memory, profile.memory_answer = [(3, GB, -1)], None
-    assert of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB were in use.")
+    assert (
+        of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB of 10.0 GiB reserved were in use.")
+    )
     history.segments, profile.memory_answer = [], None
     history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)
     history.settings = "expandable_segments:True"
     said = of_memory(profile)["oom_detector"]
-    assert "fragmentation" in said.problem_text()
+    assert "no piece was as large: fragmentation" in said.problem_text()
     assert "expandable_segments" not in said.recommendation_text()
+
+
+def test_a_piece_that_is_large_enough_is_no_fragmentation() -> None:
+    """It is of another stream or pool; and what requests were rounded up to is not cached."""
+    profile = snapshot(4 * GB, 4 * GB, failed=3 * GB)
+    assert "cached, but for other streams or pools" in of_memory(profile)["oom_detector"].problem_text()
+    profile = snapshot(GB, GB, failed=GB // 4)
+    history = profile.memory_histories[0]
+    history.in_use_bytes[:4], history.in_use_bytes[4:] = 9 * GB + GB // 2, 8 * GB
+    assert "which is full" in of_memory(profile)["oom_detector"].problem_text()
+
+
+def test_the_innermost_module_that_costs_least_is_checkpointed() -> None:
+    """It holds what the modules in it hold; one around it, or dearer by the byte, is not named."""
+    profile = held()
+    (history,), first = profile.memory_histories, profile.ops[0]
+    paths = ["/Net/Block[0]/Conv/conv", "/Net/Block[1]/Act/relu", "/Net/Block[1]/Act/Inner/mul"]
+    profile.ops[:1] = [msgspec.structs.replace(first, op_id=path, name=path) for path in paths]
+    history.owners = ["", *paths]
+    columns = (
+        [-1] * 3,
+        [STAYS] * 3,
+        [4 * GB, 2 * GB, 2 * GB],
+        [CATEGORIES.index("activation")] * 3,
+        [1, 2, 3],
+        [0] * 3,
+    )
+    history.blocks = Blocks(*(np.array(column) for column in columns))
+    profile.kernels.op = np.array([0, 1, 0, 0] * (STEPS // 4), np.int32)
+    said = next(
+        each for each in answer(profile, "")["devices"]["0"]["findings"] if each["rule"] == "activation_detector"
+    )
+    assert said["title"] == "/Net/Block[*]/Act holds 4.00 GiB of activations at the peak (40 % of it)"
+    assert "250 \u00b5s of GPU time (25 % of each iteration)" in said["action"]
 
 
 def test_the_largest_part_of_a_full_gpu_is_not_called_most_of_it() -> None:

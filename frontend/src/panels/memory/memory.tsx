@@ -112,7 +112,9 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const grouping = chosenOf(groupings, url["memory.by"]);
   const owners = groupsOf(at ?? device, grouping);
   const whole = at?.in_use_bytes ?? device.peak_bytes;
-  const when = at === null ? "At the peak" : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
+  // Without events only the end is known.
+  const most = device.events > 0 ? "At the peak" : "At the end";
+  const when = at === null ? most : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
   return (
     <>
       <Panel
