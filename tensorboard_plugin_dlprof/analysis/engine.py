@@ -170,6 +170,9 @@ _SURE = {Confidence.HIGH: 0.6, Confidence.MEDIUM: 0.4, Confidence.LOW: 0.2}
 _LOST_ONCE, _CANNOT_BE_GAINED, _REST = 0.5, 0.25, 0.1
 """How much of the time of findings without a gain counts."""
 
+_OF_WALL_TIME = frozenset({"unrecorded", "missing_work", "communication", "copies"})
+"""Causes whose time is all lost, whatever can be gained of it; that of kernels is work."""
+
 
 def _is_worth(finding: Finding, iteration_ns: int) -> bool:
     """Whether a finding names a culprit, and is about enough time to be noticed, as far as that is known."""
@@ -194,4 +197,4 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
         return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
     if finding.once and finding.cause != "missing_work":
         return (0.0 if marked else _LOST_ONCE * time, time)
-    return (time * (_CANNOT_BE_GAINED if finding.cause in ("unrecorded", "missing_work") else _REST), time)
+    return (time * (_CANNOT_BE_GAINED if finding.cause in _OF_WALL_TIME else _REST), time)

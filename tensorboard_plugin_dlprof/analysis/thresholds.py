@@ -107,6 +107,9 @@ FULL_MEMORY_FRACTION = 0.9
 GRAPH_FRACTION = 0.05
 """Share of the kernel time in CUDA graphs whose kernels were not recorded; below this, little is missed."""
 
+FEW_ITERATIONS = 4
+"""Iterations from which what half of them do not have is told from what each has."""
+
 EARLY_WORK_FRACTION = 0.01
 """Share of the work that begins before its call; none does in any of some sixty recorded profiles."""
 

@@ -335,6 +335,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         {part: int(parts[part]) for part in Part},
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
+        lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.selected), 1),
         one_of=len(diagnosis.devices),
     )

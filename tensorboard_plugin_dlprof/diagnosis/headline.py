@@ -27,6 +27,7 @@ def headline(
     *,
     missing_ns: int,
     is_lower_bound: bool,
+    lacks_work: bool,
     capturing_ns: int = 0,
     one_of: int = 1,
 ) -> str:
@@ -37,6 +38,7 @@ def headline(
         parts_ns: all parts of the GPU that computes least.
         missing_ns: queued time in which something runs that was not recorded.
         is_lower_bound: whether work is missing from the recording.
+        lacks_work: whether that takes so much of the time that nothing else explains it.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         one_of: number of GPUs.
     """
@@ -53,7 +55,8 @@ def headline(
         start = f"Only copies: {percentage(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
         return f"{start}."
     causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
-    causes["work that was not recorded takes"] = missing_ns
+    missing = "work that was not recorded takes" if lacks_work else "waits that nothing recorded explains cost"
+    causes[missing] = missing_ns
     causes["short waits between kernels cost"] = parts_ns[Part.QUEUED] - missing_ns
     if capturing_ns:
         causes = {"capturing graphs takes": capturing_ns}

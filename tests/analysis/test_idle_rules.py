@@ -138,7 +138,7 @@ def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorit
         assert described["action"].startswith(action)
 
 
-@pytest.mark.parametrize(("every", "action"), [(1, "The program waits for the GPU"), (2, "Launch less")])
+@pytest.mark.parametrize(("every", "action"), [(1, "Wait for the GPU less often"), (2, "Launch less")])
 def test_a_program_that_waits_after_each_launch_is_told_so(every: int, action: str, tmp_path: Path) -> None:
     """A graph is no advice where nothing is launched ahead."""
     events = []

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import path_of_group, without_indices
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
+from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
@@ -77,6 +78,9 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         return None
     else:
         waits_ns = 0
+    unsure = lacks_much(signals)  # Kernels that would hide them may be missing.
+    if unsure:
+        gain, cannot_tell = None, "kernels that may hide them are missing from the recording"
     share = signals.share_of_iteration(result.exposed_ns + waits_ns)
     evidence = _copying(signals, result, reported)
     whose = "" if len(kinds) == 1 else "most of it " if waits_ns else "most of their time "
@@ -88,10 +92,11 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         "In {time_ns} of each iteration ({share_fraction}) the GPU only moves pages of unified memory or, for "
         "{waits_ns} of it, waits until the next one is touched: {copies} {copies:copy|copies}, {where}{how_much}."
         if waits_ns
-        else "Exposed copies take {time_ns} of each iteration ({share_fraction}): {copies} "
+        else "Exposed copies take {bound}{time_ns} of each iteration ({share_fraction}): {copies} "
         "{copies:copy|copies}, {where}{how_much}.",
         _advice(signals, direction, pageable, wide, 2 * compute_ns(signals, result.device) < result.exposed_ns),
         {
+            "bound": "at most " if unsure else "",
             "time_ns": result.exposed_ns + waits_ns,
             "waits_ns": waits_ns,
             "share_fraction": share,

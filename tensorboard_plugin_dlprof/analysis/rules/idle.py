@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
-from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, places_of, runtime_advice
+from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, place_of, places_of, runtime_advice
 from tensorboard_plugin_dlprof.analysis.rules.start import first_calls, goes_on, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -24,11 +24,17 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Severity,
 )
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, without_layers
-from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, is_of_pool
+from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, without_layers
+from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
+
+_OUT: Final = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
+
+_WAITS_OF_TORCH: Final = (
+    "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() " + _OUT
+)
 
 _JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
 
@@ -150,7 +156,6 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         return None
     late = sum(row.time_ns for row in waits.rows if "Async" in row.cause.call)
     searching = sum(row.time_ns for row in waits.rows if _searches(row.cause))
-    out = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
     return finding_about(
         signals,
         "sync_detector",
@@ -167,10 +172,9 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "(torch.backends.cudnn.benchmark = False)."
         if 2 * searching > waits.time_ns
         else signals.advice(
-            f"Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() "
-            f"{out}",
-            tensorflow=f"Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch {out}",
-            jax=f"Take float(x), .item(), np.asarray(x), print(x), jax.device_get and block_until_ready {out}",
+            _WAITS_OF_TORCH,
+            tensorflow=f"Take .numpy(), float(tensor), print(tensor), tf.where and callbacks for every batch {_OUT}",
+            jax=f"Take float(x), .item(), np.asarray(x), print(x), jax.device_get and block_until_ready {_OUT}",
             tensorrt="Enqueue the next inference before you wait for the last one, on a stream of its own.",
             cuda="Order the work by streams and events (cudaStreamWaitEvent) in place of calls that wait and copies "
             "without Async, and launch the next work before you wait for the last.",
@@ -204,22 +208,27 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         return None
     named = places_of(waits.rows)
     listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
+    after_ns, waiter = _after_waiting(signals, waits.device)
+    runs_dry = 2 * after_ns > waits.time_ns
     return finding_about(
         signals,
         "launch_detector",
         "launching",
         waits,
         "launching",
-        "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: " + (listed or "{where}") + ".",
+        "The GPU waits {time_ns} of each iteration ({share_fraction}) for launches: "
+        + (listed or "{where}")
+        + ("; {after_ns} of it right after the host waited for it ({waiter})." if runs_dry else "."),
         "Capture in the graph what is launched between its replays, too; prepare the next replay while one runs."
         if signals.replays
         else "Let the server replay CUDA graphs, captured for the batches that it serves: vLLM without enforce_eager "
         "and with cudagraph_capture_sizes that reach them, SGLang without disable_cuda_graph and with "
         "cuda_graph_max_bs; or serve more requests at once."
         if signals.serves and not signals.backward
-        else "The program waits for the GPU after nearly every launch: launch the next work first, and wait only where "
-        "the host needs a result. Work of one stream runs in its order anyway."
-        if _waits_after_launches(signals)
+        else "Wait for the GPU less often: launch the next work first, and wait only where the host needs a result. "
+        "Work of one stream runs in its order anyway."
+        + signals.advice(f" {_WAITS_OF_TORCH}", tensorflow="", tensorrt="", cuda="")
+        if runs_dry
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.optimizer.any() else "")
@@ -233,8 +242,14 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         ),
         gain=(0.5, 0.9),
         pool=Pool.LAUNCH,
-        how="A replayed graph launches everything in one call; what the host does besides stays.",
-        numbers={f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+        how="What was launched before begins at once."
+        if runs_dry
+        else "A replayed graph launches everything in one call; what the host does besides stays.",
+        numbers={
+            **{f"n{number}_ns": time for number, (_, time) in enumerate(named)},
+            "after_ns": after_ns,
+            "waiter": waiter,
+        },
         link=signals.advice(
             "https://pytorch.org/blog/accelerating-pytorch-with-cuda-graphs/",
             tensorflow="",
@@ -245,20 +260,22 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _waits_after_launches(signals: Signals) -> bool:
-    """Whether calls that wait for all work are as many as kernels, nearly."""
-    profile = signals.profile
-    count = 0
-    for table in (profile.calls, profile.syncs):
-        waits = [
-            name for name in distinct_values(table.name).tolist() if blocking_class(profile.strings[name]) == "sync"
-        ]
-        count += int(are_among(table.name, waits).sum())
-    return count >= _NEARLY_EVERY * len(profile.kernels.name)
-
-
-_NEARLY_EVERY: Final = 0.8
-"""Calls that wait for each kernel, from which the program launches one at a time."""
+def _after_waiting(signals: Signals, device: DeviceDiagnosis) -> tuple[int, str]:
+    """Time of launching (ns, mean of the iterations) in gaps that begin while the host waits for the GPU, so that it
+    could not launch ahead, and where it waits before most of it."""
+    pieces, causes, selected = device.clipped, signals.profile.activity.causes, signals.diagnosis.selected
+    waits = np.array([each.part == Part.BLOCKED and each.detail in ("sync", "copy") for each in causes] or [False])
+    idle = pieces.part > Part.QUEUED
+    begins = idle.copy()
+    begins[1:] &= ~idle[:-1] | (pieces.start_ns[1:] != pieces.stop_ns[:-1])
+    rows = np.flatnonzero((pieces.part == Part.LAUNCHING) & are_among(pieces.window, selected))
+    opening = pieces.cause[np.flatnonzero(begins)[np.cumsum(begins)[rows] - 1]]
+    after = waits[opening]
+    if not after.any():
+        return 0, ""
+    times = np.bincount(opening[after], weights=pieces.length_ns[rows[after]])
+    most = Row(causes[int(times.argmax())], 1, 0, 0, (0, 0))
+    return int(times.sum()) // max(len(selected), 1), place_of(most)
 
 
 def _launches_a_graph(signals: Signals, cause: Cause) -> bool:

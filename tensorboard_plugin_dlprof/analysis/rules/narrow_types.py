@@ -240,9 +240,10 @@ def _products(signals: Signals, *precisions: str) -> Bools:
 
 
 def _types(signals: Signals, selected: Bools) -> str:
-    return " and ".join(
-        precision.upper() for precision in ("fp32", "tf32") if (selected & signals.of_precision(precision)).any()
-    )  # fmt: skip
+    """The types of products: attention in FP32 is FP32, though it splits its operands for TF32."""
+    tf32, attention = signals.of_precision("tf32"), signals.of_family("attention")
+    are = {"FP32": signals.of_precision("fp32") | (tf32 & attention), "TF32": tf32 & ~attention}
+    return " and ".join(name for name, which in are.items() if (selected & which).any())
 
 
 def _claimed(saved: Saving | None) -> dict[Pool, tuple[float, float]] | None:

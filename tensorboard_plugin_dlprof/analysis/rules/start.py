@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Find
 from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of
 from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool, without_version
-from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
+from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _COLD: Final = ("module", "launch", "allocation", "other")
@@ -33,9 +33,12 @@ def first_calls(signals: Signals) -> Test:
     waits = waiting(signals, of_pool)
     refills = waits is not None and goes_on(signals, waits.device, of_pool)
 
+    # One long call is more than a window so short: there, launches that load a kernel count, too.
+    is_short = signals.diagnosis.mean_wall_ns * thresholds.COLD_FRACTION < LONG_NS
+
     def test(cause: Cause) -> bool:
-        is_cold = cause.part == Part.BLOCKED and cause.long and cause.detail in _COLD
-        return is_cold and not (refills and is_of_pool(cause.call))
+        is_cold = cause.detail in _COLD if cause.long else is_short and cause.detail in ("module", "launch")
+        return cause.part == Part.BLOCKED and is_cold and not (refills and is_of_pool(cause.call))
 
     return test
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import path_of_group
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -97,7 +98,9 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * result.exposed_ns
     )
     unsure = lacks_much(signals)  # Kernels that would hide it may be missing.
-    can_tell = high >= least and not unsure
+    late = _late(signals, result)
+    waits = late is not None and 2 * late[0] > result.exposed_ns
+    can_tell = high >= least and not unsure and not waits
     selected = np.zeros(len(signals.profile.kernels.op), np.bool_)
     selected[result.rows] = True
     advice, link = _ways(signals, selected)
@@ -138,6 +141,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         if can_tell
         else "kernels that may hide it are missing from the recording"
         if unsure
+        else "most of it is a wait for a GPU of this recording that comes late"
+        if waits
         else "there is too little computing to hide it behind; whether it transfers or waits "
         "for a late rank shows beside the other ranks' recordings",
     )
@@ -148,24 +153,32 @@ def _shown(name: str) -> str:
 
 
 def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
-    """The collectives by kernel name, with the op of most."""
+    """The collectives by op and kernel, most time first: libraries have one kernel for several operations."""
     kernels, strings = signals.profile.kernels, signals.profile.strings
-    names, number = numbered(kernels.name[transfers.rows])
-    time = np.bincount(number, weights=transfers.length_ns).astype(np.int64)
+    pairs, number = numbered(kernels.op[transfers.rows].astype(np.int64) << 32 | kernels.name[transfers.rows])
+    paths: dict[tuple[str, int], int] = {}  # Ops of one path are one row, whatever the index of their layer.
+    of_pair = []
+    for pair in pairs.tolist():
+        op, name = signals.profile.ops[pair >> 32], pair & 0xFFFFFFFF
+        path = path_of_group(op.name) if op.eligibility != Eligibility.UNASSOCIATED else ""
+        of_pair.append(paths.setdefault((path, name), len(paths)))
+    group = np.array(of_pair, np.int64)[number]
+    time = np.bincount(group, weights=transfers.length_ns).astype(np.int64)
+    shown = list(paths)
     rows = []
     for at in np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS].tolist():
-        own = np.flatnonzero(number == at)
+        own = np.flatnonzero(group == at)
         longest = transfers.rows[own[transfers.length_ns[own].argmax()]]
-        op = signals.profile.ops[int(kernels.op[longest])]
+        path, name = shown[at]
         rows.append(
             Evidence(
                 "kernel",
-                strings[int(names[at])],
+                strings[name],
                 int(time[at]),
                 len(own),
-                op.name if op.eligibility != Eligibility.UNASSOCIATED else "",
-                path=op.name if op.eligibility != Eligibility.UNASSOCIATED else strings[int(names[at])],
-                call=strings[int(names[at])],
+                path,
+                path=path or strings[name],
+                call=strings[name],
                 device=transfers.device.device,
                 iteration=iteration_of(signals, int(kernels.gpu_start[longest])),
                 from_ns=int(kernels.gpu_start[longest]),
@@ -267,7 +280,44 @@ def small_collectives(signals: Signals) -> Finding | None:
 def late_rank(signals: Signals) -> Finding | None:
     """The same collectives take far longer on one GPU of the recording than on another, which comes late."""
     result = _collectives(signals)
-    if result is None or len(signals.diagnosis.devices) < 2 or not len(result.rows):
+    best = None if result is None else _late(signals, result)
+    if result is None or best is None or signals.share_of_iteration(best[0]) < thresholds.MIN_GAIN_FRACTION:
+        return None
+    lost, device, count = best
+    high = min(lost, result.exposed_ns)
+    return Finding(
+        "late_rank",
+        Severity.WARNING,
+        Confidence.HIGH,
+        "communication",
+        "GPU {late} comes late to {collectives} {collectives:collective|collectives}: GPU {waiting} waits {lost_ns} of "
+        "each iteration in them ({share_fraction}).",
+        "Look at what GPU {late} does before: its share of the work, its data loader, its host.",
+        {
+            "late": str(device),
+            "waiting": str(result.device.device),
+            "collectives": count,
+            "lost_ns": lost,
+            "share_fraction": signals.share_of_iteration(lost),
+        },
+        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, result)[:5]),
+        Gain(
+            high // 2,
+            high,
+            "Half of the wait if its work is spread evenly, all of it if it need not be done.",
+            (Claim(Pool.COMMUNICATION, high // 2, high),),
+        ),
+        cause="communication",
+        part="communication",
+        time_ns=high,
+        overlaps_with=("communication_detector",),
+    )
+
+
+def _late(signals: Signals, result: Transfers) -> tuple[int, int, int] | None:
+    """How long the GPU with most exposed communication waits in an iteration for one that comes late (ns), which one
+    that is, and to how many collectives; None if the recording has no other GPU with the same collectives."""
+    if len(signals.diagnosis.devices) < 2 or not len(result.rows):
         return None
     kernels = signals.profile.kernels
     selected = are_among(kernels.long_name, communication_names(signals.profile))
@@ -285,33 +335,9 @@ def late_rank(signals: Signals) -> Finding | None:
         his = kernels.gpu_stop[theirs[:both]] - kernels.gpu_start[theirs[:both]]
         late = mine >= thresholds.LATE_TIMES * np.maximum(his, 1)
         lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.selected), 1)
-        if best is None or lost > best[0]:
+        if lost and (best is None or lost > best[0]):
             best = lost, other.device, int(late.sum())
-    if best is None or signals.share_of_iteration(best[0]) < thresholds.MIN_GAIN_FRACTION:
-        return None
-    lost, device, count = best
-    return Finding(
-        "late_rank",
-        Severity.WARNING,
-        Confidence.HIGH,
-        "communication",
-        "GPU {late} comes late to {collectives} {collectives:collective|collectives}: GPU {waiting} waits {lost_ns} of "
-        "each iteration in them ({share_fraction}).",
-        "Look at what GPU {late} does before: its share of the work, its data loader, its host.",
-        {
-            "late": str(device),
-            "waiting": str(result.device.device),
-            "collectives": count,
-            "lost_ns": lost,
-            "share_fraction": signals.share_of_iteration(lost),
-        },
-        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, result)[:5]),
-        cause="communication",
-        part="communication",
-        time_ns=min(lost, result.exposed_ns),
-        cannot_tell="it depends on what the late GPU does",
-        overlaps_with=("communication_detector",),
-    )
+    return best
 
 
 def _by_order(kernels: Kernels, rows: Int64s) -> Int64s:

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Finding, Gain, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, working
-from tensorboard_plugin_dlprof.diagnosis.segments import Cause
+from tensorboard_plugin_dlprof.diagnosis.segments import Cause, Int64s
 
 Test = Callable[[Cause], bool]
 
@@ -27,6 +27,8 @@ class Waiting(msgspec.Struct):
     """On that GPU, most time first."""
     others: list[tuple[int, list[Row]]]
     """The other GPUs, with their rows."""
+    each_ns: Int64s
+    """On that GPU, in each of the iterations that means are of."""
 
     @property
     def count(self) -> int:
@@ -47,7 +49,9 @@ def waiting(signals: Signals, test: Test) -> Waiting | None:
     time, device, rows = max(result, key=lambda each: each[0])
     if not time:
         return None
-    return Waiting(time, device, rows, [(each.device, own) for _, each, own in result if each is not device and own])
+    others = [(each.device, own) for _, each, own in result if each is not device and own]
+    passing = device.clipped.sums_ns([test(cause) for cause in signals.profile.activity.causes])
+    return Waiting(time, device, rows, others, passing[signals.diagnosis.selected])
 
 
 def finding_about(
@@ -73,7 +77,14 @@ def finding_about(
     )
     if share < thresholds.MIN_GAIN_FRACTION or not evidence:
         return None
-    low, high = (0, 0) if gain is None else (round(end * result.time_ns) for end in gain)
+    numbers = dict(numbers or {})
+    how_often, which = _how_often(signals, result)
+    if how_often:
+        problem = problem.replace("of each iteration", "of an iteration on average") + how_often
+        numbers |= which
+    # What is in one iteration of the recording may happen once.
+    is_sure = gain is not None and which.get("times_seen") != 1
+    low, high = (round(end * result.time_ns) for end in gain) if gain is not None and is_sure else (0, 0)
     return Finding(
         detector,
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -88,12 +99,32 @@ def finding_about(
             "times": "once" if result.count == 1 else f"{result.count:,} times",
             "where": (places_of(result.rows) or [(place_of(result.rows[0]), 0)])[0][0],
             "most_ns": (places_of(result.rows) or [("", result.rows[0].time_ns)])[0][1],
-            **(numbers or {}),
+            **numbers,
         },
         evidence,
-        None if gain is None else Gain(low, high, how, () if pool is None else (Claim(pool, low, high),)),
+        Gain(low, high, how, () if pool is None else (Claim(pool, low, high),)) if is_sure else None,
         link,
         cause=cause,
         part=part,
         time_ns=result.time_ns,
+        cannot_tell="" if gain is None or is_sure else "it is in one iteration of the recording, and may happen once",
     )
+
+
+def _how_often(signals: Signals, result: Waiting) -> tuple[str, dict[str, Number]]:
+    """A sentence about waits that most iterations do not have, and its numbers; empty for others."""
+    each, selected = result.each_ns, signals.diagnosis.selected
+    slow = each >= thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns
+    count = int(slow.sum())
+    if len(selected) < thresholds.FEW_ITERATIONS or not 0 < 2 * count <= len(selected):
+        return "", {}
+    worst = int(each.argmax())
+    numbers: dict[str, Number] = {
+        "times_seen": count,
+        "of_all": len(selected),
+        "worst_ns": int(each[worst]),
+        "worst": str(signals.diagnosis.candidate.values[selected[worst]]),
+    }
+    if count == 1:
+        return " It is {worst_ns} in iteration {worst}, and less than 1 % of the time in every other.", numbers
+    return " It is in {times_seen} of {of_all} iterations, and less than 1 % of the time in every other.", numbers

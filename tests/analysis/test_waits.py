@@ -1,0 +1,107 @@
+"""What is said of waits that are not in each iteration, that a wait of the host brings about, or of short programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.analysis.test_idle_rules import GAP, NCCL, STEP_US, said, steps
+from tests.diagnosis.test_parts import Event, event, launch
+
+
+def _full(body: dict[int, list[Event]], *, lengths: tuple[int, ...] = (STEP_US,) * 6) -> list[Event]:
+    """Steps whose GPU computes all the time, but for 12 ms in those that have a body."""
+    found, begin = [], 0
+    for number, length in enumerate(lengths):
+        late = 12_000 if number in body else 0
+        for each in (
+            event("user_annotation", f"ProfilerStep#{number}", 0, length),
+            *launch(number + 1, late, late + 10, length - late - 20),
+            *body.get(number, []),
+        ):
+            found.append({**each, "ts": each["ts"] + begin})
+        begin += length
+    return found
+
+
+@pytest.mark.parametrize(("slow", "how_often"), [((3,), "12.0 ms in iteration 3"), ((1, 3, 5), "3 of 6 iterations")])
+def test_a_wait_that_is_not_in_each_iteration_says_where_it_is(
+    slow: tuple[int, ...], how_often: str, tmp_path: Path
+) -> None:
+    """What happens in one iteration of the recording may never happen again: nothing can be promised for it."""
+    found = said(_full({number: [event("cpu_op", "aten::unique", 0, 12_000)] for number in slow}), tmp_path)
+    (told,) = (each for each in found["findings"] if each["rule"] == "host_detector")
+    assert "of each iteration" not in told["title"]
+    assert how_often in told["title"]
+    assert (told["gain"]["low_ns"] is None) == (len(slow) == 1)
+
+
+@pytest.mark.parametrize(("waits", "action"), [(True, "Wait for the GPU less often"), (False, "Launch less")])
+def test_launches_that_follow_a_wait_of_the_host_are_told_with_it(waits: bool, action: str, tmp_path: Path) -> None:
+    """A host that waits until the GPU is done cannot launch ahead: that is what to change."""
+    body = []
+    for number in range(100):
+        begin = GAP[0] + 700 * number
+        body += launch(100 + number, begin, begin + 10, 500)
+        if waits:
+            body.append(event("cpu_op", "aten::item", begin + 10, 510))
+            body.append(event("cuda_runtime", "cudaStreamSynchronize", begin + 12, 503))
+    (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert told["action"].startswith(action)
+    assert ("right after the host waited for it" in told["title"]) == waits
+
+
+def test_the_first_launch_of_a_short_program_is_its_start(tmp_path: Path) -> None:
+    """In a millisecond of GPU work, half a millisecond that loads a kernel is what a user should know first."""
+    copies = launch(1, 0, 10, 400, api="cudaMemcpyAsync")
+    copies[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)")
+    found = said([*copies, *launch(2, 420, 900, 100, call_us=470), *launch(3, 895, 1_001, 5)], tmp_path)
+    assert found["findings"][0]["rule"] == "cold_start"
+    assert "cudaLaunchKernel 470 µs" in found["findings"][0]["title"]
+
+
+def test_collectives_of_one_kernel_are_named_by_their_ops(tmp_path: Path) -> None:
+    """NCCL has one kernel for all exchanges between pairs."""
+    body = []
+    for number, kind in enumerate(("all_to_all", "reduce_scatter")):
+        at = GAP[0] + 30_000 * number
+        body.append(event("user_annotation", f"nccl:{kind}", at, 30))
+        body.append(event("cpu_op", f"nccl:{kind}", at, 30))
+        body += launch(50 + number, at + 5, at + 20, 20_000, kernel="ncclDevKernel_SendRecv(ncclDevKernelArgs)")
+    (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "communication_detector")
+    assert [(row["path"].rpartition("/")[2], row["count"]) for row in told["evidence"]] == [
+        ("all_to_all", 1),
+        ("reduce_scatter", 1),
+    ]
+
+
+def test_copies_are_at_most_exposed_where_much_work_is_missing(tmp_path: Path) -> None:
+    """As communication is."""
+    copy = launch(7, GAP[0] - 50, GAP[0], 20_000, api="cudaMemcpyAsync")
+    copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pinned -> Device)")
+    graph = launch(8, GAP[0] - 40, GAP[1] - 1_000, 100, api="cudaGraphLaunch")
+    for body, bound in ((copy, "take 20.0 ms"), ([*copy, *graph], "take at most 20.0 ms")):
+        rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
+        assert bound in rules["copy_detector"]["title"]
+        assert (rules["copy_detector"]["gain"]["low_ns"] is None) == (bound == "take at most 20.0 ms")
+
+
+def test_a_gpu_that_comes_late_stands_before_what_others_wait(tmp_path: Path) -> None:
+    """Nothing is said of narrower types where most of a collective is a wait."""
+    body = launch(7, GAP[0] - 50, GAP[0], 60_000, kernel=NCCL)
+    other = launch(8, GAP[0] + 58_000, GAP[0] + 59_000, 1_000, kernel=NCCL)
+    other[1]["args"]["device"] = 1
+    late, waits = said(steps([*body, *other]), tmp_path)["findings"][:2]
+    assert (late["rule"], waits["rule"]) == ("late_rank", "communication_detector")
+    assert (late["gain"]["low_ns"], late["gain"]["high_ns"]) == (29_500_000, 59_000_000)
+    assert waits["gain"]["cannot_tell"].startswith("most of it is a wait")
+
+
+def test_what_cannot_be_gained_for_sure_stands_by_its_time(tmp_path: Path) -> None:
+    """A third of the time in which nothing is recorded of the host is less than half of it in copies."""
+    copy = launch(7, GAP[0] - 50, GAP[0], 50_000, api="cudaMemcpyAsync")
+    copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)")
+    copy[1]["args"]["bytes"] = 200_000_000
+    found = said(steps(copy), tmp_path)["findings"]
+    assert [each["rule"] for each in found[:2]] == ["pageable_copy_detector", "unrecorded_detector"]
