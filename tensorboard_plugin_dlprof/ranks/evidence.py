@@ -32,6 +32,8 @@ class Evidence(msgspec.Struct, frozen=True):
     of_operations: Delays
     """Delays of single operations, for tables: those of the job, or where ranks are missing, better ones."""
     of_operations_iteration: Int64s
+    is_of_iterations: bool = False
+    """Whether ``delays`` are of whole iterations, so that those of single operations are only a part of them."""
 
 
 def evidence(
@@ -55,7 +57,7 @@ def evidence(
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
         if of_iterations.compared:
             positions_of = np.searchsorted(cells.numbers, numbers)
-            return Evidence(sequences, times, of_iterations, positions_of, corrected, corrected_iteration)
+            return Evidence(sequences, times, of_iterations, positions_of, corrected, corrected_iteration, True)
     return Evidence(sequences, times, delays, iteration, corrected, corrected_iteration)
 
 

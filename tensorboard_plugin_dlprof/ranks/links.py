@@ -178,7 +178,8 @@ def _unjudged(job: Job, classes: Sequence[Sequence[_Group]]) -> str:
             mine = {place for group in fair if group.hosts == hosts for place in group.members}
             judged |= {place for place in mine if within[place] < len(fair)}
     if not judged:
-        if len(everyone) > 1 and all(group.members == everyone for groups in classes for group in groups):
+        is_one_group = all(group.members == everyone for groups in classes for group in groups)
+        if 1 < len(everyone) == len(job.members) and is_one_group:
             return "A slow link could not be told, as all ranks are in one group: it slows all of them alike."
         return "Slow links could not be told, as no two groups of ranks do the same."
     ranks = sorted(job.members[place].rank for place in everyone - judged)

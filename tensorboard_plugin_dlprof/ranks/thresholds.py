@@ -23,7 +23,8 @@ NAMED_ITERATIONS = 0.5
 """Fraction of the iterations in which it must be delayed so."""
 
 RUNNER_UP_FRACTION = 1 / 3
-"""Others are named too if their own delay is at least this fraction of the largest."""
+"""Others are named too if their own delay is at least this fraction of the largest. If that of most of them is, nobody
+stands out."""
 
 CAUSE_FRACTION = 0.6
 """A part of own delay that names its cause; without one, the cause is mixed."""

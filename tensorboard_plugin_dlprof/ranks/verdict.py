@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -70,6 +71,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Likewise, of communication that could not be matched."""
     dimensions: Sequence[Dimension]
     coordinates: dict[int, tuple[int, ...]]
+    is_of_iterations: bool = False
+    """Whether ``delays`` are of whole iterations: most operations have no peers."""
 
 
 def judge(facts: Facts) -> Verdict:
@@ -136,14 +139,27 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     if not len(named):
         return None
     named = named[np.argsort(-fresh[named], kind="stable")]
+    least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
+    if _typical(np.delete(fresh, named[0])) >= least:
+        return None  # noise delays everybody: the one that it delays most is not far from the others
     mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
     suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
     stage = _stage(facts, list(suspects.values()))
     if stage is not None:
         return stage
-    least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
-    return Verdict(_sentence(facts, lasting[0]), lasting)
+    sentence = _sentence(facts, lasting[0])
+    if facts.is_of_iterations:
+        sentence += (
+            " Whole iterations were compared, as most operations have no peers that do the same: the own delays of "
+            "single operations are only a part of it."
+        )
+    return Verdict(sentence, lasting)
+
+
+def _typical(values: npt.NDArray[np.float64]) -> float:
+    """The lower median: half of the ranks, a stage of two say, may be delayed; 0 without values."""
+    return float(np.sort(values)[(len(values) - 1) // 2]) if len(values) else 0.0
 
 
 def _suspect(facts: Facts, place: int, mean: float, often: int) -> Suspect:

@@ -64,6 +64,8 @@ class Plan:
     seed: int = 1
     groups: bool = True
     """Whether the traces tell process groups, as PyTorch does since 2.3."""
+    noise: float = 0.02
+    """By how much longer kernels may take, by chance."""
 
     @property
     def world_size(self) -> int:
@@ -123,7 +125,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
             for rank in ranks:
                 is_slow = rank.number == plan.straggler and plan.cause in ("compute", "mixed")
                 for name, duration in kernels:
-                    jitter = noise.randrange(duration // 50)
+                    jitter = noise.randrange(round(duration * plan.noise))
                     _kernel(rank, name, duration + jitter + (slower if is_slow else 0), noise)
             _collectives(plan, ranks, "tensor", "allreduce", 2 << 20, _TENSOR_NS, noise)
             if pass_ == "backward":

@@ -65,6 +65,7 @@ def test_a_host_is_named_only_if_all_of_its_ranks_are_concerned() -> None:
         ("aaaa", {(0, 1, 2, 3): 100}, "all ranks are in one group"),
         ("aaa", {(0, 1): 280, (1, 2): 280}, "Slow links of rank 1 could not be told"),  # middle of three stages
         ("aaaa", {(0, 1): 9, (1, 2, 3): 9}, "no two groups"),
+        ("aaa", {(0, 1): 9}, "no two groups"),  # rank 2 exchanges with one that is missing
         ("aab", {(0, 1): 100, (1, 2): 500}, "Slow links of ranks 1,2 could not be told"),
         ("aaaa", {(0, 1): 9, (2, 3): 9, (0, 1, 2, 3): 9}, ""),
     ],
