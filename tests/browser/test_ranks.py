@@ -48,6 +48,9 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     for key in ("End", "PageDown", "PageUp", "Home", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     expect(page.get_by_role("status").filter(has_text="Rank 1, iteration 4")).to_be_visible()
+    page.keyboard.press("Space")
+    expect(page.get_by_role("link", name="Open rank 1 at iteration 4")).to_be_visible()
+    expect(page).to_have_url(re.compile(r"ranks\.cell=1\.4"))
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"view=iterations.*"))
     expect(page).to_have_url(re.compile(r"iterations\.from=4"))

@@ -52,7 +52,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       )}
       {devices.length > 0 && (
         <Panel
-          title="GPU Utilization"
+          title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
           about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
         >
           <ul class="gpu-bars">

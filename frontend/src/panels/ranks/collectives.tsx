@@ -16,20 +16,20 @@ import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
 
-/** Columns, and whether they hold numbers. */
+/** Columns and their classes; ``spare`` ones are left to tooltips where there is no room. */
 const HEADS = [
-  ["Groups", false],
-  ["Collective", false],
-  ["Size", true],
-  ["Ranks", true],
-  ["Count", true],
-  ["Transfer", true],
-  ["Transfer p95", true],
-  ["Bus bandwidth", true],
-  ["Of peak", true],
-  ["Waiting (sum)", true],
-  ["Skew p95", true],
-  ["Most often last", false],
+  ["Groups", ""],
+  ["Collective", ""],
+  ["Size", "number"],
+  ["Ranks", "number"],
+  ["Count", "number"],
+  ["Transfer", "number"],
+  ["Transfer p95", "number spare"],
+  ["Bus bandwidth", "number"],
+  ["Of peak", "number"],
+  ["Waiting (sum)", "number"],
+  ["Skew p95", "number spare"],
+  ["Most often last", ""],
 ] as const;
 
 export function Collectives({ job }: { job: RankJob }) {
@@ -47,8 +47,8 @@ export function Collectives({ job }: { job: RankJob }) {
           <table class="rank-table">
             <thead>
               <tr>
-                {HEADS.map(([head, number]) => (
-                  <th scope="col" key={head} class={number ? "number" : undefined}>
+                {HEADS.map(([head, classes]) => (
+                  <th scope="col" key={head} class={classes}>
                     {head}
                   </th>
                 ))}
@@ -86,20 +86,26 @@ function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chos
       <td class="number">{row.bytes === null ? UNKNOWN : formatBytes(row.bytes)}</td>
       <td class="number">{row.ranks}</td>
       <td class="number">{formatCount(row.operations)}</td>
-      <td class="number" data-tip={`Median; of all operations ${readableAndExact(row.transfer_ns)}`}>
+      <td
+        class="number"
+        data-tip={`Median; p95 ${formatDuration(row.transfer_p95_ns)}; of all operations ${readableAndExact(row.transfer_ns)}`}
+      >
         {formatDuration(row.transfer_median_ns)}
       </td>
-      <td class="number">{formatDuration(row.transfer_p95_ns)}</td>
+      <td class="number spare">{formatDuration(row.transfer_p95_ns)}</td>
       <td class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`} data-tip={row.bandwidth_reason}>
         {bandwidth === null ? UNKNOWN : `${significant(bandwidth)} GB/s`}
       </td>
       <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
         {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
       </td>
-      <td class="number" data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}`}>
+      <td
+        class="number"
+        data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}; skew p95 ${formatDuration(row.skew_p95_ns)}`}
+      >
         {formatDuration(row.wait_ns)}
       </td>
-      <td class="number">{formatDuration(row.skew_p95_ns)}</td>
+      <td class="number spare">{formatDuration(row.skew_p95_ns)}</td>
       <td>
         {row.last_rank === null ? (
           UNKNOWN

@@ -50,7 +50,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. Arrow keys, Page Up, Page Down, Home and End walk over the cells, Enter opens the rank at that iteration.`}
+      about={`${about} One row per rank, one column per iteration. A click or Space keeps a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells.`}
       tools={
         <>
           <Choice
@@ -59,21 +59,23 @@ export function HeatMap({ job }: { job: RankJob }) {
             value={measure}
             to={(id) => ({ "ranks.measure": id === "own_delay" ? null : id })}
           />
-          <Choice
-            label="Sort by"
-            shown
-            options={sortsOf(job)}
-            value={sort}
-            to={(id) => ({ "ranks.sort": id === "rank" ? null : id })}
-          />
-          <button
-            type="button"
-            class="button toggle"
-            aria-pressed={table}
-            onClick={() => navigate({ "ranks.table": table ? null : "1" }, true)}
-          >
-            Table
-          </button>
+          <div class="rank-sorting">
+            <Choice
+              label="Sort by"
+              shown
+              options={sortsOf(job)}
+              value={sort}
+              to={(id) => ({ "ranks.sort": id === "rank" ? null : id })}
+            />
+            <button
+              type="button"
+              class="button toggle"
+              aria-pressed={table}
+              onClick={() => navigate({ "ranks.table": table ? null : "1" }, true)}
+            >
+              Table
+            </button>
+          </div>
         </>
       }
     >
@@ -100,7 +102,8 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
   const rows = useMemo(() => sortedRows(job, values, cells, sort), [job, values, cells, sort]);
   const facets = useMemo(() => rows.map((row) => facetOf(job, row * cells.ranks, sort)), [job, cells, rows, sort]);
   const iterations = job.iterations_by_number.iteration;
-  const text = (row: number, column: number): string => {
+  const text = ([place, column]: Cell): string => {
+    const row = rows[place] ?? 0;
     const rank = job.ranks.rank[row * cells.ranks] ?? 0;
     const value = values[row * cells.columns + column] ?? NaN;
     const ranks = cells.ranks > 1 ? ` to ${rank + cells.ranks - 1}, the largest of them` : "";
@@ -120,15 +123,26 @@ interface PictureProps {
   rows: readonly number[];
   /** The host or stage of each row, where they are sorted by it. */
   facets: readonly string[];
-  text: (row: number, column: number) => string;
+  text: (cell: Cell) => string;
 }
+
+/** Place of a row among those drawn, and column. */
+type Cell = [place: number, column: number];
 
 function Picture({ job, cells, measure, values, rows, facets, text }: PictureProps) {
   const theme = useContext(ThemeContext);
   const [measureWidth, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [active, setActive] = useState<[number, number] | null>(null);
+  const [active, setActive] = useState<Cell | null>(null);
   const { columns } = cells;
+  const iterations = job.iterations_by_number.iteration;
+  const rankAt = (place: number): number => job.ranks.rank[(rows[place] ?? 0) * cells.ranks] ?? 0;
+  const iterationAt = (column: number): number => iterations[column * cells.iterations] ?? column;
+  const [keptRank, keptIteration] = (useUrl()["ranks.cell"] ?? "").split(".");
+  const keptPlace = rows.findIndex((_, place) => String(rankAt(place)) === keptRank);
+  const keptColumn = Array.from({ length: columns }, (_, column) => String(iterationAt(column))).indexOf(
+    keptIteration ?? "",
+  );
   const { low, high } = useMemo(
     () => scaleOf(values, measure !== "duration" && measure !== "compute"),
     [values, measure],
@@ -182,25 +196,26 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     facets.forEach((facet, place) => {
       if (place > 0 && facet !== facets[place - 1]) context.fillRect(0, place * cell, inner, 0.5);
     });
-    if (active !== null) {
-      context.strokeStyle = theme === "dark" ? "#fff" : "#000";
-      context.lineWidth = 2;
-      const [place, column] = active;
-      context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
-    }
-  }, [values, rows, facets, columns, inner, height, cell, low, high, theme, active, printed]);
+    context.strokeStyle = theme === "dark" ? "#fff" : "#000";
+    context.lineWidth = 2;
+    for (const [place, column] of [active ?? [-1, -1], [keptPlace, keptColumn]] as const)
+      if (place >= 0 && column >= 0)
+        context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
+  }, [values, rows, facets, columns, inner, height, cell, low, high, theme, active, printed, keptPlace, keptColumn]);
 
-  const at = (event: MouseEvent): [number, number] => {
+  const at = (event: MouseEvent): Cell => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const place = Math.floor(((event.clientY - box.top) / Math.max(box.height, 1)) * rows.length);
     const column = Math.floor(((event.clientX - box.left) / Math.max(box.width, 1)) * columns);
     return [Math.min(Math.max(place, 0), rows.length - 1), Math.min(Math.max(column, 0), columns - 1)];
   };
-  const open = ([place, column]: [number, number]): void => {
-    const rank = job.ranks.rank[(rows[place] ?? 0) * cells.ranks];
-    const iteration = job.iterations_by_number.iteration[column * cells.iterations] ?? null;
-    const to = rank === undefined ? null : toRank(job, rank, "iterations", iteration);
+  const open = ([place, column]: Cell): void => {
+    const to = toRank(job, rankAt(place), "iterations", iterationAt(column));
     if (to !== null) navigate(to, true);
+  };
+  const keep = ([place, column]: Cell): void => {
+    const again = place === keptPlace && column === keptColumn;
+    navigate({ "ranks.cell": again ? null : `${rankAt(place)}.${iterationAt(column)}` });
   };
   const steps: Record<string, [number, number]> = {
     ArrowUp: [-1, 0],
@@ -221,12 +236,13 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
         Math.min(Math.max(column + step[1], 0), columns - 1),
       ]);
     } else if (event.key === "Enter" && active !== null) open(active);
+    else if (event.key === " " && active !== null) keep(active);
     else if (event.key === "Escape") setActive(null);
     else return;
     event.preventDefault();
   };
-  const told = active === null ? "" : text(rows[active[0]] ?? 0, active[1]);
-  const iterations = job.iterations_by_number.iteration;
+  const kept: Cell | null = keptPlace >= 0 && keptColumn >= 0 ? [keptPlace, keptColumn] : null;
+  const told = active === null ? "" : text(active);
   // As wide as its column, each has room for its number.
   const each = columns === iterations.length && inner / columns >= EACH_LABEL;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
@@ -253,6 +269,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           data-tip={told === "" ? undefined : told}
           onPointerMove={(event) => setActive(at(event))}
           onPointerLeave={() => setActive(null)}
+          onClick={(event) => event.detail === 1 && keep(at(event))}
           onDblClick={(event) => open(at(event))}
           onKeyDown={onKey}
         />
@@ -277,8 +294,13 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
         <span class="muted" role="status">
-          {told}
+          {told === "" && kept !== null ? text(kept) : told}
         </span>
+        {kept !== null && (
+          <RankLink job={job} rank={rankAt(kept[0])} view="iterations" iteration={iterationAt(kept[1])}>
+            Open {rankLabel(job, rankAt(kept[0])).toLowerCase()} at iteration {iterationAt(kept[1])}
+          </RankLink>
+        )}
       </div>
     </div>
   );

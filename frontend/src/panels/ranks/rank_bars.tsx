@@ -67,7 +67,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
       <li class="rank-head muted" aria-hidden="true">
         <span />
         <span>{way === "share" ? "100 %" : formatDuration(longest)}</span>
-        <span>own delay</span>
+        <span>own delay, sum</span>
       </li>
       {rows.map((row) => {
         const rank = job.ranks.rank[row] ?? 0;

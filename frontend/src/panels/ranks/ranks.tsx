@@ -109,8 +109,8 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: formatShare(job.own_delay_fraction),
-      about: "own delay of the worst rank",
-      tip: "Mean own delay of the rank with most, or what a slow link costs, by the median iteration.",
+      about: job.verdict.cause === "link" ? "cost of the slow link" : "own delay of the worst rank",
+      tip: "Mean own delay of the rank with most, or what a slow link costs if that is more, by the median iteration.",
     },
   ];
   return (
