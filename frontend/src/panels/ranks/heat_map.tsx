@@ -50,7 +50,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. A click or Space keeps a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells.`}
+      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells.`}
       tools={
         <>
           <Choice
@@ -138,10 +138,10 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
   const iterations = job.iterations_by_number.iteration;
   const rankAt = (place: number): number => job.ranks.rank[(rows[place] ?? 0) * cells.ranks] ?? 0;
   const iterationAt = (column: number): number => iterations[column * cells.iterations] ?? column;
-  const [keptRank, keptIteration] = (useUrl()["ranks.cell"] ?? "").split(".");
-  const keptPlace = rows.findIndex((_, place) => String(rankAt(place)) === keptRank);
-  const keptColumn = Array.from({ length: columns }, (_, column) => String(iterationAt(column))).indexOf(
-    keptIteration ?? "",
+  const [selectedRank, selectedIteration] = (useUrl()["ranks.cell"] ?? "").split(".");
+  const selectedPlace = rows.findIndex((_, place) => String(rankAt(place)) === selectedRank);
+  const selectedColumn = Array.from({ length: columns }, (_, column) => String(iterationAt(column))).indexOf(
+    selectedIteration ?? "",
   );
   const { low, high } = useMemo(
     () => scaleOf(values, measure !== "duration" && measure !== "compute"),
@@ -198,10 +198,25 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     });
     context.strokeStyle = theme === "dark" ? "#fff" : "#000";
     context.lineWidth = 2;
-    for (const [place, column] of [active ?? [-1, -1], [keptPlace, keptColumn]] as const)
+    for (const [place, column] of [active ?? [-1, -1], [selectedPlace, selectedColumn]] as const)
       if (place >= 0 && column >= 0)
         context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
-  }, [values, rows, facets, columns, inner, height, cell, low, high, theme, active, printed, keptPlace, keptColumn]);
+  }, [
+    values,
+    rows,
+    facets,
+    columns,
+    inner,
+    height,
+    cell,
+    low,
+    high,
+    theme,
+    active,
+    printed,
+    selectedPlace,
+    selectedColumn,
+  ]);
 
   const at = (event: MouseEvent): Cell => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -213,8 +228,8 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     const to = toRank(job, rankAt(place), "iterations", iterationAt(column));
     if (to !== null) navigate(to, true);
   };
-  const keep = ([place, column]: Cell): void => {
-    const again = place === keptPlace && column === keptColumn;
+  const select = ([place, column]: Cell): void => {
+    const again = place === selectedPlace && column === selectedColumn;
     navigate({ "ranks.cell": again ? null : `${rankAt(place)}.${iterationAt(column)}` });
   };
   const steps: Record<string, [number, number]> = {
@@ -236,12 +251,12 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
         Math.min(Math.max(column + step[1], 0), columns - 1),
       ]);
     } else if (event.key === "Enter" && active !== null) open(active);
-    else if (event.key === " " && active !== null) keep(active);
+    else if (event.key === " " && active !== null) select(active);
     else if (event.key === "Escape") setActive(null);
     else return;
     event.preventDefault();
   };
-  const kept: Cell | null = keptPlace >= 0 && keptColumn >= 0 ? [keptPlace, keptColumn] : null;
+  const selected: Cell | null = selectedPlace >= 0 && selectedColumn >= 0 ? [selectedPlace, selectedColumn] : null;
   const told = active === null ? "" : text(active);
   // As wide as its column, each has room for its number.
   const each = columns === iterations.length && inner / columns >= EACH_LABEL;
@@ -269,7 +284,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           data-tip={told === "" ? undefined : told}
           onPointerMove={(event) => setActive(at(event))}
           onPointerLeave={() => setActive(null)}
-          onClick={(event) => event.detail === 1 && keep(at(event))}
+          onClick={(event) => event.detail === 1 && select(at(event))}
           onDblClick={(event) => open(at(event))}
           onKeyDown={onKey}
         />
@@ -294,11 +309,11 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
         <span class="muted" role="status">
-          {told === "" && kept !== null ? text(kept) : told}
+          {told === "" && selected !== null ? text(selected) : told}
         </span>
-        {kept !== null && (
-          <RankLink job={job} rank={rankAt(kept[0])} view="iterations" iteration={iterationAt(kept[1])}>
-            Open {rankLabel(job, rankAt(kept[0])).toLowerCase()} at iteration {iterationAt(kept[1])}
+        {selected !== null && (
+          <RankLink job={job} rank={rankAt(selected[0])} view="iterations" iteration={iterationAt(selected[1])}>
+            Open {rankLabel(job, rankAt(selected[0])).toLowerCase()} at iteration {iterationAt(selected[1])}
           </RankLink>
         )}
       </div>
