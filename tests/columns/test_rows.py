@@ -1,10 +1,9 @@
-"""Whole numbers go into a table as they are, whatever a statement says in fewer values."""
+"""Rows go into a table as they are, in statements of one row or of several."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from random import Random
 
 import numpy as np
 import pytest
@@ -41,32 +40,6 @@ def test_rows_are_stored_as_they_are(start: int, kinds: tuple[str, ...], count: 
         rows.insert_integers(con, "t", {**given_columns, "d": 5, "e": "io"})
         stored = con.execute("SELECT a, b, c, d, e FROM t ORDER BY id").fetchall()
     assert stored == [(*row, 5, "io") for row in zip(*columns, strict=True)]
-
-
-WIDTHS = st.sampled_from([0, 1, 2, 13, 20, 21, 31, 42, 61, 62, 63])
-
-
-@given(st.lists(WIDTHS, min_size=1, max_size=8), st.sampled_from([0, 1]), st.randoms(use_true_random=False))
-def test_columns_that_share_a_value_keep_theirs(widths: list[int], least: int, random: Random) -> None:
-    """The smallest and the largest numbers of each width, and negative ones."""
-    names = "abcdefgh"[: len(widths)]
-    columns = {
-        name: np.array([random.choice([-least, 0, (1 << width) - 1, random.getrandbits(width)]) for _ in range(LONG)])
-        for name, width in zip(names, widths, strict=True)
-    }
-    with pytest.MonkeyPatch.context() as patch, closing(sqlite3.connect(":memory:")) as con:
-        patch.setattr(rows, "_FEW_ROWS", rows.ROWS_A_STATEMENT)
-        con.execute(f"CREATE TABLE t (id INTEGER PRIMARY KEY, {', '.join(names)})")
-        rows.insert_integers(con, "t", columns)
-        stored = con.execute(f"SELECT {', '.join(names)} FROM t ORDER BY id").fetchall()
-    assert stored == list(zip(*(values.tolist() for values in columns.values()), strict=True))
-
-
-def test_small_numbers_take_fewer_values_than_columns() -> None:
-    """A time shares its value with an op, a name and a size; the time behind it has room for none of these."""
-    columns = (("op", 14), ("start", 35), ("name", 8), ("stop", 60), ("size", 6))
-    together = rows._shared(columns)
-    assert together == ((("stop", 60),), (("start", 35), ("op", 14), ("name", 8), ("size", 6)))
 
 
 VALUES = st.one_of(st.none(), st.integers(0, 1), st.sampled_from([0.0, 1.0, "", "a", b"a"]))
