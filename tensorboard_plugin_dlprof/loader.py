@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.plugins import base_plugin
 
 if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.plugin import DlprofPlugin
+    from tensorboard_plugin_dlprof.routes.plugin import DlprofPlugin
 
 
 class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
@@ -103,6 +103,6 @@ class DlprofLoader(base_plugin.TBLoader):  # type: ignore[misc]
 
     def load(self, context: Any) -> DlprofPlugin:
         """Load and return the plugin."""
-        from tensorboard_plugin_dlprof.plugin import DlprofPlugin
+        from tensorboard_plugin_dlprof.routes.plugin import DlprofPlugin
 
         return DlprofPlugin(context)

@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof import allowance
 from tensorboard_plugin_dlprof.checking.sources import check_file
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeFile
+from tensorboard_plugin_dlprof.opening import allowance
 from tensorboard_plugin_dlprof.opening.memory_limit import refuse_too_little
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, reading
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, Selection, aggregate_database, import_source

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.routes.app import App
-from tensorboard_plugin_dlprof.services import services_of_tensorboard
+from tensorboard_plugin_dlprof.routes.services import services_of_tensorboard
 from tensorboard_plugin_dlprof.viewer.main import parser as viewer_parser
 from tests.cli.traces import write_trace
 from tests.test_plugin import context

@@ -16,14 +16,13 @@ from tests.waiting import PATIENCE_S
 PACKAGE = "tensorboard_plugin_dlprof"
 ROOT = Path(__file__).resolve().parent.parent / PACKAGE
 
-EVERYWHERE = frozenset({"allowance", "columns", "errors", "expressions", "metadata", "units"})
+EVERYWHERE = frozenset({"columns", "errors", "expressions", "metadata", "units"})
 """Constants and pure functions that anyone may use."""
 
 PIPELINE_PARTS = {"aggregation", "database", "efficiency", "events", "importers", "profile"}
 
 MAY_IMPORT: dict[str, set[str]] = {
-    "allowance": set(),
-    "columns": set(),
+    "columns": {"opening"},
     "errors": set(),
     "expressions": set(),
     "metadata": set(),
@@ -69,11 +68,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "checking": {"database", "importers", "opening", "pipeline", "queries"},
     "imports": {"classify", "database", "opening", "pipeline", "storage"},
     "runs": {"database", "importers", "opening", "queries", "run_metadata", "storage"},
-    "routes": {"comparing", "database", "exports", "imports", "opening", "queries", "reports", "runs"},
-    "services": {"classify", "imports", "opening", "routes", "runs", "storage"},
-    "plugin": {"imports", "routes", "runs", "services"},
-    "viewer": {"opening", "routes", "runs", "services"},
-    "loader": {"classify", "plugin"},
+    "routes": {
+        *(
+            "classify",
+            "comparing",
+            "database",
+            "exports",
+            "imports",
+            "opening",
+            "queries",
+            "reports",
+            "runs",
+            "storage",
+        ),
+    },
+    "viewer": {"opening", "routes", "runs"},
+    "loader": {"classify", "routes"},
     "cli": {
         *(
             "checking",
@@ -93,7 +103,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "run_metadata",
         "running",
         "samples",
-        *("routes", "runs", "services", "storage"),
+        *("routes", "runs", "storage"),
     },
     "__main__": {"cli", "opening"},
     "api": {
@@ -102,7 +112,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "__init__": {"api"},
 }
-"""The only imports between the parts of the package, besides ``EVERYWHERE``. Nobody imports plugin or cli."""
+"""The only imports between the parts of the package, besides ``EVERYWHERE``. Nobody imports the loader or cli."""
 
 TABLES = {"kinds", "memory_tables", "strings", "tables"}
 """Modules that only say what tables hold."""

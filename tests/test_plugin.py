@@ -22,11 +22,11 @@ from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
 from tensorboard_plugin_dlprof.loader import DlprofLoader
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.plugin import ROUTES, DlprofPlugin
+from tensorboard_plugin_dlprof.routes.plugin import ROUTES, DlprofPlugin
+from tensorboard_plugin_dlprof.routes.services import MIN_MEMORY_BYTES, roots_of, services_of_tensorboard
 from tensorboard_plugin_dlprof.run_metadata.dlprof_plugin_pb2 import Headline, ProfileMetadata
 from tensorboard_plugin_dlprof.run_metadata.event_file import write_event_file
 from tensorboard_plugin_dlprof.runs.scan import Root
-from tensorboard_plugin_dlprof.services import MIN_MEMORY_BYTES, roots_of, services_of_tensorboard
 from tests.imports.traces import write_trace
 from tests.waiting import PATIENCE_S, wait_for
 

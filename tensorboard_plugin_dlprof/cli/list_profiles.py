@@ -59,7 +59,7 @@ def services_of(logdir: str) -> Services:
         NotFound: There is no such folder.
     """
     from tensorboard_plugin_dlprof.opening.regular_file import shown
-    from tensorboard_plugin_dlprof.services import RELOAD_SECONDS, make_services, roots_of
+    from tensorboard_plugin_dlprof.routes.services import RELOAD_SECONDS, make_services, roots_of
 
     (root,) = roots_of(logdir, "", RELOAD_SECONDS)
     if root.store is None and not root.path.is_dir():

@@ -111,7 +111,7 @@ def _arguments(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _limit_process() -> None:
-    from tensorboard_plugin_dlprof.allowance import limit_whole_process  # not for --help
+    from tensorboard_plugin_dlprof.opening.allowance import limit_whole_process  # not for --help
     from tensorboard_plugin_dlprof.opening.memory_limit import refuse_too_little
 
     limit_whole_process()

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import release_pages
-from tensorboard_plugin_dlprof.allowance import spend_rows
+from tensorboard_plugin_dlprof.opening.allowance import spend_rows
 
 Value: TypeAlias = "int | float | str | bytes | None"
 

@@ -20,8 +20,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.allowance import spend_bytes
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
+from tensorboard_plugin_dlprof.opening.allowance import spend_bytes
 
 LONG_BYTES: Final = 2 << 20
 """Size from which a column that no import's store makes is in a file: a quarter of a million numbers."""

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.allowance import is_over
 from tensorboard_plugin_dlprof.database.digest import mark, write_digest
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
+from tensorboard_plugin_dlprof.opening.allowance import is_over
 from tensorboard_plugin_dlprof.opening.locking import exclusive
 from tensorboard_plugin_dlprof.opening.outputs import refuse_special
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner

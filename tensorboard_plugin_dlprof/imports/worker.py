@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.allowance import limit_whole_process
+from tensorboard_plugin_dlprof.opening.allowance import limit_whole_process
 from tensorboard_plugin_dlprof.opening.one_job import run_and_end
 
 PROGRESS_SECONDS = 0.1

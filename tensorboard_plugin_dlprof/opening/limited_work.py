@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from tensorboard_plugin_dlprof.allowance import allowed
+from tensorboard_plugin_dlprof.opening.allowance import allowed
 from tensorboard_plugin_dlprof.opening.byte_stream import likely_bytes
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 

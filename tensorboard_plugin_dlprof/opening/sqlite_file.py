@@ -17,9 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tensorboard_plugin_dlprof.allowance import is_over, refuse_if_over
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
+from tensorboard_plugin_dlprof.opening.allowance import is_over, refuse_if_over
 from tensorboard_plugin_dlprof.opening.one_job import exit_if_terminated
 from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
 

@@ -9,8 +9,8 @@ from typing import Any
 from werkzeug.test import Client, TestResponse
 
 from tensorboard_plugin_dlprof.routes.app import App, Services
+from tensorboard_plugin_dlprof.routes.services import make_services, roots_of
 from tensorboard_plugin_dlprof.runs.scan import Root
-from tensorboard_plugin_dlprof.services import make_services, roots_of
 from tests.waiting import wait_for
 
 OURS = {"X-DLProf": "1"}

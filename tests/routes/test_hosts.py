@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.routes.hosts import ForeignHost, Hosts, allowed_hosts
-from tensorboard_plugin_dlprof.services import hosts_of_tensorboard
+from tensorboard_plugin_dlprof.routes.services import hosts_of_tensorboard
 from tests.browser.serving import TensorBoard, running
 from tests.imports.traces import write_trace
 from tests.waiting import PATIENCE_S

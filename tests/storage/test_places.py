@@ -9,7 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.errors import BadRequest
-from tensorboard_plugin_dlprof.services import RELOAD_SECONDS, make_services, roots_of
+from tensorboard_plugin_dlprof.routes.services import RELOAD_SECONDS, make_services, roots_of
 from tensorboard_plugin_dlprof.storage.store import Store
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server

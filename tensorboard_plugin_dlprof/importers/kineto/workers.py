@@ -25,11 +25,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.allowance import start_timer
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
 from tensorboard_plugin_dlprof.importers.kineto.tables import COLUMNS, Events, EventTables, Places
+from tensorboard_plugin_dlprof.opening.allowance import start_timer
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
 Read = Callable[[Iterable[list[Any]]], EventTables]

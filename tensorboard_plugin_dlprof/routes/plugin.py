@@ -104,7 +104,7 @@ class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
     def _started(self) -> Services:
         with self._lock:
             if self._services is None:
-                from tensorboard_plugin_dlprof.services import services_of_tensorboard
+                from tensorboard_plugin_dlprof.routes.services import services_of_tensorboard
 
                 self._services = services_of_tensorboard(self._context)
             return self._services
