@@ -48,7 +48,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     times = instance_times(profile, rows)
     release_pages()
 
-    iteration = iteration_of(profile.instances.cpu_start, candidate)
+    iteration = iteration_of(profile.instances.start_ns, candidate)
     aggregated = (iteration >= 0) & selected[iteration]
     instance = spilled(np.flatnonzero(aggregated))
     kernel_aggregated = aggregated[rows.kernels]
@@ -118,7 +118,7 @@ def _iterations(
     """
     kernels, (kernel, kernel_iteration) = profile.kernels, work
     count = len(candidate.values)
-    duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    duration = (kernels.end_ns - kernels.start_ns)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     unknown = np.flatnonzero(kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN)
     return Iterations(
@@ -142,7 +142,7 @@ def _devices(profile: Profile, parts: Int64s, unknown: Int64s, in_use: Bools, ke
     kernels = profile.kernels
     result, row = numbered(kernels.device[kernel])
     count = counted(row, len(result))
-    kernel_ns = summed(row, (kernels.gpu_stop - kernels.gpu_start)[kernel], len(result))
+    kernel_ns = summed(row, (kernels.end_ns - kernels.start_ns)[kernel], len(result))
     place = np.minimum(np.searchsorted(result, ids), max(len(result) - 1, 0))
     has = result[place] == ids if len(result) else np.zeros(len(ids), np.bool_)
     place = place[has]
@@ -164,7 +164,7 @@ def _outside(profile: Profile, aggregated: Bools, kernels: Int64s, memcpys: Int6
     return Outside(
         instances=int((~aggregated).sum()),
         kernels=int(kernel.sum()),
-        kernel_ns=int((profile.kernels.gpu_stop - profile.kernels.gpu_start)[kernel].sum()),
+        kernel_ns=int((profile.kernels.end_ns - profile.kernels.start_ns)[kernel].sum()),
         memory_ops=sum(int(rows.sum()) for _, rows in memory),
-        memory_ns=sum(int((table.gpu_stop - table.gpu_start)[rows].sum()) for table, rows in memory),
+        memory_ns=sum(int((table.end_ns - table.start_ns)[rows].sum()) for table, rows in memory),
     )

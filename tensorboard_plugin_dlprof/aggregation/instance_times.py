@@ -22,8 +22,8 @@ _INSTANCES = 1 << 18
 class InstanceTimes(msgspec.Struct):
     """One row per row of ``Profile.instances``, in nanoseconds. CPU time and overhead are computed on request."""
 
-    cpu_start: Int64s
-    cpu_stop: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
     gpu: Int64s
     api: Int64s
     gpu_idle: Int64s
@@ -32,7 +32,7 @@ class InstanceTimes(msgspec.Struct):
 
     def cpu(self, rows: Int64s) -> Int64s:
         """CPU time of the instances ``rows``."""
-        return self.cpu_stop[rows] - self.cpu_start[rows]
+        return self.end_ns[rows] - self.start_ns[rows]
 
     def columns(self, rows: Int64s) -> list[Int64s]:
         """The five times of the instances ``rows``, in the order of ``TimeMetrics``."""
@@ -79,10 +79,10 @@ def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
     kernels, memcpys, memsets = profile.kernels, profile.memcpys, profile.memsets
     gpu, idle = np.zeros(count, np.int64), np.zeros(count, np.int64)
     work: list[_Work] = [
-        (kernels.op, rows.kernels, kernels.gpu_start, kernels.gpu_stop),
-        (memcpys.op, rows.memcpys, memcpys.gpu_start, memcpys.gpu_stop),
-        (memsets.op, rows.memsets, memsets.gpu_start, memsets.gpu_stop),
-        (profile.graphs.op, rows.graphs, profile.graphs.gpu_start, profile.graphs.gpu_stop),
+        (kernels.op, rows.kernels, kernels.start_ns, kernels.end_ns),
+        (memcpys.op, rows.memcpys, memcpys.start_ns, memcpys.end_ns),
+        (memsets.op, rows.memsets, memsets.start_ns, memsets.end_ns),
+        (profile.graphs.op, rows.graphs, profile.graphs.start_ns, profile.graphs.end_ns),
     ]
     for some, instance, start, stop in _portions(profile, work):
         gpu[some] = union_lengths(instance, start, stop, some.stop - some.start)
@@ -92,18 +92,19 @@ def instance_times(profile: Profile, rows: InstanceRows) -> InstanceTimes:
 
     api = np.zeros(count, np.int64)
     calls: list[_Work] = [
-        (kernels.op, rows.kernels, kernels.api_start, kernels.api_stop),
-        (memcpys.op, rows.memcpys, memcpys.api_start, memcpys.api_stop),
-        (memsets.op, rows.memsets, memsets.api_start, memsets.api_stop),
-        (profile.syncs.op, rows.syncs, profile.syncs.api_start, profile.syncs.api_stop),
-        (profile.calls.op, rows.calls, profile.calls.api_start, profile.calls.api_stop),
+        (kernels.op, rows.kernels, kernels.api_start_ns, kernels.api_end_ns),
+        (memcpys.op, rows.memcpys, memcpys.api_start_ns, memcpys.api_end_ns),
+        (memsets.op, rows.memsets, memsets.api_start_ns, memsets.api_end_ns),
+        (profile.syncs.op, rows.syncs, profile.syncs.api_start_ns, profile.syncs.api_end_ns),
+        (profile.calls.op, rows.calls, profile.calls.api_start_ns, profile.calls.api_end_ns),
     ]
     for some, instance, start, stop in _portions(profile, calls):
         api[some] = union_lengths(instance, start, stop, some.stop - some.start)
 
     # A call belongs to the op in which it starts, but with rounded times it may end after the op.
-    cpu_start, cpu_stop = profile.instances.cpu_start, profile.instances.cpu_stop
-    return InstanceTimes(cpu_start, cpu_stop, gpu, spilled(api), idle, not profile.dlprof_markers)
+    return InstanceTimes(
+        profile.instances.start_ns, profile.instances.end_ns, gpu, spilled(api), idle, not profile.dlprof_markers
+    )
 
 
 _Work = tuple[Int32s, Int64s, Int64s, Int64s]

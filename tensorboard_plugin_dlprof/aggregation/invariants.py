@@ -51,7 +51,7 @@ def _kernels(profile: Profile, aggregation: Aggregation) -> _Rules:
     kernels, iterations, ops = profile.kernels, aggregation.iterations, aggregation.iteration_ops
     summaries, nodes, devices = aggregation.kernel_summaries, aggregation.op_nodes, aggregation.devices
     launches, outside = aggregation.launches.kernels, aggregation.outside
-    total_ns = int((kernels.gpu_stop - kernels.gpu_start).sum())
+    total_ns = int((kernels.end_ns - kernels.start_ns).sum())
     inside_ns = total_ns - outside.kernel_ns
     yield "every kernel is in one iteration or outside of all", launches + outside.kernels == len(kernels.op)
     yield (

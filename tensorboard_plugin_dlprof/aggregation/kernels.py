@@ -35,8 +35,8 @@ def kernel_summaries(profile: Profile, nodes: OpNodes, kernel: Int64s) -> Kernel
     return KernelSummaries(
         op=kernels.op[kernel[first]].astype(np.int64),
         name=kernels.name[kernel[first]].astype(np.int64),
-        api=groups.metrics((kernels.api_stop - kernels.api_start)[kernel]),
-        gpu=groups.metrics((kernels.gpu_stop - kernels.gpu_start)[kernel]),
+        api=groups.metrics((kernels.api_end_ns - kernels.api_start_ns)[kernel]),
+        gpu=groups.metrics((kernels.end_ns - kernels.start_ns)[kernel]),
         uses_tensor_cores=groups.sum(kernels.matrix_unit[kernel] == MatrixUnit.YES) > 0,
     )
 
@@ -75,7 +75,7 @@ def iteration_ops(
     cpu_time_ns = spilled(summed(number, times.cpu(instance), size))
     gpu_time_ns = spilled(summed(number, times.gpu[instance], size))
     del number
-    duration = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    duration = (kernels.end_ns - kernels.start_ns)[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     return (
         IterationOps(
@@ -98,8 +98,8 @@ def categories(profile: Profile, nodes: OpNodes, kernel: Int64s, memcpy: Int64s,
     using = nodes.using_tensor_cores
     eligible = nodes.eligible & ~using
     kernels = profile.kernels
-    api = (kernels.api_stop - kernels.api_start)[kernel]
-    gpu = (kernels.gpu_stop - kernels.gpu_start)[kernel]
+    api = (kernels.api_end_ns - kernels.api_start_ns)[kernel]
+    gpu = (kernels.end_ns - kernels.start_ns)[kernel]
     name = kernels.name[kernel]
     on_tensor_cores = kernels.matrix_unit[kernel] == MatrixUnit.YES
     memory = [(profile.memcpys, memcpy), (profile.memsets, memset)]
@@ -112,8 +112,8 @@ def categories(profile: Profile, nodes: OpNodes, kernel: Int64s, memcpy: Int64s,
         using_kernels=_work(api[on_tensor_cores], gpu[on_tensor_cores], name[on_tensor_cores]),
         other_kernels=_work(api[~on_tensor_cores], gpu[~on_tensor_cores], name[~on_tensor_cores]),
         memory=_work(
-            np.concatenate([(table.api_stop - table.api_start)[rows] for table, rows in memory]),
-            np.concatenate([(table.gpu_stop - table.gpu_start)[rows] for table, rows in memory]),
+            np.concatenate([(table.api_end_ns - table.api_start_ns)[rows] for table, rows in memory]),
+            np.concatenate([(table.end_ns - table.start_ns)[rows] for table, rows in memory]),
             np.concatenate([table.name[rows] for table, rows in memory]),
         ),
     )
@@ -138,9 +138,9 @@ def launches(profile: Profile, kernel: Int64s, memory: int, graph: Int64s) -> La
         unknown=len(unknown),
         unknown_names=len(distinct_values(kernels.name[unknown])),
         other_names=len(distinct_values(kernels.name[kernel[unit == MatrixUnit.NO]])),
-        unknown_ns=int((kernels.gpu_stop - kernels.gpu_start)[unknown].sum()),
+        unknown_ns=int((kernels.end_ns - kernels.start_ns)[unknown].sum()),
         graphs=len(graph),
-        graph_ns=int((graphs.gpu_stop - graphs.gpu_start)[graph].sum()),
+        graph_ns=int((graphs.end_ns - graphs.start_ns)[graph].sum()),
     )
 
 
@@ -149,7 +149,7 @@ def unknown_kernels(profile: Profile, kernel: Int64s) -> UnknownKernels:
     kernels = profile.kernels
     unknown = kernel[kernels.matrix_unit[kernel] == MatrixUnit.UNKNOWN]
     number, first = codes(kernels.op[unknown])
-    duration = (kernels.gpu_stop - kernels.gpu_start)[unknown]
+    duration = (kernels.end_ns - kernels.start_ns)[unknown]
     return UnknownKernels(
         op=kernels.op[unknown][first].astype(np.int64),
         kernels=counted(number, len(first)),
@@ -165,7 +165,7 @@ def efficiency(profile: Profile, nodes: OpNodes, kernel: Int64s, graph: Int64s) 
     may_use[profile.graphs.op[graph]] = True
     eligible = np.array([op.eligibility == Eligibility.ELIGIBLE for op in profile.ops], np.bool_)
     counted = kernel[eligible[kernels.op[kernel]]] if len(kernel) else kernel
-    duration = (kernels.gpu_stop - kernels.gpu_start)[counted]
+    duration = (kernels.end_ns - kernels.start_ns)[counted]
     unit = kernels.matrix_unit[counted]
     # What multiplies on matrix units could, even if no op is known to have launched it: as the table of ops has it.
     could = nodes.eligible | nodes.using_tensor_cores

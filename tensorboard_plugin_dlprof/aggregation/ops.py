@@ -77,8 +77,8 @@ def _kernels_of_ops(profile: Profile, kernel_aggregated: Bools) -> tuple[Metrics
     for (some,) in by_op(count, kernels.op):
         kernel = np.flatnonzero(kernel_aggregated[some]) + some.start
         of_op = Groups.of(kernels.op[kernel], count)
-        api = added(api, of_op.metrics(kernels.api_stop[kernel] - kernels.api_start[kernel]))
-        gpu = added(gpu, of_op.metrics(kernels.gpu_stop[kernel] - kernels.gpu_start[kernel]))
+        api = added(api, of_op.metrics(kernels.api_end_ns[kernel] - kernels.api_start_ns[kernel]))
+        gpu = added(gpu, of_op.metrics(kernels.end_ns[kernel] - kernels.start_ns[kernel]))
         using[kernels.op[kernel[kernels.matrix_unit[kernel] == MatrixUnit.YES]]] = True
     return api, gpu, using
 

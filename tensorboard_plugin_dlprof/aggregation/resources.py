@@ -31,7 +31,7 @@ def devices_in_use(profile: Profile) -> Bools:
 def device_work(profile: Profile) -> list[Work]:
     """Starts, stops and devices of kernels, graphs, copies and sets."""
     tables: list[Kernels | Copies | GraphLaunches] = [profile.kernels, profile.graphs, profile.memcpys, profile.memsets]
-    return [(table.gpu_start, table.gpu_stop, table.device) for table in tables]
+    return [(table.start_ns, table.end_ns, table.device) for table in tables]
 
 
 def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s]:
@@ -134,9 +134,9 @@ def _host_work(profile: Profile) -> list[Sequence[Piece]]:
     instances, loader, io = profile.instances, profile.data_loader, profile.io
     before: list[Sequence[Piece]] = [[(loader.start_ns, loader.stop_ns)], [(io.start_ns, io.stop_ns)]]
     if profile.dlprof_markers:
-        return [*before, [(instances.cpu_start, instances.cpu_stop)]]
+        return [*before, [(instances.start_ns, instances.end_ns)]]
     associated = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     of_ops = associated[instances.op] if len(associated) else np.zeros(0, np.bool_)
     tables: list[Kernels | Copies | Syncs | Calls] = [profile.kernels, profile.memcpys, profile.memsets]
-    calls = [(table.api_start, table.api_stop) for table in (*tables, profile.syncs, profile.calls)]
-    return [*before, [(instances.cpu_start, instances.cpu_stop, of_ops), *calls]]
+    calls = [(table.api_start_ns, table.api_end_ns) for table in (*tables, profile.syncs, profile.calls)]
+    return [*before, [(instances.start_ns, instances.end_ns, of_ops), *calls]]

@@ -142,10 +142,10 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
     if not wanted:
         raise UnknownKeyOp(_unknown_key_op(profile, key_op))
     instances = profile.instances
-    ends = distinct_values(instances.cpu_stop[are_among(instances.op, wanted)])
+    ends = distinct_values(instances.end_ns[are_among(instances.op, wanted)])
     start = np.concatenate(([_start_of(profile)], ends))
     stop = np.append(ends, max(_end_of(profile), int(ends[-1])))
-    begins_after = instances.cpu_start >= ends[-1]
+    begins_after = instances.start_ns >= ends[-1]
     # DLProf keeps a last iteration without ops, which would only make the mean too small.
     if not profile.dlprof_markers and not begins_after.any():
         start, stop = start[:-1], stop[:-1]
@@ -158,12 +158,12 @@ def _cut_at_key_op(profile: Profile, key_op: str) -> IterationCandidate:
 def _start_of(profile: Profile) -> int:
     """Start of the capture: of its first op or GPU work; 0 with DLProf's markers."""
     whole = next((int(way.start_ns[0]) for way in profile.iterations if way.source == "whole_capture"), 0)
-    return min(whole, int(profile.instances.cpu_start.min(initial=whole)))
+    return min(whole, int(profile.instances.start_ns.min(initial=whole)))
 
 
 def _end_of(profile: Profile) -> int:
     """End of the capture: the latest end of an op, as in DLProf, or of GPU work if the ops are not from its markers."""
-    last_op = int(profile.instances.cpu_stop.max(initial=0))
+    last_op = int(profile.instances.end_ns.max(initial=0))
     return last_op if profile.dlprof_markers else max(last_op, profile.info.end_ns)
 
 

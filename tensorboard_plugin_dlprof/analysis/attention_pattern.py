@@ -48,10 +48,10 @@ def written_out(signals: Signals) -> WrittenOut | None:
     instances = profile.instances
     rows = np.flatnonzero(launching[instances.op] & (kinds[instances.op] >= 0))
     first = int(signals.aggregation.iterations.iter_value[0])
-    iteration = iteration_of(instances.cpu_start[rows], signals.aggregation.candidate)
+    iteration = iteration_of(instances.start_ns[rows], signals.aggregation.candidate)
     values = np.where(iteration >= 0, signals.aggregation.candidate.values[iteration], first - 1)
     rows = rows[values == first]
-    rows = rows[np.lexsort((instances.cpu_start[rows], instances.thread_id[rows], instances.process_id[rows]))]
+    rows = rows[np.lexsort((instances.start_ns[rows], instances.thread_id[rows], instances.process_id[rows]))]
     ops, thread = instances.op[rows].tolist(), instances.thread_id[rows].tolist()
     between, products = set[int](), set[int]()
     calls = start = 0

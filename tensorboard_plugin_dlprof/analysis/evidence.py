@@ -117,7 +117,7 @@ def _stretch(signals: Signals, rows: Int64s, pairs: Sequence[int], device: int |
         mine = mine[table.device[mine] == device]
     if not len(mine) or not len(starts):
         return {}
-    begin, length = table.gpu_start[mine], table.gpu_stop[mine] - table.gpu_start[mine]
+    begin, length = table.start_ns[mine], table.end_ns[mine] - table.start_ns[mine]
     window = np.maximum(np.searchsorted(starts, begin, side="right") - 1, 0)
     worst = int(np.bincount(window, weights=length).argmax())
     longest = int(np.where(window == worst, length, -1).argmax())

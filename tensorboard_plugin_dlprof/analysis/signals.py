@@ -80,8 +80,8 @@ class Signals:
         if self.marked:
             return self.wall_ns
         tables = (self.profile.kernels, self.profile.graphs)
-        starts = [int(table.gpu_start.min()) for table in tables if len(table.gpu_start)]
-        stops = [int(table.gpu_stop.max()) for table in tables if len(table.gpu_stop)]
+        starts = [int(table.start_ns.min()) for table in tables if len(table.start_ns)]
+        stops = [int(table.end_ns.max()) for table in tables if len(table.end_ns)]
         return min(max(stops, default=0) - min(starts, default=0), self.wall_ns)
 
     @cached_property
@@ -356,7 +356,7 @@ class Signals:
         """Whether most kernels are launched by calls that launch several kernels, which replay CUDA graphs."""
         kernels = self.profile.kernels
         launched = self.kernel[kernels.launched[self.kernel] != 0]
-        of_call = (kernels.api_start, kernels.process_id, kernels.thread_id, kernels.device)
+        of_call = (kernels.api_start_ns, kernels.process_id, kernels.thread_id, kernels.device)
         call, first = alike(*(column[launched] for column in of_call))
         in_call = counted(call, len(first))
         return 2 * int(in_call[in_call > 1].sum()) > len(self.kernel)

@@ -175,8 +175,8 @@ INVARIANTS: tuple[Invariant, ...] = (
         "Every kernel has a launch, and every row of an iteration the launch of its kernel",
         "SELECT (SELECT count(*) FROM kernels WHERE launch_id NOT IN (SELECT id FROM launches)) + "
         "(SELECT count(*) FROM iteration_kernels AS node LEFT JOIN kernels AS kernel ON kernel.id = node.kernel_id "
-        "WHERE node.launch_id IS NOT kernel.launch_id OR node.start_ns IS NOT kernel.start_ns "
-        "OR node.duration_ns IS NOT kernel.duration_ns)",
+        "WHERE node.launch_id IS NOT kernel.launch_id OR node.gpu_start_ns IS NOT kernel.gpu_start_ns "
+        "OR node.gpu_time_ns IS NOT kernel.gpu_time_ns)",
         ours=True,
     ),
 )

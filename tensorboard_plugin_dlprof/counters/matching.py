@@ -84,7 +84,7 @@ class _Launches:
         for name in np.unique(kernels.long_name).tolist():
             self._by_key[name_key(self._strings[name])].append(name)
             self._by_head[parse(self._strings[name]).head].append(name)
-        order = np.argsort(kernels.gpu_start, kind="stable")
+        order = np.argsort(kernels.start_ns, kind="stable")
         names, grids, blocks = (column[order].tolist() for column in (kernels.long_name, kernels.grid, kernels.block))
         for row, name, grid, block in zip(order.tolist(), names, grids, blocks, strict=True):
             rows[name, tuple(grid), tuple(block)].append(row)

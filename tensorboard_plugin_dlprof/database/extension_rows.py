@@ -123,8 +123,8 @@ def _write_graphs(con: sqlite3.Connection, graphs: GraphLaunches) -> None:
         {
             "read_only_ops_id": graphs.op.astype(np.int64) + 1,
             "op_instance": graphs.instance,
-            "gpu_start": graphs.gpu_start,
-            "gpu_stop": graphs.gpu_stop,
+            "gpu_start": graphs.start_ns,
+            "gpu_stop": graphs.end_ns,
             "device_id": graphs.device,
             "stream": graphs.stream,
         },

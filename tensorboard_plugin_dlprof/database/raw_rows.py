@@ -126,8 +126,8 @@ def _write_ops(con: sqlite3.Connection, profile: Profile, dictionary: Dictionary
 def _write_copies(con: sqlite3.Connection, copies: Copies, table: str, text: Int64s) -> None:
     columns: Columns = {
         **_call_columns(copies, text),
-        "gpu_start": copies.gpu_start,
-        "gpu_stop": copies.gpu_stop,
+        "gpu_start": copies.start_ns,
+        "gpu_stop": copies.end_ns,
         "num_bytes": copies.num_bytes,
         "device_id": copies.device,
         **({"copy_kind": copies.copy_kind} if table == "read_only_memcpys" else {}),
@@ -141,8 +141,8 @@ def _call_columns(calls: Copies | Syncs | Calls, text: Int64s) -> Columns:
         "read_only_ops_id": calls.op.astype(np.int64) + 1,
         "op_instance": calls.instance,
         "name_id": text[calls.name],
-        "api_start": calls.api_start,
-        "api_stop": calls.api_stop,
+        "api_start": calls.api_start_ns,
+        "api_stop": calls.api_end_ns,
         "process_id": calls.process_id,
         "thread_id": calls.thread_id,
     }

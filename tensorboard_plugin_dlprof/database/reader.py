@@ -67,7 +67,7 @@ class _Reader:
         }
         info = self._info()
         if "end_ns" not in self._stored:
-            info.end_ns = _latest(work.instances.cpu_stop, kernels.gpu_stop, memcpys.gpu_stop, memsets.gpu_stop)
+            info.end_ns = _latest(work.instances.end_ns, kernels.end_ns, memcpys.end_ns, memsets.end_ns)
         return Profile(
             info=info,
             strings=self._strings,

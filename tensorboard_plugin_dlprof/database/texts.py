@@ -110,8 +110,8 @@ def _first_uses(profile: Profile) -> tuple[Int64s, Int64s]:
     for number, column in enumerate((*inputs, instances.parameters)):
         add(column, instances.op, 0, None, None, number)
     for table in (kernels, profile.memcpys, profile.memsets, profile.syncs, profile.calls):
-        add(table.name, table.op, 1, table.name, table.api_start, 0)
-    add(kernels.long_name, kernels.op, 1, kernels.name, kernels.api_start, 1)
+        add(table.name, table.op, 1, table.name, table.api_start_ns, 0)
+    add(kernels.long_name, kernels.op, 1, kernels.name, kernels.api_start_ns, 1)
     op, phase, name, order, place, string = (np.concatenate(each) for each in zip(*uses, strict=True))
     in_order = np.lexsort((string, place, order, byte_ranks(strings, name), phase, op))
     return op[in_order], string[in_order]

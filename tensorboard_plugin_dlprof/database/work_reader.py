@@ -27,6 +27,7 @@ _STORED_AS: Mapping[str, str] = MappingProxyType(
     {
         **{"op": "read_only_ops_id", "instance": "op_instance", "device": "device_id", "matrix_unit": "uses_tc"},
         **{name: f"{name}_id" for name in ("name", "long_name", "grid", "block")},
+        **{"start_ns": "gpu_start", "end_ns": "gpu_stop", "api_start_ns": "api_start", "api_end_ns": "api_stop"},
     }
 )
 """The columns of fields of a profile's tables that have another name there."""
@@ -57,7 +58,7 @@ class WorkReader:
 
     def kernels(self) -> Kernels:
         """Kernels, in the order of their ids."""
-        times = ("launch_id", "api_start_ns", "api_duration_ns", "start_ns", "duration_ns", "op_instance")
+        times = ("launch_id", "api_start_ns", "api_time_ns", "gpu_start_ns", "gpu_time_ns", "op_instance")
         kernel = columns_of(self._con, "kernels", dict(zip(times, times, strict=True)))
         launch = columns_of(self._con, "launches", {"id": "id", **_LAUNCH})
         row = Ids(launch["id"]).rows(kernel["launch_id"], self._con.shown_name, "launch")
@@ -73,10 +74,10 @@ class WorkReader:
             "name": each(self._texts.of(launch["name"])),
             "long_name": each(self._texts.of(launch["long_name"])),
             "matrix_unit": each(self._matrix_unit(launch["matrix_unit"], launch["long_name"])),
-            "api_start": kernel["api_start_ns"],
-            "api_stop": spilled(kernel["api_start_ns"] + kernel["api_duration_ns"]),
-            "gpu_start": kernel["start_ns"],
-            "gpu_stop": spilled(kernel["start_ns"] + kernel["duration_ns"]),
+            "api_start_ns": kernel["api_start_ns"],
+            "api_end_ns": spilled(kernel["api_start_ns"] + kernel["api_time_ns"]),
+            "start_ns": kernel["gpu_start_ns"],
+            "end_ns": spilled(kernel["gpu_start_ns"] + kernel["gpu_time_ns"]),
             **{name: each(self._triples(launch[name])) for name in ("grid", "block")},
         }
         alike = {name: each(launch[name].astype(types[name], copy=False)) for name in _LAUNCH if name not in own}

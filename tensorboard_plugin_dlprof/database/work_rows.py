@@ -46,8 +46,8 @@ def write_op_calls(con: sqlite3.Connection, calls: Instances, text: Int64s, sub_
     insert_integers(con, "op_call_kinds", kinds)
     for begin in range(0, len(number), _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
-        start = calls.cpu_start[rows]
-        some = {"kind_id": number[rows] + 1, "start_ns": start, "duration_ns": calls.cpu_stop[rows] - start}
+        start = calls.start_ns[rows]
+        some = {"kind_id": number[rows] + 1, "start_ns": start, "duration_ns": calls.end_ns[rows] - start}
         insert_integers(con, "op_calls", some)
 
 
@@ -98,14 +98,14 @@ def write_kernels(con: sqlite3.Connection, kernels: Kernels, strings: Strings, t
     launch = spilled(number + 1)
     for begin in range(0, count, _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
-        api_start, start = kernels.api_start[rows], kernels.gpu_start[rows]
+        api_start, start = kernels.api_start_ns[rows], kernels.start_ns[rows]
         columns: Columns = {
             "launch_id": launch[rows],
             "op_instance": kernels.instance[rows],
             "api_start_ns": api_start,
-            "api_duration_ns": kernels.api_stop[rows] - api_start,
-            "start_ns": start,
-            "duration_ns": kernels.gpu_stop[rows] - start,
+            "api_time_ns": kernels.api_end_ns[rows] - api_start,
+            "gpu_start_ns": start,
+            "gpu_time_ns": kernels.end_ns[rows] - start,
         }
         insert_integers(con, "kernels", columns)
     return StoredLaunches(launch, np.append(0, name_order))
@@ -146,14 +146,14 @@ def write_iteration_kernels(
     kernel, iteration_op = aggregation.iteration_kernels.kernel, aggregation.iteration_kernels.iteration_op
     iteration = ops.iter_value[iteration_op]
     # Kernels are ordered by id already, which a stable sort keeps.
-    order = np.lexsort((kernels.api_start[kernel], iteration))
+    order = np.lexsort((kernels.api_start_ns[kernel], iteration))
     heads = np.flatnonzero(np.diff(iteration[order], prepend=iteration[order[:1]] - 1))
     counts = np.diff(np.append(heads, len(order)))
     position = np.arange(len(order)) - np.repeat(heads, counts)
     for begin in range(0, len(order), _ROWS_AT_ONCE):
         some = order[begin : begin + _ROWS_AT_ONCE]
         rows = kernel[some]
-        launch, start = launches.of_kernel[rows], kernels.gpu_start[rows]
+        launch, start = launches.of_kernel[rows], kernels.start_ns[rows]
         insert_integers(
             con,
             "iteration_kernels",
@@ -165,8 +165,8 @@ def write_iteration_kernels(
                 "launch_id": launch,
                 "read_only_ops_id": numbering.ops[kernels.op[rows]],
                 "name_order": launches.name_order[launch],
-                "start_ns": start,
-                "duration_ns": kernels.gpu_stop[rows] - start,
+                "gpu_start_ns": start,
+                "gpu_time_ns": kernels.end_ns[rows] - start,
             },
         )
 

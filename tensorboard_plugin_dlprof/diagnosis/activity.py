@@ -100,12 +100,12 @@ def _work_of(profile: Profile, device: int, kinds: Int64s) -> Iterator[tuple[int
     here = kernels.device == device
     for kind in distinct_values(kinds[here]).tolist():
         rows = here & (kinds == kind)
-        yield kind, covered(_real(kernels.gpu_start[rows], kernels.gpu_stop[rows]))
+        yield kind, covered(_real(kernels.start_ns[rows], kernels.end_ns[rows]))
     for kind, tables in ((_GRAPH, (profile.graphs,)), (_COPY, (profile.memcpys, profile.memsets))):
         spans = []
         for table in tables:
             rows = table.device == device
-            spans.append(_real(table.gpu_start[rows], table.gpu_stop[rows]))
+            spans.append(_real(table.start_ns[rows], table.end_ns[rows]))
         yield kind, covered(joined(spans))
 
 

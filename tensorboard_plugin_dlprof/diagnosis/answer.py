@@ -269,8 +269,8 @@ def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
     if diagnosis.marked:
         return {}
     profile = diagnosis.profile
-    begun = [profile.instances.cpu_start, profile.calls.api_start, profile.syncs.api_start]
-    begun += [table.api_start for table in (profile.kernels, profile.memcpys, profile.memsets)]
+    begun = [profile.instances.start_ns, profile.calls.api_start_ns, profile.syncs.api_start_ns]
+    begun += [table.api_start_ns for table in (profile.kernels, profile.memcpys, profile.memsets)]
     first_call = min((int(column.min()) for column in begun if len(column)), default=0)
     result = {}
     for device, segments in zip(diagnosis.devices, profile.activity.devices, strict=False):

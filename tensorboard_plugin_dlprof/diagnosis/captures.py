@@ -32,12 +32,12 @@ def captured(diagnosis: Diagnosis) -> tuple[int, int]:
     rows = np.flatnonzero(are_among(calls.name, capturing))
     begun: dict[tuple[int, int], int] = {}
     spans = []
-    for row in rows[np.argsort(calls.api_start[rows], kind="stable")].tolist():
+    for row in rows[np.argsort(calls.api_start_ns[rows], kind="stable")].tolist():
         thread = int(calls.process_id[row]), int(calls.thread_id[row])
         if capturing[int(calls.name[row])]:
-            begun[thread] = int(calls.api_start[row])
+            begun[thread] = int(calls.api_start_ns[row])
         elif thread in begun:
-            spans.append((begun.pop(thread), int(calls.api_stop[row])))
+            spans.append((begun.pop(thread), int(calls.api_end_ns[row])))
     first, last = diagnosis.selected[0], diagnosis.selected[-1]
     start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
     inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]

@@ -30,7 +30,7 @@ class _Calls(msgspec.Struct):
 
 def idle_causes(profile: Profile) -> Activity:
     """The idle time of every GPU with its causes, as far as a profile tells; the busy time is left out."""
-    if not any(len(table.gpu_start) for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs)):
+    if not any(len(table.start_ns) for table in (profile.kernels, profile.memcpys, profile.memsets, profile.graphs)):
         return Activity([], [])
     calls = _calls(profile)
     recording = _recording(profile, calls)
@@ -53,8 +53,8 @@ def _calls(profile: Profile) -> _Calls:
         number.append(np.array(own or [0], np.int64)[index.astype(np.int64)])
     tables: list[Kernels | Copies | Syncs | Calls] = [*works, *others]
     return _Calls(
-        start_ns=np.concatenate([table.api_start for table in tables]),
-        stop_ns=np.concatenate([table.api_stop for table in tables]),
+        start_ns=np.concatenate([table.api_start_ns for table in tables]),
+        stop_ns=np.concatenate([table.api_end_ns for table in tables]),
         process=np.concatenate([table.process_id for table in tables]),
         thread=np.concatenate([table.thread_id for table in tables]),
         name=list(names),
@@ -70,8 +70,8 @@ def _recording(profile: Profile, calls: _Calls) -> Recording:
     launched = np.concatenate([table.launched != 0 for table in works])
     row = np.where(launched, np.arange(count), -1)
     work = Work(
-        np.concatenate([*(table.gpu_start for table in works), graphs.gpu_start]),
-        np.concatenate([*(table.gpu_stop for table in works), graphs.gpu_stop]),
+        np.concatenate([*(table.start_ns for table in works), graphs.start_ns]),
+        np.concatenate([*(table.end_ns for table in works), graphs.end_ns]),
         np.concatenate([*(table.device for table in works), graphs.device]).astype(np.int32),
         np.concatenate([*(table.stream for table in works), graphs.stream]),
         np.concatenate((row, np.full(len(graphs.op), -1))),
@@ -88,7 +88,7 @@ def _recording(profile: Profile, calls: _Calls) -> Recording:
     rows = np.flatnonzero(associated[instances.op]) if len(instances.op) else np.zeros(0, np.int64)
     main = _main(calls, of_calls, of_instances[rows], real)
     ops = HostItems(
-        Spans(instances.cpu_start[rows], instances.cpu_stop[rows], instances.op[rows].astype(np.int64)),
+        Spans(instances.start_ns[rows], instances.end_ns[rows], instances.op[rows].astype(np.int64)),
         of_instances[rows],
     )
     of_loader = loads[instances.op[rows]] if len(rows) else np.zeros(0, np.bool_)
@@ -104,7 +104,7 @@ def _recording(profile: Profile, calls: _Calls) -> Recording:
         Spans(profile.io.start_ns, profile.io.stop_ns, np.zeros(len(profile.io.start_ns), np.int64)),
         np.full(len(profile.io.start_ns), max(main, 0), np.int32),
     )
-    starts = [column for column in (work.start_ns, calls.start_ns, instances.cpu_start) if len(column)]
+    starts = [column for column in (work.start_ns, calls.start_ns, instances.start_ns) if len(column)]
     candidate = profile.iterations[0]
     marked = candidate.source != "whole_capture"
     cuts = (candidate.start_ns[0], candidate.stop_ns[-1]) if marked else (work.start_ns.min(), work.stop_ns.max())

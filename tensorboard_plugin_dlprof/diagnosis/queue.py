@@ -40,11 +40,11 @@ def launches_of(profile: Profile, device: int) -> Launches:
     """The calls that gave a GPU work. Calls of graphs recorded as a whole are found by their op's call."""
     tables: list[tuple[Int64s, ...]] = [
         (
-            table.api_start[rows],
-            table.api_stop[rows],
+            table.api_start_ns[rows],
+            table.api_end_ns[rows],
             table.process_id[rows],
             table.thread_id[rows],
-            table.gpu_start[rows],
+            table.start_ns[rows],
         )
         for table in (profile.kernels, profile.memcpys, profile.memsets)
         for rows in [np.flatnonzero((table.device == device) & (table.launched != 0))]
@@ -73,11 +73,11 @@ def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
     is_launched = of_call[order[place]] == of_graph
     call = order[place[is_launched]]
     return (
-        calls.api_start[call],
-        calls.api_stop[call],
+        calls.api_start_ns[call],
+        calls.api_end_ns[call],
         calls.process_id[call],
         calls.thread_id[call],
-        graphs.gpu_start[rows[is_launched]],
+        graphs.start_ns[rows[is_launched]],
     )
 
 

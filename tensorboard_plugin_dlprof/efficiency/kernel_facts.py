@@ -31,7 +31,7 @@ def kernel_facts(profile: Profile) -> KernelFacts:
     precision, family, library = (each(texts[1], position) for texts in (precisions, families, libraries))
     launch = _launches(profile)
     return KernelFacts(
-        duration=kernels.gpu_stop - kernels.gpu_start,
+        duration=kernels.end_ns - kernels.start_ns,
         product=each(product, position),
         precision=precision,
         precisions=precisions[0],

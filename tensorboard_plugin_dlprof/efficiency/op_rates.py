@@ -63,7 +63,7 @@ class _Ops:
         self._op = spilled(profile.kernels.op[self._kernel].astype(np.int64))
         self._duration = spilled(facts.duration[self._kernel])
         self._of_op = Groups.of(self._op, count)
-        in_iterations = iteration_of(profile.instances.cpu_start, aggregation.candidate)
+        in_iterations = iteration_of(profile.instances.start_ns, aggregation.candidate)
         is_selected = np.isin(aggregation.candidate.values, aggregation.iterations.iter_value)
         self._instance = spilled(np.flatnonzero((in_iterations >= 0) & is_selected[in_iterations]))
         self._of_instances = Groups.of(profile.instances.op[self._instance], count)

@@ -89,7 +89,7 @@ def _of_iterations(
     iterations, candidate = aggregation.iterations, aggregation.candidate
     count = len(candidate.values)
     aggregated: Bools = np.isin(candidate.values, iterations.iter_value)
-    iteration = iteration_of(profile.instances.cpu_start, candidate)
+    iteration = iteration_of(profile.instances.start_ns, candidate)
     # Only instances with operations, because there may be millions without.
     inside = np.flatnonzero((iteration >= 0) & ((work.product_flops > 0) | (work.masked_flops != 0)))
     number = iteration[inside]

@@ -44,9 +44,9 @@ def _check_instances(profile: Profile) -> None:
     op = instances.op
     _require(not len(op) or (op.min() >= 0 and op.max() < len(profile.ops)), "an instance has no op")
     _require(len(distinct_values(op)) == len(profile.ops), "an op has no instance")
-    _require((instances.cpu_stop >= instances.cpu_start).all(), "an instance ends before it starts")
+    _require((instances.end_ns >= instances.start_ns).all(), "an instance ends before it starts")
     same = op[1:] == op[:-1]
-    ordered = (op[1:] > op[:-1]) | (same & (instances.cpu_start[1:] >= instances.cpu_start[:-1]))
+    ordered = (op[1:] > op[:-1]) | (same & (instances.start_ns[1:] >= instances.start_ns[:-1]))
     _require(ordered.all(), "instances are not in the order of op and start")
     names = [(op.name.encode(), op.op_id.encode()) for op in profile.ops]
     _require(all(a <= b for a, b in itertools.pairwise(names)), "ops are not in the order of their names")
@@ -61,10 +61,10 @@ def _check_owners(profile: Profile, table: Any) -> None:
         return
     _require(op.min() >= 0 and op.max() < len(profile.ops), f"{kind}: a row has no op")
     _require((instance >= 0).all() and (instance < calls[op]).all(), f"{kind}: a row has no instance")
-    if hasattr(table, "gpu_start"):
-        _require((table.gpu_stop >= table.gpu_start).all(), f"{kind}: device work ends before it starts")
-    if hasattr(table, "api_start"):
-        _require((table.api_stop >= table.api_start).all(), f"{kind}: a call ends before it starts")
+    if hasattr(table, "start_ns"):
+        _require((table.end_ns >= table.start_ns).all(), f"{kind}: device work ends before it starts")
+    if hasattr(table, "api_start_ns"):
+        _require((table.api_end_ns >= table.api_start_ns).all(), f"{kind}: a call ends before it starts")
         _require((np.diff(op) >= 0).all(), f"{kind}: rows are not in the order of ops")
 
 
@@ -80,7 +80,7 @@ def _check_counts(capture: Capture, profile: Profile) -> None:
         _require(counts[kind] == count, f"{count} of {counts[kind]} pieces of device work ({kind.name}) have a row")
     kernel = capture.work.kind == WorkKind.KERNEL
     duration = int((capture.work.end_ns - capture.work.start_ns)[kernel].sum())
-    _require(duration == int((profile.kernels.gpu_stop - profile.kernels.gpu_start).sum()), "kernel time changed")
+    _require(duration == int((profile.kernels.end_ns - profile.kernels.start_ns).sum()), "kernel time changed")
 
 
 def _check_iterations(profile: Profile) -> None:

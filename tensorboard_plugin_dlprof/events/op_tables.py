@@ -152,8 +152,8 @@ def _instances(drafts: Drafts, rows: Int64s, op: Int32s, texts: DraftTexts, stri
 
     return Instances(
         op=op,
-        cpu_start=drafts.start_ns[rows],
-        cpu_stop=drafts.end_ns[rows],
+        start_ns=drafts.start_ns[rows],
+        end_ns=drafts.end_ns[rows],
         process_id=drafts.process_id[rows],
         thread_id=drafts.thread_id[rows],
         input_names=column(lambda item: item.input_names),

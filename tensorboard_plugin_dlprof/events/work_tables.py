@@ -101,7 +101,7 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
     classes = {text: classifier.classify(strings[text], strings[short]) for text, short in short_of.items()}
     unit = np.zeros(len(strings), np.int8)
     unit[list(classes)] = [each.matrix_unit for each in classes.values()]
-    api_start, api_stop, process, thread = placed.api(rows)
+    api_start, api_end, process, thread = placed.api(rows)
     call = placed.links.work_call[rows]
     return Kernels(
         op=placed.op(drafts),
@@ -109,10 +109,10 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
         name=name,
         long_name=long_name,
         matrix_unit=unit[long_name],
-        api_start=api_start,
-        api_stop=api_stop,
-        gpu_start=work.start_ns[rows],
-        gpu_stop=work.end_ns[rows],
+        api_start_ns=api_start,
+        api_end_ns=api_end,
+        start_ns=work.start_ns[rows],
+        end_ns=work.end_ns[rows],
         grid=work.grid[rows],
         block=work.block[rows],
         device=work.device[rows],
@@ -141,15 +141,15 @@ def copies(placed: Placed, kind: WorkKind) -> Copies:
     drafts = placed.owners.of_work[rows]
     order = placed.sorted(rows, drafts, name, placed.api(rows)[0], work.start_ns[rows])
     rows, name, drafts, label = rows[order], name[order], drafts[order], label[order]
-    api_start, api_stop, process, thread = placed.api(rows)
+    api_start, api_end, process, thread = placed.api(rows)
     return Copies(
         op=placed.op(drafts),
         instance=placed.instance(drafts),
         name=name.astype(np.int32),
-        api_start=api_start,
-        api_stop=api_stop,
-        gpu_start=work.start_ns[rows],
-        gpu_stop=work.end_ns[rows],
+        api_start_ns=api_start,
+        api_end_ns=api_end,
+        start_ns=work.start_ns[rows],
+        end_ns=work.end_ns[rows],
         num_bytes=work.num_bytes[rows],
         copy_kind=work.copy_kind[rows] if kind == WorkKind.MEMCPY else np.full(len(rows), -1, np.int32),
         device=work.device[rows],
@@ -208,8 +208,8 @@ def _call_columns(placed: Placed, rows: Int64s) -> tuple[Int64s, dict[str, Any]]
         "op": placed.op(drafts),
         "instance": placed.instance(drafts),
         "name": capture.calls.name[rows],
-        "api_start": capture.calls.start_ns[rows],
-        "api_stop": capture.calls.end_ns[rows],
+        "api_start_ns": capture.calls.start_ns[rows],
+        "api_end_ns": capture.calls.end_ns[rows],
         "process_id": placed.links.call_process[rows],
         "thread_id": thread_ids[capture.calls.thread[rows]],
     }
@@ -224,8 +224,8 @@ def graphs(placed: Placed) -> GraphLaunches:
     return GraphLaunches(
         op=placed.op(drafts),
         instance=placed.instance(drafts),
-        gpu_start=work.start_ns[rows],
-        gpu_stop=work.end_ns[rows],
+        start_ns=work.start_ns[rows],
+        end_ns=work.end_ns[rows],
         device=work.device[rows],
         stream=work.stream[rows],
     )

@@ -256,9 +256,9 @@ def _hot_module(profile: Profile, history: History) -> _Hot | None:
     if not innermost:
         return None
     kernels, candidate = profile.kernels, profile.iterations[0]
-    own = (kernels.op >= 0) & (_iteration_of(kernels.api_start, candidate) >= 0)
+    own = (kernels.op >= 0) & (_iteration_of(kernels.api_start_ns, candidate) >= 0)
     time_ns = np.zeros(len(profile.ops), np.int64)
-    np.add.at(time_ns, kernels.op[own], kernels.gpu_stop[own] - kernels.gpu_start[own])
+    np.add.at(time_ns, kernels.op[own], kernels.end_ns[own] - kernels.start_ns[own])
     forward = [(op.name, int(time_ns[row])) for row, op in enumerate(profile.ops) if op.direction == FORWARD]
     costs = _by_module(forward)
     count = max(len(candidate.values), 1)
@@ -367,8 +367,8 @@ def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, An
     calls = profile.calls
     names = distinct_values(calls.name).tolist()
     allocates = [name for name in names if blocking_class(profile.strings[name]) == "allocation"]
-    rows = are_among(calls.name, allocates) & (_iteration_of(calls.api_start, candidate) > 0)
-    cost_ns = int((calls.api_stop[rows] - calls.api_start[rows]).sum())
+    rows = are_among(calls.name, allocates) & (_iteration_of(calls.api_start_ns, candidate) > 0)
+    cost_ns = int((calls.api_end_ns[rows] - calls.api_start_ns[rows]).sum())
     cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
     title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"
     action = "Give the inputs of all iterations the same shapes, and do not call empty_cache in the loop."

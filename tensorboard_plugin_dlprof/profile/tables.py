@@ -60,8 +60,8 @@ class Instances(msgspec.Struct):
     """Calls of ops: one row per call."""
 
     op: Int32s
-    cpu_start: Int64s
-    cpu_stop: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
     process_id: Int64s
     thread_id: Int64s
     input_names: Int32s
@@ -89,7 +89,7 @@ class SubOps(msgspec.Struct):
 
 
 class Kernels(msgspec.Struct):
-    """Kernel launches. ``api_start`` and ``api_stop`` equal ``gpu_start`` if no call was recorded."""
+    """Kernel launches. ``api_start_ns`` and ``api_end_ns`` equal ``start_ns`` if no call was recorded."""
 
     op: Int32s
     instance: Int32s
@@ -98,10 +98,10 @@ class Kernels(msgspec.Struct):
     long_name: Int32s
     matrix_unit: Int8s
     """``MatrixUnit``; DLProf's ``uses_tc`` is 1 for YES only."""
-    api_start: Int64s
-    api_stop: Int64s
-    gpu_start: Int64s
-    gpu_stop: Int64s
+    api_start_ns: Int64s
+    api_end_ns: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
     grid: Int32s
     """Shape (n, 3)."""
     block: Int32s
@@ -147,10 +147,10 @@ class Copies(msgspec.Struct):
     instance: Int32s
     name: Int32s
     """Name of the API call."""
-    api_start: Int64s
-    api_stop: Int64s
-    gpu_start: Int64s
-    gpu_stop: Int64s
+    api_start_ns: Int64s
+    api_end_ns: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
     num_bytes: Int64s
     """-1 if not recorded."""
     copy_kind: Int32s
@@ -170,8 +170,8 @@ class Syncs(msgspec.Struct):
     op: Int32s
     instance: Int32s
     name: Int32s
-    api_start: Int64s
-    api_stop: Int64s
+    api_start_ns: Int64s
+    api_end_ns: Int64s
     sync_type: Int32s
     event_id: Int64s
     device: Int32s
@@ -185,8 +185,8 @@ class Calls(msgspec.Struct):
     op: Int32s
     instance: Int32s
     name: Int32s
-    api_start: Int64s
-    api_stop: Int64s
+    api_start_ns: Int64s
+    api_end_ns: Int64s
     process_id: Int64s
     thread_id: Int64s
 
@@ -196,8 +196,8 @@ class GraphLaunches(msgspec.Struct):
 
     op: Int32s
     instance: Int32s
-    gpu_start: Int64s
-    gpu_stop: Int64s
+    start_ns: Int64s
+    end_ns: Int64s
     device: Int32s
     stream: Int64s
 

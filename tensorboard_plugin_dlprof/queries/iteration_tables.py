@@ -61,9 +61,9 @@ _COLUMNS = (
            "Start of the call that launched the kernel, on the host.", "kernel.api_start_ns", order="node.position",
            ranked="SELECT kernel.api_start_ns FROM iteration_kernels AS node JOIN kernels AS kernel "
            f"ON kernel.id = node.kernel_id WHERE {_SCOPE} AND node.position = :place"),
-    Column("gpu_start_ns", "GPU Start", "duration_ns", "When the kernel started on the GPU.", "node.start_ns",
+    Column("gpu_start_ns", "GPU Start", "duration_ns", "When the kernel started on the GPU.", "node.gpu_start_ns",
            hidden=True),
-    Column("gpu_time_ns", "GPU Time", "duration_ns", "How long the kernel ran on the GPU.", "node.duration_ns"),
+    Column("gpu_time_ns", "GPU Time", "duration_ns", "How long the kernel ran on the GPU.", "node.gpu_time_ns"),
     _of_launch(Column("using_tensor_cores", "Uses TC", "boolean",
                       "The kernel uses Tensor Cores; empty if that is unknown.",
                       "CASE WHEN launch.uses_tc OR class.matrix_unit IS NOT 2 THEN launch.uses_tc END", nullable=True)),

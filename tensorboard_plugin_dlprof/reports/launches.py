@@ -37,8 +37,8 @@ _ITERATION = (
 )
 
 _NUMBERS_SQL = (
-    "SELECT node.iteration, node.read_only_ops_id, launch.name_id, launch.device_id, node.start_ns, node.duration_ns, "
-    "kernel.api_start_ns, kernel.api_duration_ns, launch.uses_tc, launch.grid_id, launch.block_id, "
+    "SELECT node.iteration, node.read_only_ops_id, launch.name_id, launch.device_id, node.gpu_start_ns, "
+    "node.gpu_time_ns, kernel.api_start_ns, kernel.api_time_ns, launch.uses_tc, launch.grid_id, launch.block_id, "
     "instance.input_shapes_id, instance.parameters_id, instance.output_shapes_id, launch.long_name_id "
     "FROM (SELECT * FROM iteration_kernels WHERE aggr_id = :aggregation "
     "AND read_only_ops_id IN (SELECT id FROM read_only_ops WHERE domain_id = :domain) "

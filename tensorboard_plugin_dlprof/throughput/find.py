@@ -61,19 +61,19 @@ class _Finder:
         ops = profile.ops
         layers = _rows(instances, [row for row, op in enumerate(ops) if _is_of(FIRST_LAYERS, op)])
         backward = _rows(instances, [row for row, op in enumerate(ops) if op.direction == _BACKWARD])
-        self._backward_ns = np.sort(instances.cpu_start[backward])
+        self._backward_ns = np.sort(instances.start_ns[backward])
         # What backward passes compute again (checkpointing) is no new batch.
         self._layers = layers[~_within(instances, layers, backward)]
-        self._layers = self._layers[np.argsort(instances.cpu_start[self._layers], kind="stable")]
-        self._start_ns = instances.cpu_start[self._layers]
+        self._layers = self._layers[np.argsort(instances.start_ns[self._layers], kind="stable")]
+        self._start_ns = instances.start_ns[self._layers]
         confirming = _rows(instances, [row for row, op in enumerate(ops) if _is_of(CONFIRMING, op)])
         confirming = confirming[~_within(instances, confirming, backward)]
-        self._confirming = confirming[np.argsort(instances.cpu_start[confirming], kind="stable")]
-        self._confirming_ns = instances.cpu_start[self._confirming]
+        self._confirming = confirming[np.argsort(instances.start_ns[confirming], kind="stable")]
+        self._confirming_ns = instances.start_ns[self._confirming]
         self._leading = self._leading_sizes()
         attention = _rows(instances, [row for row, op in enumerate(ops) if _is_of(ATTENTION, op)])
-        self._attention = attention[np.argsort(instances.cpu_start[attention], kind="stable")]
-        self._attention_ns = instances.cpu_start[self._attention]
+        self._attention = attention[np.argsort(instances.start_ns[attention], kind="stable")]
+        self._attention_ns = instances.start_ns[self._attention]
         # Calls of one place in the model may be several ops, by their occurrence in the iteration.
         places: dict[tuple[str, str], int] = {}
         of_op = [places.setdefault((op.name, op.op_type), len(places)) for op in ops]
@@ -101,7 +101,7 @@ class _Finder:
         is_same = instances.input_shapes[same] == instances.input_shapes[row]
         same = same[is_same & (self._place[first:last] == self._place[first])]
         # Which backward passes have begun, and the thread: each pair of them is a batch of its own.
-        begun = np.searchsorted(self._backward_ns, instances.cpu_start[same])
+        begun = np.searchsorted(self._backward_ns, instances.start_ns[same])
         backward = np.searchsorted(self._backward_ns, stop_ns) > np.searchsorted(self._backward_ns, start_ns)
         if not backward and len(same) > 1 and self._profile.ops[instances.op[row]].op_type in _REPEATS:
             return []
@@ -109,13 +109,13 @@ class _Finder:
         counted = same[np.sort(own)]
         if not self._are_alike(counted, first, last):
             return []
-        return [(int(instances.cpu_start[place]), batch) for place in counted.tolist()]
+        return [(int(instances.start_ns[place]), batch) for place in counted.tolist()]
 
     def _contradicts(self, samples: int, row: int, stop_ns: int) -> bool:
         """Whether a later layer of a first one gets what is no multiple of the samples, so that these are parts of
         samples, such as the pictures of a film, or tokens."""
         instances = self._profile.instances
-        first, last = np.searchsorted(self._confirming_ns, (instances.cpu_start[row], stop_ns))
+        first, last = np.searchsorted(self._confirming_ns, (instances.start_ns[row], stop_ns))
         own = instances.thread_id[self._confirming[first:last]] == instances.thread_id[row]
         return bool((self._leading[first:last][own] % samples != 0).any())
 
@@ -187,11 +187,11 @@ def _within(instances: Instances, rows: Int64s, others: Int64s) -> np.ndarray[tu
         around = others[instances.thread_id[others] == thread]
         if not len(around):
             continue
-        around = around[np.argsort(instances.cpu_start[around], kind="stable")]
-        until = np.append(np.int64(-1), np.maximum.accumulate(instances.cpu_stop[around]))
+        around = around[np.argsort(instances.start_ns[around], kind="stable")]
+        until = np.append(np.int64(-1), np.maximum.accumulate(instances.end_ns[around]))
         own = instances.thread_id[rows] == thread
-        time = instances.cpu_start[rows]
-        inside |= own & (time < until[np.searchsorted(instances.cpu_start[around], time, side="right")])
+        time = instances.start_ns[rows]
+        inside |= own & (time < until[np.searchsorted(instances.start_ns[around], time, side="right")])
     return inside
 
 

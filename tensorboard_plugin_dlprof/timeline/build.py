@@ -90,13 +90,17 @@ class _Calls:
         process, thread = (np.concatenate(column) for column in zip(*threads, strict=True))
         start = np.concatenate(
             [
-                profile.syncs.api_start,
-                *(table.api_start[rows] for table, rows in tables),
-                profile.calls.api_start[other],
+                profile.syncs.api_start_ns,
+                *(table.api_start_ns[rows] for table, rows in tables),
+                profile.calls.api_start_ns[other],
             ]
         )
         stop = np.concatenate(
-            [profile.syncs.api_stop, *(table.api_stop[rows] for table, rows in tables), profile.calls.api_stop[other]]
+            [
+                profile.syncs.api_end_ns,
+                *(table.api_end_ns[rows] for table, rows in tables),
+                profile.calls.api_end_ns[other],
+            ]
         )
         names = [profile.syncs.name, _launch_names(profile)[tables[0][1]]]
         names += [table.name[rows] for table, rows in tables[1:]] + [profile.calls.name[other]]
@@ -152,7 +156,9 @@ def _shown_calls(profile: Profile) -> Int64s:
     named = [
         text for text in distinct_values(calls.name).tolist() if call_class(strings[text]) in (LAUNCH_CALL, SYNC_CALL)
     ]
-    return np.flatnonzero((calls.api_stop - calls.api_start >= SHORTEST_OTHER_CALL_NS) | are_among(calls.name, named))
+    return np.flatnonzero(
+        (calls.api_end_ns - calls.api_start_ns >= SHORTEST_OTHER_CALL_NS) | are_among(calls.name, named)
+    )
 
 
 def _numbered_pairs(process: Int64s, thread: Int64s) -> tuple[list[tuple[int, int]], Int64s]:
@@ -169,15 +175,15 @@ def _op_tracks(profile: Profile) -> Iterator[Track]:
     named = np.array([op.eligibility != Eligibility.UNASSOCIATED for op in profile.ops], np.bool_)
     if not len(named):
         return
-    rows = np.flatnonzero(named[instances.op] & (instances.cpu_stop > instances.cpu_start))
+    rows = np.flatnonzero(named[instances.op] & (instances.end_ns > instances.start_ns))
     threads, number = _numbered_pairs(instances.process_id[rows], instances.thread_id[rows])
     for index, (process, thread) in enumerate(threads):
         some = rows[number == index]
-        order = some[np.lexsort((-instances.cpu_stop[some], instances.cpu_start[some]))]
+        order = some[np.lexsort((-instances.end_ns[some], instances.start_ns[some]))]
         yield Track(
             OP,
-            instances.cpu_start[order],
-            instances.cpu_stop[order],
+            instances.start_ns[order],
+            instances.end_ns[order],
             process=process,
             thread=thread,
             ref=instances.op[order].astype(np.int64),
@@ -221,7 +227,7 @@ class _Work:
             else:
                 of_class = np.full(len(rows), (COPY, SET, GRAPH)[number - 1], np.int8)
             call = calls.of(number)[rows] if number < 3 else np.full(len(rows), -1, np.int64)
-            self.columns.append((table.gpu_start[rows], table.gpu_stop[rows], of_class, rows, call, table.stream[rows]))
+            self.columns.append((table.start_ns[rows], table.end_ns[rows], of_class, rows, call, table.stream[rows]))
         self.start, self.stop, self.work_class, self.ref, self.call, self.stream = (
             np.concatenate(column) for column in zip(*self.columns, strict=True)
         )

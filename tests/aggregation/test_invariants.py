@@ -115,7 +115,7 @@ def _notes(database: Path) -> list[Note]:
 def test_a_broken_rule_of_an_import_is_kept_in_the_database_and_shown(tmp_path: Path) -> None:
     """Calls that end before they begin, which no importer gives: the profile is written, with a warning."""
     profile, _ = made()
-    profile.instances.cpu_stop = profile.instances.cpu_start - 5
+    profile.instances.end_ns = profile.instances.start_ns - 5
     source = write_trace(tmp_path / "a.json")
     database = tmp_path / "a.dlprof_dldb.sqlite"
     said = write_database(database, source, profile, lambda: results_of(profile, Selection(), "source"))

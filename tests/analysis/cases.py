@@ -223,8 +223,8 @@ def graphs(share: float) -> Profile:
 def early(share: float) -> Profile:
     """A share of a thousand kernels begin 5 us before their calls."""
     profile = scene(lambda step: step.good(0, STEP_NS), steps=1000)
-    moved = profile.kernels.api_start[: round(share * 1000)]
-    moved[:] = profile.kernels.gpu_start[: len(moved)] + 5_000
+    moved = profile.kernels.api_start_ns[: round(share * 1000)]
+    moved[:] = profile.kernels.start_ns[: len(moved)] + 5_000
     return profile
 
 

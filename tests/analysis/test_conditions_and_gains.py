@@ -256,7 +256,7 @@ def test_a_larger_batch_is_for_kernels_that_are_small_by_number_and_by_time(smal
             step.good(STEP_NS - small_ns * (10 - number) / 10, STEP_NS - small_ns * (9 - number) / 10)
 
     profile = with_memory(scene(body), 1)
-    long = profile.kernels.gpu_stop - profile.kernels.gpu_start > 0.1 * STEP_NS
+    long = profile.kernels.end_ns - profile.kernels.start_ns > 0.1 * STEP_NS
     profile.kernels.grid = np.repeat(np.where(long, 10_000, 1)[:, None], 3, axis=1)
     assert ("batch_size_detector" in findings_of(profile)) == speaks
 

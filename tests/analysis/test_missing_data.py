@@ -27,7 +27,7 @@ def test_graphs_recorded_as_a_whole_hide_their_kernels() -> None:
 def test_graphs_that_took_no_time_hide_nothing() -> None:
     """Nor is there a kernel that did."""
     profile = graphs(0.6)
-    profile.graphs.gpu_stop, profile.kernels.gpu_stop = profile.graphs.gpu_start, profile.kernels.gpu_start
+    profile.graphs.end_ns, profile.kernels.end_ns = profile.graphs.start_ns, profile.kernels.start_ns
     assert "cuda_graph_detector" not in {finding.detector for finding in verdict(profile).findings}
 
 

@@ -94,8 +94,8 @@ def test_evidence_of_ops_is_of_those_that_a_page_can_open(detector: str) -> None
     profile = CASES[detector].make(well_over(CASES[detector]))
     steps, calls = profile.iterations[0], profile.instances
     last = int(steps.values[-1])
-    begins_in_last = calls.cpu_start >= steps.start_ns[-1]
-    calls.cpu_start = np.where(begins_in_last, steps.start_ns[-1] - 1, calls.cpu_start)
+    begins_in_last = calls.start_ns >= steps.start_ns[-1]
+    calls.start_ns = np.where(begins_in_last, steps.start_ns[-1] - 1, calls.start_ns)
     selection = Selection(iter_start=last, iter_stop=last)
     aggregated = {profile.ops[row].op_id for row in aggregate(profile, selection).op_nodes.op.tolist()}
     named = {row.key for said in verdict(profile, selection).findings for row in said.evidence if row.kind == "op"}

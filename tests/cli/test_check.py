@@ -69,7 +69,7 @@ def test_every_real_database_is_well(capsys: Captured) -> None:
         ("DELETE FROM kernels WHERE id = 1", "Row counts"),
         ("DELETE FROM ext_row_counts", "Row counts"),
         ("UPDATE model_summary SET gpu_utilization = 140", "Every gpu_utilization of model_summary is from 0 to 100 %"),
-        ("UPDATE kernels SET duration_ns = -5", "No row of read_only_kernels ends before it starts"),
+        ("UPDATE kernels SET gpu_time_ns = -5", "No row of read_only_kernels ends before it starts"),
         ("UPDATE ext_aggregations SET cpu_ns = cpu_ns + 1", "The parts of the wall time add up"),
         ("UPDATE ext_aggregations SET gpu_busy_ns = wall_ns + 1", "The GPU is not busy for longer than the wall time"),
         (

@@ -192,8 +192,8 @@ def test_a_database_without_our_tables_reads_back(change: Change, opened: Opened
         "UPDATE kernels SET op_instance = 5",
         "UPDATE kernels SET op_instance = -1",
         "UPDATE launches SET grid_id = 99",
-        "UPDATE kernels SET start_ns = 'soon'",
-        "UPDATE kernels SET start_ns = 9e999",
+        "UPDATE kernels SET gpu_start_ns = 'soon'",
+        "UPDATE kernels SET gpu_start_ns = 9e999",
         "UPDATE kernels SET launch_id = 9",
         "DELETE FROM read_only_ops",
     ],
@@ -208,7 +208,7 @@ def test_a_missing_text_loses_only_a_name(change: Change, opened: Opened) -> Non
     """The numbers are still right."""
     profile = read_profile(opened(change("DELETE FROM dictionary WHERE string = 'kernel'")))
     assert profile.strings[int(profile.kernels.name[0])] == ""
-    assert profile.kernels.gpu_stop.tolist() == [2]
+    assert profile.kernels.end_ns.tolist() == [2]
 
 
 def test_databases_are_known_by_their_content(change: Change, tmp_path: Path, opened: Opened) -> None:

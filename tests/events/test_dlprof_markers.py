@@ -95,7 +95,7 @@ def test_ops_from_markers() -> None:
     }
     assert set(calls(profile).values()) == {1}
     assert kernels(profile) == {"RELU_1": ["relu"], "MUL_1": ["mul"]}
-    assert profile.instances.cpu_start.tolist()[:2] == [5, 205]
+    assert profile.instances.start_ns.tolist()[:2] == [5, 205]
     assert profile.dlprof_markers
     assert [(item.start_ns.tolist(), item.stop_ns.tolist()) for item in profile.iterations] == [([0], [615])]
 

@@ -21,7 +21,7 @@ def test_occurrence_in_the_iteration_tells_calls_apart() -> None:
     """The second ``linear`` of each iteration is one op, called once an iteration."""
     profile = build(steps(range(3)))
     assert calls(profile) == {"LINEAR_1": 3, "LINEAR_2": 3, "RELU_1": 3}
-    assert profile.instances.cpu_start.tolist() == [10, 110, 210, 30, 130, 230, 50, 150, 250]
+    assert profile.instances.start_ns.tolist() == [10, 110, 210, 30, 130, 230, 50, 150, 250]
 
 
 def test_ops_are_numbered_by_first_start_within_their_type() -> None:
@@ -29,7 +29,7 @@ def test_ops_are_numbered_by_first_start_within_their_type() -> None:
     profile = build(
         "b op 50-60 aten::mm\nb op 20-30 aten::relu\na op 40-45 aten::mm\na annotation 0-9 x\na op 5-8 aten::mm"
     )
-    starts = {item.op_id: profile.instances.cpu_start[row] for row, item in enumerate(profile.ops)}
+    starts = {item.op_id: profile.instances.start_ns[row] for row, item in enumerate(profile.ops)}
     assert starts == {"MM_1": 5, "MM_2": 40, "MM_3": 50, "RELU_1": 20}
     assert op(profile, "MM_1").name == "/x/mm"
 

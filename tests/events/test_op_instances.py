@@ -20,7 +20,7 @@ def test_outermost_ops_are_ops_and_the_rest_are_pieces() -> None:
     )
     assert ops(profile) == {"LINEAR_1": ("/linear", "fprop"), "RELU_1": ("/relu", "fprop")}
     assert kernels(profile) == {"LINEAR_1": ["gemm"]}
-    assert profile.instances.cpu_stop.tolist() == [100, 250]
+    assert profile.instances.end_ns.tolist() == [100, 250]
 
 
 def test_wrappers_and_annotations_are_transparent() -> None:
@@ -234,7 +234,7 @@ def test_replayed_graph_belongs_to_the_op_around_its_launch() -> None:
     assert kernels(profile) == {"GRAPHED_FORWARD_1": ["a", "b"], "CUDAGRAPHLAUNCH_1": ["c", "d"]}
     assert op(profile, "CUDAGRAPHLAUNCH_1").name == "unassociated_cudaGraphLaunch"
     assert calls(profile)["CUDAGRAPHLAUNCH_1"] == 2
-    assert (profile.graphs.gpu_start.tolist(), profile.graphs.gpu_stop.tolist()) == ([400], [900])
+    assert (profile.graphs.start_ns.tolist(), profile.graphs.end_ns.tolist()) == ([400], [900])
     assert [profile.strings[text] for text in profile.calls.name.tolist()] == ["cudaGraphLaunch"]
 
 

@@ -253,7 +253,7 @@ class BackwardOp(NamedTuple):
 
 def backward_ops(profile: Profile) -> list[BackwardOp]:
     """The backward instances by start."""
-    rows = zip(profile.instances.op.tolist(), profile.instances.cpu_start.tolist(), strict=True)
+    rows = zip(profile.instances.op.tolist(), profile.instances.start_ns.tolist(), strict=True)
     return sorted(
         BackwardOp(start, profile.ops[row].op_type) for row, start in rows if profile.ops[row].direction == "bprop"
     )

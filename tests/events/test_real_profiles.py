@@ -89,7 +89,7 @@ def test_facts_of_the_manifest(known: Facts) -> None:
     profile = read_profile(known.name)
     kernels = profile.kernels
     assert len(kernels.op) == known.kernels
-    assert int((kernels.gpu_stop - kernels.gpu_start).sum()) == known.kernel_ns
+    assert int((kernels.end_ns - kernels.start_ns).sum()) == known.kernel_ns
     if known.launched is not None:
         assert int(kernels.launched.sum()) == known.launched
     if known.inside is not None:
@@ -105,10 +105,10 @@ def test_kernels_by_step(known: Facts) -> None:
     assert best.source == "profiler_step"
     assert best.values.tolist() == list(known.steps)
     launched = profile.kernels.launched == 1
-    by_call = np.searchsorted(best.start_ns, profile.kernels.api_start[launched], side="right") - 1
+    by_call = np.searchsorted(best.start_ns, profile.kernels.api_start_ns[launched], side="right") - 1
     assert np.bincount(by_call[by_call >= 0], minlength=len(best.values)).tolist() == list(known.steps.values())
     instance = instance_rows(profile)[launched]
-    by_op = np.searchsorted(best.start_ns, profile.instances.cpu_start[instance], side="right") - 1
+    by_op = np.searchsorted(best.start_ns, profile.instances.start_ns[instance], side="right") - 1
     assert by_op.tolist() == by_call.tolist()
 
 
@@ -128,14 +128,14 @@ def test_what_goes_in_comes_out(known: Facts) -> None:
     assert counts[WorkKind.MEMSET] == len(profile.memsets.op)
     assert counts[WorkKind.GRAPH] == len(profile.graphs.op)
     rows = [profile.kernels, profile.memcpys, profile.memsets]
-    duration = sum(int((table.gpu_stop - table.gpu_start).sum()) for table in rows)
-    graphs = int((profile.graphs.gpu_stop - profile.graphs.gpu_start).sum())
+    duration = sum(int((table.end_ns - table.start_ns).sum()) for table in rows)
+    graphs = int((profile.graphs.end_ns - profile.graphs.start_ns).sum())
     assert duration + graphs == int((capture.work.end_ns - capture.work.start_ns).sum())
     launching = {
         (int(thread), int(start), int(stop))
         for table in rows
         for thread, start, stop, has in zip(
-            table.thread_id, table.api_start, table.api_stop, table.launched, strict=True
+            table.thread_id, table.api_start_ns, table.api_end_ns, table.launched, strict=True
         )
         if has
     }
@@ -158,8 +158,8 @@ def test_work_lies_with_the_instance_that_launched_it(known: Facts) -> None:
     row = instance_rows(profile)
     launched = kernels.launched == 1
     assert (instances.thread_id[row] == kernels.thread_id)[launched].all()
-    assert (instances.cpu_start[row] <= kernels.api_start)[launched].all()
-    assert (kernels.api_start <= instances.cpu_stop[row])[launched].all()
+    assert (instances.start_ns[row] <= kernels.api_start_ns)[launched].all()
+    assert (kernels.api_start_ns <= instances.end_ns[row])[launched].all()
 
 
 @pytest.mark.parametrize(
@@ -207,6 +207,6 @@ def test_no_call_of_a_network_is_an_op_of_its_own(known: Facts) -> None:
     """In profiles of several equal steps most ops are called once a step; one step would tell nothing."""
     profile = read_profile(known.name)
     best = profile.iterations[0]
-    inside = profile.instances.cpu_start >= best.start_ns[0]
+    inside = profile.instances.start_ns >= best.start_ns[0]
     counts = np.bincount(profile.instances.op[inside], minlength=len(profile.ops))
     assert np.median(counts[counts > 0]) == len(best.values)

@@ -35,8 +35,8 @@ def test_everything_happens_in_one_call_of_one_op(tmp_path: Path) -> None:
     assert (only.op_id, only.name, only.op_type, only.direction) == (
         *(OP_ID, "simple_mode_global_node_name", "simple_mode_global_node_op_type", ""),
     )
-    assert profile.instances.cpu_start.tolist() == [0]
-    assert profile.instances.cpu_stop.tolist() == [profile.info.end_ns]
+    assert profile.instances.start_ns.tolist() == [0]
+    assert profile.instances.end_ns.tolist() == [profile.info.end_ns]
     assert profile.kernels.op.tolist() == [0, 0]
     assert profile.memcpys.op.tolist() == [0]
     assert [candidate.source for candidate in profile.iterations] == ["whole_capture"]

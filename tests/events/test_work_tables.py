@@ -49,7 +49,7 @@ def test_every_call_has_rows_of_one_kind() -> None:
     assert texts(profile, "memsets") == ["cudaMemsetAsync"]
     assert profile.memsets.copy_kind.tolist() == [-1]
     assert texts(profile, "syncs") == ["cudaStreamSynchronize"]
-    assert (profile.syncs.event_id.tolist(), profile.syncs.api_stop.tolist()) == ([9], [99])
+    assert (profile.syncs.event_id.tolist(), profile.syncs.api_end_ns.tolist()) == ([9], [99])
     assert texts(profile, "calls") == ["cudaEventQuery", "cudaGetDevice"]
     assert calls(profile) == {"STEP_1": 1}
 
@@ -60,7 +60,7 @@ def test_one_call_with_several_pieces_of_work() -> None:
         "main op 0-50 f\nmain call 1-9 cudaGraphLaunch ; corr=1\n"
         "gpu0 kernel 10-20 b ; corr=1\ngpu0 kernel 20-30 a ; corr=1\ngpu0 memcpy 30-40 copy ; corr=1"
     )
-    assert (profile.kernels.api_start.tolist(), profile.memcpys.api_start.tolist()) == ([1, 1], [1])
+    assert (profile.kernels.api_start_ns.tolist(), profile.memcpys.api_start_ns.tolist()) == ([1, 1], [1])
     assert texts(profile, "kernels") == ["a", "b"]
     assert len(profile.calls.op) == 0
 
@@ -83,7 +83,7 @@ def test_rows_are_in_the_order_of_op_name_and_start() -> None:
     )
     assert [item.name for item in profile.ops] == ["/Alpha", "/zeta"]
     assert texts(profile, "kernels") == ["z", "a", "a", "b"]
-    assert profile.kernels.api_start.tolist() == [210, 20, 30, 10]
+    assert profile.kernels.api_start_ns.tolist() == [210, 20, 30, 10]
 
 
 def test_calls_outside_ops_are_unassociated() -> None:
@@ -111,7 +111,7 @@ def test_calls_outside_ops_are_unassociated() -> None:
     assert kernels(profile) == {"FILL_1": ["fill", "fill"]}
     row = [item.op_id for item in profile.ops].index("CUDADEVICESYNCHRONIZE_1")
     instance = profile.instances.op.tolist().index(row)
-    assert (profile.instances.cpu_start[instance], profile.instances.cpu_stop[instance]) == (40, 41)
+    assert (profile.instances.start_ns[instance], profile.instances.end_ns[instance]) == (40, 41)
     assert profile.coverage.unassociated_work == 3
     assert profile.coverage.unassociated_work_ns == 30
     assert profile.coverage.unlaunched_work == 0
@@ -121,11 +121,11 @@ def test_work_without_a_call_keeps_its_row() -> None:
     """The GPU start stands for the API times, the instance has no length, and it is counted."""
     profile = build("main op 0-100 aten::mm\ngpu1/5 kernel 30-70 k ; corr=9\ngpu1 kernel 80-85 k")
     assert ops(profile) == {"MM_1": ("/mm", "fprop"), "K_1": ("unassociated_k", "")}
-    assert profile.kernels.api_start.tolist() == profile.kernels.api_stop.tolist() == [30, 80]
+    assert profile.kernels.api_start_ns.tolist() == profile.kernels.api_end_ns.tolist() == [30, 80]
     assert profile.kernels.launched.tolist() == [0, 0]
     assert profile.kernels.stream.tolist() == [5, 7]
     rows = profile.instances.op == next(i for i, item in enumerate(profile.ops) if item.op_id == "K_1")
-    assert profile.instances.cpu_start[rows].tolist() == profile.instances.cpu_stop[rows].tolist() == [30, 80]
+    assert profile.instances.start_ns[rows].tolist() == profile.instances.end_ns[rows].tolist() == [30, 80]
     assert (profile.coverage.unlaunched_work, profile.coverage.unlaunched_work_ns) == (2, 45)
     assert (profile.coverage.unassociated_work, profile.coverage.unassociated_work_ns) == (2, 45)
 
@@ -229,9 +229,9 @@ def test_empty_capture() -> None:
     [
         ("kernels", "op", 0, 99, "has no op"),
         ("kernels", "instance", 0, 5, "has no instance"),
-        ("kernels", "gpu_stop", 0, 0, "ends before it starts"),
-        ("calls", "api_stop", 0, 0, "ends before it starts"),
-        ("instances", "cpu_stop", 0, -1, "ends before it starts"),
+        ("kernels", "end_ns", 0, 0, "ends before it starts"),
+        ("calls", "api_end_ns", 0, 0, "ends before it starts"),
+        ("instances", "end_ns", 0, -1, "ends before it starts"),
         ("instances", "op", 0, 7, "has no op"),
     ],
 )
@@ -251,7 +251,7 @@ def test_integrity_counts_the_work() -> None:
     """A lost kernel is found."""
     capture = draw("gpu0 kernel 30-40 k\ngpu0 kernel 50-60 k")
     profile = build_profile(capture)
-    for column in ("op", "instance", "gpu_start", "gpu_stop", "api_start", "api_stop"):
+    for column in ("op", "instance", "start_ns", "end_ns", "api_start_ns", "api_end_ns"):
         setattr(profile.kernels, column, getattr(profile.kernels, column)[:1])
     with pytest.raises(IntegrityError, match="1 of 2 pieces"):
         check(capture, profile)
@@ -262,4 +262,4 @@ def test_columns_have_the_types_of_the_tables() -> None:
     profile = build("main op 5-100 aten::mm\nmain call 10-15 l ; corr=1\ngpu0 kernel 30-40 k ; corr=1")
     assert profile.kernels.op.dtype == profile.kernels.instance.dtype == profile.kernels.name.dtype == np.int32
     assert profile.kernels.matrix_unit.dtype == profile.kernels.launched.dtype == np.int8
-    assert profile.instances.cpu_start.dtype == profile.instances.process_id.dtype == np.int64
+    assert profile.instances.start_ns.dtype == profile.instances.process_id.dtype == np.int64

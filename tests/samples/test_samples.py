@@ -81,11 +81,11 @@ def test_importer_finds_the_device_work_that_was_put_in(name: str, profiles: dic
     """Kernels, their time, its union, Tensor Core use, copies and sets are those of ``answers.json``."""
     facts, profile = ANSWERED[name], profiles[name]
     kernels = profile.kernels
-    durations = kernels.gpu_stop - kernels.gpu_start
+    durations = kernels.end_ns - kernels.start_ns
     uses = kernels.matrix_unit == MatrixUnit.YES
     assert len(kernels.op) == facts["kernels"]
     assert durations.sum() == facts["kernel_time_ns"]
-    intervals = zip(kernels.gpu_start.tolist(), kernels.gpu_stop.tolist(), strict=True)
+    intervals = zip(kernels.start_ns.tolist(), kernels.end_ns.tolist(), strict=True)
     assert union_ns(intervals) == facts["kernel_union_ns"]
     assert int(uses.sum()) == facts["tensor_core_kernels"]
     assert durations[uses].sum() == facts["tensor_core_time_ns"]
@@ -94,7 +94,7 @@ def test_importer_finds_the_device_work_that_was_put_in(name: str, profiles: dic
     assert profile.memcpys.num_bytes.sum() == facts["copied_bytes"]
     assert len(profile.memsets.op) == facts["sets"]
     assert len(profile.graphs.op) == facts.get("graph_launches", 0)
-    assert (profile.graphs.gpu_stop - profile.graphs.gpu_start).sum() == facts.get("graph_time_ns", 0)
+    assert (profile.graphs.end_ns - profile.graphs.start_ns).sum() == facts.get("graph_time_ns", 0)
     assert [device.name for device in profile.devices if device.name][:1] == [facts["gpu"]]
     assert profile.info.rank == facts["rank"]
 
@@ -107,7 +107,7 @@ def test_importer_finds_the_iterations_that_were_put_in(name: str, profiles: dic
     assert best.values.tolist() == [iteration["value"] for iteration in facts]
     durations = [iteration["duration_ns"] for iteration in facts]
     np.testing.assert_array_equal(best.stop_ns - best.start_ns, durations)
-    launched = profile.kernels.api_start
+    launched = profile.kernels.api_start_ns
     within = [
         int(((launched >= start) & (launched < stop)).sum())
         for start, stop in zip(best.start_ns, best.stop_ns, strict=True)
@@ -145,8 +145,8 @@ def test_two_ranks_finish_each_collective_together(profiles: dict[str, Profile])
         profile = profiles[f"generated-transformer-bf16-rank{rank}.pt.trace.json.gz"]
         names = np.array(profile.strings.texts())[profile.kernels.long_name]
         selected = np.char.startswith(names, "ncclDevKernel")
-        ends.append(np.sort(profile.kernels.gpu_stop[selected]) + profile.info.base_time_ns)
-        waits.append(int((profile.kernels.gpu_stop - profile.kernels.gpu_start)[selected].sum()))
+        ends.append(np.sort(profile.kernels.end_ns[selected]) + profile.info.base_time_ns)
+        waits.append(int((profile.kernels.end_ns - profile.kernels.start_ns)[selected].sum()))
     np.testing.assert_array_equal(ends[0], ends[1])
     assert waits[0] > 2 * waits[1]
 

@@ -52,7 +52,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
         return None
     table = signals.profile.memcpys
     rows, length = inside(signals, table, np.flatnonzero(table.device == most[0].device))
-    alone = _alone(signals, most[0], table.gpu_start[rows], table.gpu_stop[rows])
+    alone = _alone(signals, most[0], table.start_ns[rows], table.end_ns[rows])
     rows, length, alone = rows[alone > 0], length[alone > 0], alone[alone > 0]
     if not len(rows):
         return None
@@ -127,7 +127,7 @@ def _between_pages(signals: Signals, device: DeviceDiagnosis) -> dict[int, int]:
     idle_ns = {}
     for kind in UNIFIED_COPIES:
         moves = (table.device == device.device) & (table.copy_kind == kind)
-        ends = idle & np.isin(pieces.stop_ns, table.gpu_start[moves])
+        ends = idle & np.isin(pieces.stop_ns, table.start_ns[moves])
         idle_ns[kind] = int(pieces.length_ns[ends].sum()) // max(len(signals.diagnosis.selected), 1)
     return idle_ns
 
@@ -277,9 +277,9 @@ def _copying(signals: Signals, transfers: Transfers, reported: Int64s) -> tuple[
                 ),
                 call=call or op.op_type,
                 device=transfers.device.device,
-                iteration=iteration_of(signals, int(table.gpu_start[longest])),
-                from_ns=int(table.gpu_start[longest]),
-                to_ns=int(table.gpu_stop[longest]),
+                iteration=iteration_of(signals, int(table.start_ns[longest])),
+                from_ns=int(table.start_ns[longest]),
+                to_ns=int(table.end_ns[longest]),
             )
         )
     return tuple(rows)

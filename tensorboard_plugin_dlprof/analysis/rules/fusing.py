@@ -257,12 +257,12 @@ def _span(signals: Signals, kernels: Bools) -> int:
     number = number.reshape(-1)
     first = np.full(len(values), np.iinfo(np.int64).max)
     last = np.zeros(len(values), np.int64)
-    np.minimum.at(first, number, table.gpu_start[rows])
-    np.maximum.at(last, number, table.gpu_stop[rows])
+    np.minimum.at(first, number, table.start_ns[rows])
+    np.maximum.at(last, number, table.end_ns[rows])
     others = signals.kernel[~kernels]
-    busy = union(table.gpu_start[others], table.gpu_stop[others])
+    busy = union(table.start_ns[others], table.end_ns[others])
     spans = union(first, last)
-    mine = length(union(table.gpu_start[rows], table.gpu_stop[rows]))
+    mine = length(union(table.start_ns[rows], table.end_ns[rows]))
     return max(length(subtract(spans, busy)), mine)
 
 

@@ -147,14 +147,14 @@ def _loading_ns(signals: Signals, device: DeviceDiagnosis) -> int:
     selected[signals.diagnosis.selected] = True
     rows = np.flatnonzero(waits[pieces.cause] & selected[pieces.window])
     mine = np.flatnonzero(table.device == device.device)
-    mine = mine[np.argsort(table.gpu_start[mine], kind="stable")]
+    mine = mine[np.argsort(table.start_ns[mine], kind="stable")]
     if not len(rows) or not len(mine):
         return 0
     first = np.zeros(len(mine), np.bool_)
     first[np.unique(table.long_name[mine], return_index=True)[1]] = True
-    blocked = table.api_stop[mine] - table.api_start[mine] >= BLOCK_NS
-    place = np.minimum(np.searchsorted(table.gpu_start[mine], pieces.stop_ns[rows]), len(mine) - 1)
-    loads = first[place] & blocked[place] & (table.gpu_start[mine[place]] == pieces.stop_ns[rows])
+    blocked = table.api_end_ns[mine] - table.api_start_ns[mine] >= BLOCK_NS
+    place = np.minimum(np.searchsorted(table.start_ns[mine], pieces.stop_ns[rows]), len(mine) - 1)
+    loads = first[place] & blocked[place] & (table.start_ns[mine[place]] == pieces.stop_ns[rows])
     return int(pieces.length_ns[rows[loads]].sum()) // max(int(selected.sum()), 1)
 
 

@@ -192,10 +192,10 @@ def clocks_apart(signals: Signals) -> Lacks | None:
     """Work that begins before the call that asks for it: the clocks of host and GPU are apart, or drift."""
     profile = signals.profile
     tables = (profile.kernels, profile.memcpys, profile.memsets)
-    ahead = np.concatenate([table.api_start - table.gpu_start for table in tables])
+    ahead = np.concatenate([table.api_start_ns - table.start_ns for table in tables])
     early = ahead[ahead > thresholds.EARLY_WORK_NS]
     # Work without a recorded call has that of its own begin.
-    asked = sum(int(np.count_nonzero(table.api_stop != table.gpu_start)) for table in tables)
+    asked = sum(int(np.count_nonzero(table.api_end_ns != table.start_ns)) for table in tables)
     if not len(early) or len(early) <= thresholds.EARLY_WORK_FRACTION * asked:
         return None
     return Lacks(

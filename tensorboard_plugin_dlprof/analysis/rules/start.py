@@ -102,10 +102,10 @@ def _before(signals: Signals, device: int) -> tuple[int, str, int]:
     least = thresholds.COLD_FRACTION * signals.diagnosis.mean_wall_ns
     if lead is None or lead["parts"]["blocked"] < least or not len(calls.name):
         return 0, "", 0
-    begun = np.flatnonzero(calls.api_start < signals.diagnosis.start_ns[0])
+    begun = np.flatnonzero(calls.api_start_ns < signals.diagnosis.start_ns[0])
     if not len(begun):
         return 0, "", 0
-    length = calls.api_stop[begun] - calls.api_start[begun]
+    length = calls.api_end_ns[begun] - calls.api_start_ns[begun]
     longest = int(length.argmax())
     if length[longest] < least:
         return 0, "", 0
@@ -240,22 +240,22 @@ def _work_grown(
     """The kernel or copy that takes longer in some iterations than in others by most, and by how much."""
     diagnosis, strings = signals.diagnosis, signals.profile.strings
     table = signals.profile.memcpys if part == Part.COPY else signals.profile.kernels
-    window = np.searchsorted(diagnosis.start_ns, table.gpu_start, side="right") - 1
+    window = np.searchsorted(diagnosis.start_ns, table.start_ns, side="right") - 1
     share = np.zeros(len(diagnosis.start_ns) + 1)
     share[list(one)], share[list(other)] = 1 / len(one), -1 / len(other)
-    inside = (window >= 0) & (table.gpu_start < diagnosis.stop_ns[window]) & (table.device == device)
+    inside = (window >= 0) & (table.start_ns < diagnosis.stop_ns[window]) & (table.device == device)
     rows = np.flatnonzero(inside & (share[window] != 0))
     if not len(rows):
         return None
     names, number = numbered(table.name[rows])
-    length, sign = (table.gpu_stop - table.gpu_start)[rows], share[window[rows]]
+    length, sign = (table.end_ns - table.start_ns)[rows], share[window[rows]]
     more = np.bincount(number, weights=length * sign)
     most = int(more.argmax())
     mine = (number == most) & (sign > 0)
     if not mine.any():
         return None
     name, longest = strings[int(names[most])], rows[mine][length[mine].argmax()]
-    begin, end = int(table.gpu_start[longest]), int(table.gpu_stop[longest])
+    begin, end = int(table.start_ns[longest]), int(table.end_ns[longest])
     times = signals.iterations / len(one)
     evidence = Evidence(
         "kernel" if part != Part.COPY else "call",

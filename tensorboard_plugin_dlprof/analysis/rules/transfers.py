@@ -61,7 +61,7 @@ def inside(signals: Signals, table: Kernels | Copies, rows: Int64s) -> tuple[Int
     """Those of some rows that run in the typical iterations, and how long."""
     diagnosis = signals.diagnosis
     start, stop = diagnosis.start_ns[diagnosis.selected], diagnosis.stop_ns[diagnosis.selected]
-    begin, end = table.gpu_start[rows], table.gpu_stop[rows]
+    begin, end = table.start_ns[rows], table.end_ns[rows]
     length = np.zeros(len(rows), np.int64)
     window = np.searchsorted(stop, begin, side="right")
     for _ in range(2):  # what runs longer than into a second iteration is rare, and counted for two
@@ -180,9 +180,9 @@ def _names(signals: Signals, transfers: Transfers) -> tuple[Evidence, ...]:
                 path=path or strings[name],
                 call=strings[name],
                 device=transfers.device.device,
-                iteration=iteration_of(signals, int(kernels.gpu_start[longest])),
-                from_ns=int(kernels.gpu_start[longest]),
-                to_ns=int(kernels.gpu_stop[longest]),
+                iteration=iteration_of(signals, int(kernels.start_ns[longest])),
+                from_ns=int(kernels.start_ns[longest]),
+                to_ns=int(kernels.end_ns[longest]),
             )
         )
     return tuple(rows)
@@ -201,7 +201,7 @@ def _ways(signals: Signals, selected: Bools) -> tuple[str, str]:
     between pairs of ranks (tokens for experts, parts of a sequence, activations of a pipeline).
     """
     kernels = signals.profile.kernels
-    duration = np.where(selected, kernels.gpu_stop - kernels.gpu_start, 0)
+    duration = np.where(selected, kernels.end_ns - kernels.start_ns, 0)
     exchanges = signals.ops_where(_EXCHANGE, of="op_type")[kernels.op] if len(kernels.op) else selected
     names = [
         text
@@ -331,8 +331,8 @@ def _late(signals: Signals, result: Transfers) -> tuple[int, int, int] | None:
         both = min(len(waited), len(theirs))
         if not both or (kernels.name[waited[:both]] != kernels.name[theirs[:both]]).any():
             continue
-        mine = kernels.gpu_stop[waited[:both]] - kernels.gpu_start[waited[:both]]
-        his = kernels.gpu_stop[theirs[:both]] - kernels.gpu_start[theirs[:both]]
+        mine = kernels.end_ns[waited[:both]] - kernels.start_ns[waited[:both]]
+        his = kernels.end_ns[theirs[:both]] - kernels.start_ns[theirs[:both]]
         late = mine >= thresholds.LATE_TIMES * np.maximum(his, 1)
         lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.selected), 1)
         if lost and (best is None or lost > best[0]):
@@ -341,4 +341,4 @@ def _late(signals: Signals, result: Transfers) -> tuple[int, int, int] | None:
 
 
 def _by_order(kernels: Kernels, rows: Int64s) -> Int64s:
-    return rows[np.argsort(kernels.gpu_start[rows], kind="stable")]
+    return rows[np.argsort(kernels.start_ns[rows], kind="stable")]

@@ -55,9 +55,9 @@ SELECT
     id AS launch_id,
     op_instance,
     api_start AS api_start_ns,
-    api_stop - api_start AS api_duration_ns,
-    gpu_start AS start_ns,
-    gpu_stop - gpu_start AS duration_ns
+    api_stop - api_start AS api_time_ns,
+    gpu_start AS gpu_start_ns,
+    gpu_stop - gpu_start AS gpu_time_ns
 FROM read_only_kernels;
 
 CREATE VIEW iteration_kernels AS
@@ -71,8 +71,8 @@ SELECT
     kernel.id AS launch_id,
     node.read_only_ops_id AS read_only_ops_id,
     launch.name_order AS name_order,
-    kernel.gpu_start AS start_ns,
-    kernel.gpu_stop - kernel.gpu_start AS duration_ns
+    kernel.gpu_start AS gpu_start_ns,
+    kernel.gpu_stop - kernel.gpu_start AS gpu_time_ns
 FROM kernel_iteration_node AS node
 JOIN read_only_kernels AS kernel ON kernel.id = node.read_only_kernel_id
 JOIN launches AS launch ON launch.id = kernel.id;

@@ -54,10 +54,10 @@ CREATE TABLE kernels (
     id               INTEGER PRIMARY KEY,
     launch_id        INTEGER NOT NULL,          -- launches.id
     op_instance      INTEGER NOT NULL,          -- number of the call of the op, from 0
-    api_start_ns     INTEGER NOT NULL,          -- ns; start_ns where no launch call was recorded
-    api_duration_ns  INTEGER NOT NULL,          -- ns; 0 where no launch call was recorded
-    start_ns         INTEGER NOT NULL,          -- ns, on the GPU
-    duration_ns      INTEGER NOT NULL           -- ns, on the GPU
+    api_start_ns     INTEGER NOT NULL,          -- ns; gpu_start_ns where no launch call was recorded
+    api_time_ns      INTEGER NOT NULL,          -- ns; 0 where no launch call was recorded
+    gpu_start_ns     INTEGER NOT NULL,          -- ns, on the GPU
+    gpu_time_ns      INTEGER NOT NULL           -- ns, how long it ran on the GPU
 );
 
 -- The kernels of each aggregated iteration, in the order of their launch calls: what its pages are sorted and filtered by.
@@ -69,8 +69,8 @@ CREATE TABLE iteration_kernels (
     launch_id         INTEGER NOT NULL,         -- launches.id, as the kernel has it
     read_only_ops_id  INTEGER NOT NULL,         -- read_only_ops.id, as the launch has it
     name_order        INTEGER NOT NULL,         -- as the launch has it
-    start_ns          INTEGER NOT NULL,         -- ns, as the kernel has it, on the GPU
-    duration_ns       INTEGER NOT NULL,         -- ns, as the kernel has it
+    gpu_start_ns      INTEGER NOT NULL,         -- ns, as the kernel has it
+    gpu_time_ns       INTEGER NOT NULL,         -- ns, as the kernel has it
     PRIMARY KEY (aggr_id, iteration, position)
 ) WITHOUT ROWID;
 

@@ -4,5 +4,5 @@
 -- compare.
 CREATE INDEX iteration_kernels_by_op ON iteration_kernels (aggr_id, iteration, read_only_ops_id, position, name_order);
 CREATE INDEX iteration_kernels_by_name ON iteration_kernels (aggr_id, iteration, name_order, position, read_only_ops_id);
-CREATE INDEX iteration_kernels_by_duration
-    ON iteration_kernels (aggr_id, iteration, duration_ns, position, read_only_ops_id, name_order);
+CREATE INDEX iteration_kernels_by_time
+    ON iteration_kernels (aggr_id, iteration, gpu_time_ns, position, read_only_ops_id, name_order);

@@ -35,7 +35,7 @@ class RawRows:
         numbered: dict[tuple[int, int], dict[str, Any]] = {}
         count: dict[int, int] = defaultdict(int)
         table = profile.instances
-        for op, start, stop in zip(table.op.tolist(), table.cpu_start.tolist(), table.cpu_stop.tolist(), strict=True):
+        for op, start, stop in zip(table.op.tolist(), table.start_ns.tolist(), table.end_ns.tolist(), strict=True):
             instance: dict[str, Any] = {"op": ops[op], "cpu_start": start, "cpu_stop": stop}
             instance.update(kernels=[], memory=[], graphs=[], calls=[])
             numbered[op, count[op]] = instance
@@ -67,14 +67,14 @@ class RawRows:
         graphs = profile.graphs
         for row in range(len(graphs.op)):
             work = {
-                "gpu": (int(graphs.gpu_start[row]), int(graphs.gpu_stop[row])),
+                "gpu": (int(graphs.start_ns[row]), int(graphs.end_ns[row])),
                 "device": int(graphs.device[row]),
             }
             self.graphs.append(work)
             numbered[int(graphs.op[row]), int(graphs.instance[row])]["graphs"].append(work)
         for calls in (profile.syncs, profile.calls):
             for row in range(len(calls.op)):
-                span = (int(calls.api_start[row]), int(calls.api_stop[row]))
+                span = (int(calls.api_start_ns[row]), int(calls.api_end_ns[row]))
                 numbered[int(calls.op[row]), int(calls.instance[row])]["calls"].append(span)
                 self.calls.append(span)
 
@@ -82,8 +82,8 @@ class RawRows:
 def _work(profile: Profile, table: Any, row: int) -> dict[str, Any]:
     return {
         "name": profile.strings[int(table.name[row])],
-        "api": (int(table.api_start[row]), int(table.api_stop[row])),
-        "gpu": (int(table.gpu_start[row]), int(table.gpu_stop[row])),
+        "api": (int(table.api_start_ns[row]), int(table.api_end_ns[row])),
+        "gpu": (int(table.start_ns[row]), int(table.end_ns[row])),
         "device": int(table.device[row]),
     }
 

@@ -375,7 +375,7 @@ def test_work_in_command_buffers_is_found_by_names_and_by_places(tmp_path: Path)
     capture = capture_of(tmp_path, device, metadata)
     assert capture.work.copy_kind.max() == 1, "by the name of the work, where the details do not tell"
     profile = build_profile(capture)
-    names = [profile.ops[op].name for op in profile.kernels.op[np.argsort(profile.kernels.gpu_start)].tolist()]
+    names = [profile.ops[op].name for op in profile.kernels.op[np.argsort(profile.kernels.start_ns)].tolist()]
     fusion = "/f/head/add loop_add_fusion.3 (matched by name)"
     assert names == [
         *(f"/f/Dense_{layer}/dot_general gemm.{layer} (matched by name)" for layer in (1, 0)),
