@@ -30,7 +30,7 @@ from tensorboard_plugin_dlprof.runs.scan import Root
 from tests.imports.traces import write_trace
 from tests.waiting import PATIENCE_S, wait_for
 
-HEAVY = ("numpy", "pandas", "msgspec", "sqlite3", "google.protobuf", "werkzeug", "tensorboard_plugin_dlprof.routes")
+HEAVY = ("numpy", "pandas", "msgspec", "sqlite3", "google.protobuf", "werkzeug", "tensorboard_plugin_dlprof.routes.app")
 
 
 def context(logdir: Path | str, **flags: Any) -> base_plugin.TBContext:
