@@ -17,56 +17,62 @@ CUT: Final = ("...", "\N{HORIZONTAL ELLIPSIS}", "::")
 
 _WORD = Expression(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PRODUCT_ANYWHERE = Expression(
-    r"gemm(?!a(?![a-z]))|matmul|mat_mul|matrixmul|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution"
+    r"gemm(?!a(?![a-z]))|matmul|mat_mul|matri\w*?(?:mul|prod|pow|chain|squar|times)|(?:mul|prod)\w*?matri|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution"
 )
 
 _PRODUCTS_TEXT: Final = """
     addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash
-    fmha fprop gemv gmm gqa kkt linear lora matmult matrix matvec mha mla mlp mm mmq mmvq mqa mv nsa perceptron
+    fmha fprop gemv gmm gqa kkt linear lora matmult matvec mha mla mlp mm mmq mmvq mqa mv nsa perceptron
     proj projection retention sddmm sdpa sgmv spmm ssd wgrad wkv
 """
 
 _PRODUCTS: Final = frozenset(_PRODUCTS_TEXT.split())
 
+_NO_PRODUCTS: Final = frozenset(("comm", "imm", "shmm", "symm", "tmm"))
+"""Words that end as products do (``baddbmm``, ``smm``), but are communication, numbers and symmetric memory."""
+
 _EMPTY_TEXT: Final = """
-    a an and as at back backward base basic batch batched bf bf16 bfloat bfloat16 block blocked blocks bool bound
-    build bwd by class cls col cols compute coop cta cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data
-    device dim dims direction double dummy dx dy dynamic element elements emit entry epilogue execute external fast
-    feature features final first float float2 float4 fn for forward fp from full func functor fused future fwd gate
-    gating general generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves
-    head heads helper hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64
-    int8 invoke io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large last launch layer layers
-    len length lengths level lists loc local locs long low lower lru main mainloop major middle mod mode model module
-    multi multiple mxfp my n naive name nan narrow native new nf no not null num numba number nvfp of old on one
-    online op operation operator opt optimized or order out outer output outputs packed page paged pages pair pairs
-    parallel param params part partial partials pass persistent phase plus point pointer pointers points post pre
-    prim primitive process ptr ptrs pybind queries query queue ratio raw rcp record ref reference region register
-    result results rng roll round row rowmajor rows run running same seq sequence sequences sequential serial shape
-    shared shm short simple single size sizes sm small smem some space sparse spec special splits src stage staged
-    stages start stat state states static step stop stream stride strided sub symm sync t target task temp tensor
-    tensors test thread threads tile tiled tiles tiling to total tree true two type types u uncached unit unroll
-    upper use user using v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight
-    weighted weights where width window with without word words work wrapper x y z
+    a an and as at back backward base basic batch batched bf bf16 bfloat bfloat16 block blocked blocks bool bound build
+    bwd by class cls col cols compute coop cta cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data device dim
+    dims direction double dummy dx dy dynamic element elements emit entry epilogue execute external fast feature
+    features final first float float2 float4 fn for forward fp from full func functor fused future fwd gate gating
+    general generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves head heads
+    helper hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8 invoke
+    io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large last launch layer layers len length
+    level lists loc local locs long low lower lru main mainloop major middle mod mode model module multi multiple mxfp
+    my n naive name nan narrow native new nf no not null num numba number nvfp of old on one online op operation
+    operator opt optimized or order out outer output outputs packed page paged pages pair pairs parallel param params
+    part partial partials pass persistent phase plus point pointer pointers points post pre prim primitive process ptr
+    ptrs pybind queries query queue ratio raw rcp record ref reference region register result results rng roll round
+    row rowmajor rows run running same seq sequence sequences sequential serial shape shared shm short simple single
+    size sm small smem some space sparse spec special splits src stage staged stages start stat state states static
+    step stop stream stride strided sub symm sync t target task temp tensor tensors test thread threads tile tiled
+    tiles tiling to total tree true two type types u uncached unit unroll upper use user using v val valid value values
+    var vec vecs vector vectorize vectorized warp warps wave way weight weighted weights where width window with
+    without word words work wrapper x y z
 """
 
 _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
 """Words that say nothing of what a kernel does: ``fused``, ``row``, ``input``."""
 
 _SHORT_TEXT: Final = """
-    abs acc ack add adj bfs bsr cnt coo cos cpy csc csr csx cvt div ell erf exp fps hyb inc log lse lut max min mul nms
-    nnz sin sqr sub sum tan ball best cost diff dump edge face fake find flag flat free gthr iota leaf loss move node
-    path pick ping plan pong pull push rand rank recv rgba save scal sctr seed send skip snap sqrt swap trap
+    abs acc ack acos add adj all amax amin any asin atan ball bce best bfs bsr cbrt ceil celu clip cnt conj coo cos
+    cosh cost cpy csc csr csx cvt diag diff div dump edge ell elu erf erfc exp eye face fake find fix flag flat fmax
+    fmin fmod fps frac free fwt gcd glu gthr hot hyb hypot inc ind iota lcm leaf lerp log loss lse lut mark max min mip
+    mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push rand rank recv rem rgba roll
+    save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std sub sum swap tan tanh top trap
+    tree tril triu xor zeta
 """
 _SHORT: Final = frozenset(_SHORT_TEXT.split())
 """Words of three and four letters that tell what a kernel does: of elements, of sparse formats, of geometry."""
 
 _RISKY_TEXT: Final = """
-    abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
-    dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hgrn hmma
-    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank markov mesa mhc mimo mix mixer mixes
-    mixing mmac multiplication oja ozaki parallax pk precompute precond product products qkpv qmma rebased
-    recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore tensordot
-    tgmm trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
+    abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv dplr
+    dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn hmma
+    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu markov mesa mhc mimo mix mixer mixes
+    mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma rebased
+    recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore tensordot tgmm
+    trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
 """
 
 _RISKY: Final = frozenset(_RISKY_TEXT.split())
@@ -90,11 +96,11 @@ _SOFT: Final = tuple(
     for risky, excusing, not_excusing in (
         (
             "atk decode gdn hc indexer inverse kda kv kvcache logits multiply paged prefill pv qk rotate score scores",
-            "norm normalize rms rmsnorm",
+            "entropy norm normalize rms rmsnorm",
             "",
         ),
         ("qkv", "split", ""),  # A norm before it may be fused with the projection behind it.
-        ("chunk chunked mamba ssm", "split", "scan"),  # Mamba-2's scan of chunks multiplies.
+        ("chunk chunked mamba ssm", "split", "scan select store tail update"),  # Mamba-2's scan of chunks multiplies.
         ("expert experts moe router", "", ""),
         ("route", "assignments candidates compatibility cost costs move moves nodes pair vehicle", ""),
     )
@@ -107,18 +113,29 @@ done before or after the products."""
 def holds_product(head: str) -> bool:
     """Whether the function's name, without its namespaces, contains a word for a matrix product."""
     own = head.rsplit("::", 1)[-1]
-    return bool(_PRODUCT_ANYWHERE.search(own.lower())) or not _PRODUCTS.isdisjoint(words(own))
+    return bool(_PRODUCT_ANYWHERE.search(own.lower())) or any(
+        word.removesuffix("s") in _PRODUCTS or word in _PRODUCTS or (word.endswith("mm") and word not in _NO_PRODUCTS)
+        for word in words(own)
+    )
 
 
 @lru_cache(maxsize=65_536)
 def is_harmless(head: str) -> bool:
     """Whether the function's name, in which a rule has found what the kernel does, is whole and has no word of kernels
     that multiply matrices."""
-    return not (head.endswith(CUT) or is_risky(head) or (_TRITON_DIRECTION.match(head) and not is_helper(head)))
+    return not (
+        head.endswith(CUT)
+        or is_risky(head)
+        or (_TRITON_DIRECTION.match(head) and not is_helper(head))
+        or _SCAN_DIRECTION.search(head)
+    )
 
 
 _TRITON_DIRECTION = Expression(r"_(?:fwd|bwd)_")
 """How Triton's attention is called: what stands behind the direction (``_fwd_diag_kernel``) is a part of it."""
+
+_SCAN_DIRECTION = Expression(r"scan_(?:fwd|bwd)_", words=frozenset(("scan_",)))
+"""How scans of state-space models are called, which may multiply chunks."""
 
 
 def says_something(name: str) -> bool:
@@ -128,7 +145,7 @@ def says_something(name: str) -> bool:
 
 
 _SUSPICIOUS = Expression(
-    r"(?i:conv(?!er)|gemm|mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
+    r"(?i:conv(?!er)|gemm|(?<!ga|su|co)mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
     r"|tensor_?core|^triton_|^_(?:forward|backward)|persist|pipelin|speciali|swizz|^\w$)|(?<![A-Za-z])[fb]wd(?![a-z])"
     r"|_stage\d|split_?k"
 )

@@ -203,6 +203,7 @@ RULES: Final = (
          r"^_?(?:multi_head_)?jagged_(?:dense_)?flash_attention_\w*kernel$", note="tl.dot", words="flash_attention"),
     Rule("lightllm-helper", NO, "attention", "triton",
          r"^_fwd_kernel_(?:apply_penalty\w*|calcu_index\w*|init_att_window\w*|repack_kv_index|token_att[12]\w*"
+         r"|extract_\w+|gather\w*|mtp_\w+|gen_\w+"
          r"|token_softmax)$",
          note="one query by elements; plans and penalties", words="_fwd_kernel_"),
     Rule("triton-attention-copy", NO, "copy", "triton",

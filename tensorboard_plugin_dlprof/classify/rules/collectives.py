@@ -22,7 +22,8 @@ RULES: Final = (
     Rule("custom-all-reduce", NO, "collective", "custom",
          r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fus|1stage|2stage|twoshot"
          r"|oneshot|one_shot|two_shot)|(?:one|two)_?shot_?[Aa]ll_?[Rr]educe|AllReduce|\ballreduce|quickreduce"
-         r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into|ll_kernel)?\b|reduce_scatter_kernel|lamport|ar_fusion))",
+         r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into|ll_kernel)?\b|(?:^|_)reduce_scatter_(?:\w+_)?kernel|lamport"
+         r"|ar_fusion))",
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True,
          words="ar_fusion educe gather lamport"),
     Rule("moe-all-to-all", NO, "collective", "custom",

@@ -47,8 +47,6 @@ RULES: Final = (
     Rule("torchao-fp8-quantise", NO, "elementwise", "triton",
          r"^triton_fp8_blockwise_(?:act|weight)_quant_\w+$|^_triton_fp8_per_group_\w+_kernel$", "fp8",
          note="scales of blocks", knows_better=True, words="triton_fp8_blockwise_ triton_fp8_per_group_"),
-    Rule("triton-other", UNKNOWN, "other", "triton",
-         r"^triton_(?!batched_dense_vec|bmm_pool_sim|dense_to_jagged|jagged_to_dense|quantize_2d)", words="triton_"),
     # nvFuser.
     Rule("nvfuser-matmul", YES, "gemm", "nvfuser", r"\bnvfuser_(?:matmul|hopper_matmul|mma|ampere_matmul)", "@types",
          words="nvfuser_"),

@@ -62,6 +62,8 @@ RULES: Final = (
     Rule("magma", NO, "gemm", "magma",
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter", words="gemm_batched_ gemm_template_batched_kernel magma"),
+    Rule("cusolver", NO, "other", "cusolver", r"^kernel$", "@types", r"\bkernel<\w+_params_<",
+         note="cuSOLVER's factors and eigenvalues: kernel<getrf_wo_pivot_params_<float, 0>>", words="kernel"),
     Rule("cublas-triangular", NO, "other", "cublas",
          r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_"
          r"|\bgetr[fsi]_"
@@ -100,9 +102,11 @@ RULES: Final = (
          r"(?:conv6kernel|conv::kernel|ImplicitGemmConvolution|implicit_gemm|ConvUniversal).*(?:TensorOp|GMMA"
          r"|TiledMMA|MMA_Atom|SM\d+_\d+x)", words="cutlass"),
     Rule("cutlass-template", YES, "gemm", "cutlass",
-         r"^cutlass\w*::(?:Kernel\w*|device_kernel|gemm_kernel\w*)|^device_kernel|^kernel_cutlass", "@types",
-         r"TensorOp|GMMA|Wgmma|UMMA|tcgen05|MainloopSm(?:90|1[0-2]\d)|\bSM(?:70|75|80|89|90|1[0-2]\d)_\d+x\d+x\d+"
-         r"|OpClassWmma|KernelTma\w*Warp|TmaWarpSpecialized|sparse_mma", words="cutlass device_kernel"),
+         r"^cutlass\w*::(?:Kernel\w*|device_kernel|gemm_kernel\w*)|^(?:device_kernel|gemm_device$)"
+         r"|^kernel_cutlass", "@types",
+         r"MMA_Atom<(?:cute::)?SM\d+_|TensorOp|GMMA|Wgmma|UMMA|tcgen05|MainloopSm(?:90|1[0-2]\d)|\bSM(?:70|75|80|89"
+         r"|90|1[0-2]\d)_\d+x\d+x\d+"
+         r"|OpClassWmma|KernelTma\w*Warp|TmaWarpSpecialized|sparse_mma", words="cutlass device_kernel gemm_device"),
     Rule("cutlass-3-cut", YES, "gemm", "cutlass",
          r"^cutlass::device_kernel$", "@types",
          r"(?:GemmUniversalI|GemmUniversal<)N?(?:S\w*_)?4?(?:cute)(?:::)?5?tup|GemmUniversalIN4cute",

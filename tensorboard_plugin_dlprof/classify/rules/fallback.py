@@ -36,12 +36,15 @@ _PLAIN_PARAMETERS: Final = (
 """Parameters that no matrix unit multiplies. Vectors of four are left out: they are often 16 bytes of other things."""
 
 RULES: Final = (
+    Rule("triton-other", UNKNOWN, "other", "triton",
+         r"^triton_", words="triton_",
+         note="a user's kernel, or a form of Inductor's that is not known"),
     Rule("word-matrix-instruction", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
          r".*(?:^|_)w?mma_?m\d+n\d+k\d+", "@words or types", knows_better=True,
          note="the shape of the instruction stands in the name", words="mma"),
     Rule("word-tensor-core", YES, "gemm", "custom",
-         r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
+         r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy|wo_mma|no_mma))"
          r".*(?:tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix)",
          "@words or types",
          note="the name says so", words="ldmatrix mma sync tcgen05 tensor"),
@@ -49,7 +52,7 @@ RULES: Final = (
          r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem"
          r"|cuda_?core"
          r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
-         r"|(?:mat_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
+         r"|(?:mat(?:rix)?_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
          "@types",
          note="FP32 products of tutorials, written without matrix units; of LoRA, sgemm stands for segments",
          words="basic coalesc cuda global naive sgemm shared simt smem"),
@@ -74,7 +77,8 @@ RULES: Final = (
          words="gemm matmul"),
     Rule("word-triton-product", YES, "gemm", "triton",
          r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts))"
-         r"(?:\w*_)?(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm)(?:_\w+)?$",
+         r"(?:\w*_)?(?:(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm)"
+         r"|(?:gemm|matmul|bmm)_a\d+w\d+)(?:_\w+)?$",
          "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
          words="gemm matmul bmm"),
     Rule("naive-half-product", NO, "gemm", "custom",
@@ -88,9 +92,12 @@ RULES: Final = (
          r"(?i)^(?!.*(?:scaled|attention|softmax)).*(?:^|_)(?:dot|scalar)_?prod(?:uct)?(?![a-z])", "@types",
          r"\((?:const )?(?:half2?|__half2?|float|double) ?(?:const ?)?\*", knows_better=True,
          note="two vectors of bare numbers: a sum", words="dot prod"),
-    Rule("to-dense", NO, "copy", "custom", r"(?<![A-Za-z])(?:to_dense|dense_\w*to_(?:ragged|sparse|jagged|csr))(?:_|$)"
+    Rule("to-dense", NO, "copy", "custom", r"(?<![A-Za-z])(?:to_dense|dense_\w*to_(?:ragged"
+         r"|sparse|jagged|csr))(?:_|$)"
          r"|(?:To|2)Dense(?![a-z])",
          "@types", knows_better=True, note="one layout to another", words="dense"),
+    Rule("dense-gradient", NO, "embedding", "@namespace", r"embedding_(?:bag_)?dense", "@types", knows_better=True,
+         note="the gradient of a table, kept dense", words="embedding"),
     _by_words("word-attention", UNKNOWN, "attention",
          "attention attn mha fmha sdpa flash gqa mqa mla"),
     _by_words("word-normalisation", NO, "normalisation",
@@ -131,7 +138,7 @@ RULES: Final = (
          "@types"),
     _by_words("word-elementwise", NO, "elementwise",
          "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy "
-                "elementwise pointwise vecadd vectoradd vadd fill init zero set clamp where mask activation "
+                "elementwise pointwise tril triu vecadd vectoradd vadd fill init zero set clamp where mask activation "
                 "act swiglu rope rotary quantize quant dequantize dequant increment negate abs square fma "
                 "map update initialize sleep spin noop empty nop null delay unary binary modulate sinkhorn "
                 "softplus correction angle",
@@ -151,7 +158,7 @@ RULES: Final = (
          _PLAIN_PARAMETERS, by_types=True,
          note="matrix units multiply none of its parameters, FP32 and integers of 16 bits and more, but as TF32"),
     Rule("word-unlisted", NO, "other", "custom", r"[A-Za-z]", "@types",
-         r"^(?!.*(?i:gemm|mma|attention|cutlass|cute::|mfma|flash(?!infer))|[^<(]*[<(].*(?i:conv)(?!er))",
+         r"^(?!.*(?i:gemm|(?<!ga|su|co)mma|attention|cutlass|cute::|mfma|flash(?!infer))|[^<(]*[<(].*(?i:conv)(?!er))",
          note="nothing in its name is of a product: of 1,400 public kernels that only this rule knows, two multiply"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),
 )  # fmt: skip

@@ -27,12 +27,12 @@ RULES: Final = (
                "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
     Rule("library-searched", NO, "other", "@namespace",
          r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost"
-         r"|k2|gko|gmx)::"
+         r"|k2|gko|gmx|nv::merlin|dyn_emb)::"
          r"|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$|^nvinfer1::plugin::(?:attention"
          r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
          note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
          words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
-               "gmx:: "
+               "gmx:: merlin:: dyn_emb:: "
                "embedding:: nvinfer1::plugin"),
     Rule("sparse-indices", NO, "other", "spconv",
          r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",
@@ -86,7 +86,7 @@ RULES: Final = (
          knows_better=True, words="mask bias attn_softmax attention ker_ softmax fmha 0213 attn_res"),
     Rule("matrix-helper", NO, "copy", "@namespace",
          r"(?:^|::)_?(?!\w*(?i:gemm|mult|mul_|mm(?:_|$)))\w*?(?i:(?:quantize|scale|transpose|initiali[sz]e|init|copy"
-         r"|cast|print|fill|compare|norm|add|random)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to"
+         r"|cast|print|fill|compare|norm|add|random|reduce)_?matri(?:x|ces)|matri(?:x|ces)_?(?:transpose|copy|fp\d+_to"
          r"|add|scale|init"
          r"|norm|fill))\w*$", "@types",
          note="what is done to a matrix is told, and it is no product", knows_better=True, words="matri"),

@@ -24,7 +24,8 @@ RULES: Final = (
          r"|^_(?:alibi_)?fwd_context_paged_attention_kernel(?:_v2)?$|^_sparse_attn_(?:v4_paged_prefill(?:_csa)?"
          r"|(?:ragged_)?triton)_kernel$|^_gqa_sparse_(?:fwd|decode)_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
          r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
-         r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_bmm_pool_sim_\w+$|^_(?:gluon_attn|mla_gluon)$"
+         r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_(?:sparse_mla|flash_mla_sparse)_fwd(?:_tle)?$"
+         r"|^_triton_attn_fwd$|^triton_bmm_pool_sim_\w+$|^_(?:gluon_attn|mla_gluon)$"
          r"|^_v4_attention_(?:fwd|bwd(?:_(?:dq|dkv(?:_pool(?:_mha)?)?))?)_kernel$"
          r"|^_v4_csa_attention_pool_sparse_(?:merge_)?(?:fwd|bwd)(?:_\w+)?_kernel$"
          r"|^_sparse_mla_(?:fwd|bwd)_(?:\w+_)?(?:gl|tr)(?:_v2)?_kernel$"
@@ -32,29 +33,33 @@ RULES: Final = (
          r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
          words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_ "
-               "_sparse_attn mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense triton_bmm gluon"),
+               "_sparse_attn triton_flash_mla mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense "
+               "triton_bmm gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
-         r"^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update|stage)|dsa_attn_combine)_kernel$"
+         r"^_merge_topk_attn_out$|^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update|stage)"
+         r"|dsa_attn_combine)_kernel$"
          r"|^(?:varlen_)?mla_(?:ds|rs)_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
          r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
-         r"|^_?flash_decoding_(?:fwd_)?reduce_kernel$|^kernel_(?:intra_rank_)?gqa_fwd_batch_decode_combine_kv$"
+         r"|^_?flash_decoding_(?:fwd_)?reduce_kernel$|^kernel_(?:int(?:er|ra)_rank_)?gqa_fwd_batch_decode_combine_kv$"
          r"|^_v4_csa_attention_(?:pool_)?(?:fwd|bwd|segreduce_sequential)_kernel$|^_hc_compute_tail_[fb]wd_kernel$"
          r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
          note="by elements, or moves what attention reads", knows_better=True,
-         words="mla_ _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
+         words="mla_ attn_out _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
                "_attention_ _hc_compute flash_decoding gqa_fwd"),
     Rule("attention-cuda", YES, "attention", "custom",
          r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
          r"|sparse_attn_fwd_for_small_topk_kernel"
          r"|(?:fwd|bwd)_attend_ker|based_linear_attention"
          r"|hedgehog_linear_attention_smd|kernel_flashkda_bf16_\w+|kernel_flashinfer_recurrent_kda_wy_vtile_short"
-         r"|Sm(?:90|120)(?:FusedGdr(?:Fwd|H)|KktSolve)Kernel)$", "@words or types",
+         r"|Sm(?:90|120)(?:FusedGdr(?:Fwd|H)|KktSolve)Kernel|_flash_kda_fwd_(?:prepare|recurrence)|(?:split_d"
+         r"|persist_d(?:_ws)?)_fwd_cute_\w+)$", "@words or "
+               "types",
          note="mma in FlashInfer's XQA and sparse MLA, FlashMLA, ThunderKittens and "
               "LMDeploy's gated delta rule", knows_better=True,
-         words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve"),
+         words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve _fwd_cute_"),
     Rule("recurrent-attention-cuda", NO, "attention", "custom",
          r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
          r"|gdn_fused_decode_kernel"
@@ -118,7 +123,7 @@ RULES: Final = (
          note="the activation alone in Mamba, a perceptron's products in others", words="swiglu"),
     Rule("state-space-dot", YES, "attention", "triton",
          r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$"
-         r"|^_fused_cumsum_kkt_kernel$"
+         r"|^_fused_cumsum_kkt_kernel$|^chunk_kkt_inv_ut_fused_kernel$"
          r"|^(?:_atk_backward|_forward)_chunk_out$|^chunk_(?:ttt_linear_bwd_kernel_norm|fwd_mesa_cg_dim64_kernel)$"
          r"|^(?:parallel_deltaformer_bwd_kernel_row_sum|prepare_precond_wy_repr_bwd_kernel|transform_q_fwd_kernel)$"
          r"|^parallax_decode_kernel$|^simplicial_bwd_kv(?:1|2q)_kernel$",
@@ -137,7 +142,8 @@ RULES: Final = (
                "dtrap segsum grpo"),
     # Products.
     Rule("narrow-product-triton", YES, "gemm", "triton",
-         r"^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$|^_gemm_fp8(?:_tma)?_kernel$"
+         r"^matmul_kernel_fp8_(?:bf|fp)16$|^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$"
+         r"|^_gemm_fp8(?:_tma)?_kernel$"
          r"|^bmm_scaled_fp8_kernel$|^blockwise_fp8_gemm_kernel$|^w8a8_block_dynamic_fp8_moe_grouped_\w+_kernel$"
          r"|^mxfp_dynamic_(?:moe|matmul)_?\w*_kernel$|^w8a8_(?:block|tensor)_(?:dynamic|static)_fp8_(?:matmul"
          r"|moe)_?\w*kernel$",
@@ -169,14 +175,16 @@ RULES: Final = (
          r"|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"
          r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel"
          r"|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
-         r"|exl3_gemv_kernel|sgmv_shrink|tgv_gemm_device|opus_moe_stage\d_gemmstyle_kernel\w*"
+         r"|exl3_gemv_kernel|sgmv_shrink|compute_(?:tf32|bf16)gemm(?:_async_copy)?|tgv_gemm_device"
+         r"|opus_moe_stage\d_gemmstyle_kernel\w*"
          r"|dispatch_group_gemm_kernel"
          r"|gemm_kernel_sm90(?:_bf16)?|moe_kernel_topk|exl3_moe_kernel)$"
          r"|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
          note="mma or CUTLASS", knows_better=True,
          words="lookupmatmul e8p qgemm_device mlp_fused ll4mi_qkv hk_ "
                "quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
-               "gemm_kernel_sm bitblas_kernel moe_kernel_topk exl3_moe"),
+               "gemm_kernel_sm bitblas_kernel moe_kernel_topk exl3_moe "
+               "compute_tf32 compute_bf16"),
     Rule("flash-fft-conv", YES, "convolution", "flash_fft_conv",
          r"^butterfly_(?:padded_)?(?:ifft_)?(?:padded_)?(?:bf16_)?cuda_kernel_(?:16|32|64|128)$"
          r"|^monarch_conv_(?:bwd_)?cuda_\w*kernel\w*$",
@@ -195,11 +203,12 @@ RULES: Final = (
          r"(?:^|::)(?:exl3_gemv_int8_\w+|h_gemm_(?:tall|wide)_kernel|matrix_diagonal_kernel|MatrixColReduceBy\w+"
          r"|routing_gemv_kernel|gemm_4bit_simt|reference_\w*gemm_kernel"
          r"|int8WeightPerChannelLdkMultiplication|dense_vec_jagged_2d_(?:transposed_)?bmm|mm_to_sparse_cuda_kernel"
-         r"|sparse_dense_mm_cuda_kernel|(?:triton_batched_)?dense_vec_jagged_2d_matmul|addmv_kernel)$"
+         r"|sparse_dense_mm_cuda_kernel|(?:triton_batched_)?dense_vec_jagged_2d_matmul|addmv_kernel"
+         r"|MatrixMul(?:AsyncCopy|Naive|CUDA)\w*|matrixMul(?:CUDA_block|_bs)\d+\w*)$"
          r"|^bitblas_kernel_\w*?_m1n\d+k\d+\w*$", "@words or types",
          note="dp4a, fused multiply-add, or one row", knows_better=True,
          words="exl3_gemv h_gemm_ matrix_diagonal matrixcolreduce routing_gemv gemm_4bit_simt "
-               "reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ "
+               "reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ matrixmul "
                "bitblas_kernel"),
     # Around products and experts.
     Rule("expert-routing", NO, "sort", "custom",
@@ -246,7 +255,7 @@ RULES: Final = (
          r"(?:^|::)(?:(?:ball_query|group_points|correlation|carafe_naive)_(?:for|back)ward_cuda_kernel\w*"
          r"|assign_score_withk_\w+_cuda_kernel|convex_g?iou_cuda_kernel|points_in_polygons_forward_cuda_kernel"
          r"|psamask_\w+_cuda|CARAFE(?:For|Back)ward\w*|filtered_lrelu_kernel|upfirdn2d_kernel_(?:large|small))$"
-         r"|(?:^|::)(?i:upsample_?(?:bi|tri)?linear)\w*$", "@types",
+         r"|(?:^|::)(?i:upsample_?(?:bi|tri)?linear)(?!\w*_dot)\w*$", "@types",
          note="samples and neighbours; the linear one is interpolation", knows_better=True,
          words="ball_query group_points correlation carafe assign_score convex_ points_in_polygons psamask "
                "filtered_lrelu upfirdn2d upsample"),

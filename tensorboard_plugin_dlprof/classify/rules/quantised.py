@@ -56,7 +56,8 @@ RULES: Final = (
     Rule("bitsandbytes-mma", YES, "gemm", "bitsandbytes",
          r"\bk?gemm_4bit_sm\d+_m\d+n\d+k\d+\w*", "@types", note="mma on dequantised halves", words="gemm_4bit_sm"),
     Rule("bitsandbytes-wmma", UNKNOWN, "gemm", "bitsandbytes",
-         r"\bkgemm_4bit_inference\b|\bgemm_device\b", "@types", note="some versions of it use wmma",
+         r"\bkgemm_4bit_inference\b|\bgemm_device\b", "@types", r"^(?!.*MMA_Atom<)", note="some versions of it use "
+               "wmma",
          words="gemm_device kgemm_4bit_inference"),
     Rule("bitsandbytes-optimizer", NO, "optimizer", "bitsandbytes", r"\bk(?:Preconditioned)?Optimizer\w*",
          words="optimizer"),
@@ -134,7 +135,8 @@ RULES: Final = (
          r"|^_?moe_?[tT]op_?[kK]$|^topk_moe_cuda$", knows_better=True,
          note="routes tokens to experts", words="moe"),
     Rule("triton-fused-moe", YES, "gemm", "triton",
-         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*)?$"
+         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
+         r"|_a\d+w\d+\w*|_split_?k)?$"
          r"|^invoke_fused_moe\w*|^batched_triton_kernel",
          note="tl.dot on 16-bit or narrower operands", words="batched_triton_kernel fused_moe"),
     Rule("fbgemm-grouped", YES, "gemm", "fbgemm", r"^_fbgemm_grouped_gemm\w*", note="tl.dot on bf16 or FP8 operands",
@@ -149,9 +151,10 @@ RULES: Final = (
          r"^gemm(?:_splitK)?(?:_persistent)?_(?:INT|MX)_kernel$|^gemm_A16fWnO16f_int32packing_kernel$"
          r"|^gemm_splitK_persistent_kernel$", note="tl.dot on dequantised halves", words="gemm"),
     Rule("lora-triton", YES, "gemm", "triton",
-         r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|sgmv_(?:shrink"
+         r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|(?:shrink|expand)_fwd"
+         r"|sgmv_(?:shrink"
          r"|expand)(?:_slice)?)_kernel\w*",
-         note="tl.dot on the model's 16-bit types", words="lora_ sgmv_"),
+         note="tl.dot on the model's 16-bit types", words="lora_ sgmv_ _fwd_kernel"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:shrink|expand)\w*", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_"),
     Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",
@@ -172,9 +175,12 @@ RULES: Final = (
          words="rotate_quantize"),
     Rule("triton-fp8", YES, "gemm", "triton",
          r"^_w8a8_(?:triton_)?block_(?:fp8|scaled|int8)\w*|^_w8a8_\w*|^fp8_gemm_kernel|^_?kernel_matmul_fp8\w*"
-         r"|^_scaled_mm_kernel|^scaled_mm_kernel|^_per_token_group_w8a8_matmul\w*", "fp8",
-         words="_w8a8_ fp8_gemm_kernel kernel_matmul_fp8 scaled_mm_kernel"),
-    Rule("gemm-fused-communication", YES, "gemm", "flux", r"\bbytedance::flux|\bflux::\w*[Gg]emm\w*", "@types",
-         words="bytedance::flux flux::"),
+         r"|^_?scaled_mm_kernel|^_scaled_mm_(?:act_)?per_\w+$|^_block_scaled_block_gemm$|^_?w8a8_block_fp8_(?:matmul"
+         r"|bmm)_\w+$|^_per_token_group_w8a8_matmul\w*", "fp8",
+         words="_w8a8_ fp8_gemm_kernel kernel_matmul_fp8 scaled_mm_ _block_scaled_block w8a8_block"),
+    Rule("gemm-fused-communication", YES, "gemm", "flux", r"\b(?:bytedance::)?flux::(?:\w+::)*\w*[Gg]emm\w*", "@types",
+         words="flux::"),
+    Rule("flux-other", NO, "collective", "flux", r"\bbytedance::flux::", "@types", of_rest=True,
+         note="what moves rows between GPUs beside its products", words="bytedance::flux"),
     Rule("apex-wgrad", YES, "gemm", "apex", r"\bwgrad_gemm_accum\w*", "@types", words="wgrad_gemm_accum"),
 )  # fmt: skip
