@@ -58,10 +58,10 @@ _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
 _SHORT_TEXT: Final = """
     abs acc ack acos add adj all amax amin any asin atan ball bce best bfs bsr cbrt ceil celu clip cnt conj coo cos
     cosh cost cpy csc csr csx cvt diag diff div dump edge ell elu erf erfc exp eye face fake find fix flag flat fmax
-    fmin fmod fps frac free fwt gcd glu gthr hot hyb hypot inc ind iota lcm leaf lerp log loss lse lut mark max min mip
-    mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push rand rank recv rem rgba roll
-    save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std sub sum swap tan tanh top trap
-    tree tril triu xor zeta
+    fmin fmod fps frac free fwt gcd get glu gthr hot hyb hypot inc ind iota lcm leaf lerp log loss lse lut mark max min
+    mip mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push put rand rank recv rem rgba
+    roll save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std sub sum swap tan tanh top
+    trap tree tril triu xor zeta
 """
 _SHORT: Final = frozenset(_SHORT_TEXT.split())
 """Words of three and four letters that tell what a kernel does: of elements, of sparse formats, of geometry."""
@@ -83,10 +83,10 @@ _AROUND_TEXT: Final = """
     collapse combine compress compressed concat convert copy count counter counters counts cumsum dequant dispatch
     elementwise fill filter finalize finish fix flatten gather gating hash histogram ids indices info init join layout
     lens loss map maps marker mask masks mean memset meta metadata mrope node offsets owned pack packed pad padding
-    penalties penalty perm permute position positions prefix prep prepare quant quantize rebuild recurrence recurrent
-    reduce repeat reset rope rotary routing sample sampling scale scan scatter select setup shuffle slot slots softcap
-    softmax softplus sort sorting store sum swizzle table tail temperature topk transform transpose unpack unpad
-    unpermute update window zero
+    penalties penalty perm permute plan position positions prefix prep prepare quant quantize rebuild recurrence
+    recurrent reduce repeat reset rope rotary routing sample sampling scale scan scatter select setup shuffle slot
+    slots softcap softmax softplus sort sorting store sum swizzle table tail temperature topk track transform transpose
+    unpack unpad unpermute update window zero
 """
 _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""

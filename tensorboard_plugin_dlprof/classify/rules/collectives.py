@@ -27,8 +27,9 @@ RULES: Final = (
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True,
          words="ar_fusion educe gather lamport"),
     Rule("moe-all-to-all", NO, "collective", "custom",
-         r"\bmoe_comm\b|moeAllToAll|alltoall|all_to_all|\bmoe_prepare::|\bmoe_a2a|mnnvl",
-         words="all_to_all alltoall mnnvl moe_a2a moe_comm moe_prepare::"),
+         r"^(?!.*(?i:gemm|matmul)).*(?:^|_)a2av?(?:_|$)|^ubx_kernel_\w+|\bmoe_comm\b|moeAllToAll|alltoall|all_to_all"
+         r"|\bmoe_prepare::|\bmoe_a2a|mnnvl",
+         words="a2a ubx_kernel_ all_to_all alltoall mnnvl moe_a2a moe_comm moe_prepare::"),
     Rule("symmetric-memory", NO, "collective", "pytorch",
          r"multimem_|symm_mem|\bsymmetric_memory|(?:one|two)_shot_all_reduce|\bc10d::|\bbarrier_kernel\b"
          r"|\bput_signal|\bwait_signal",

@@ -38,10 +38,12 @@ RULES: Final = (
          r"|^reduce_split_?k\w*", "@types",
          note="sums the parts of a split product", knows_better=True, words="split stream"),
     Rule("cublas-pointers", NO, "other", "cublas",
-         r"\bcompute_gemm_pointers|\bprepare_grouped_gemm_data|\bkernel_compute_pointers|\bgetPtrArray"
+         r"\bcompute_gemm_pointers|\bk_compute_batched_ptrs|[gG]emmPreCompute\w*Kernel$|\bprepare_grouped_gemm_data"
+         r"|\bkernel_compute_pointers|\bgetPtrArray"
          r"|computePointers",
          note="addresses of a batch", knows_better=True,
-         words="compute_gemm_pointers computepointers getptrarray kernel_compute_pointers prepare_grouped_gemm_data"),
+         words="compute_gemm_pointers k_compute_batched_ptrs gemmprecompute computepointers getptrarray "
+               "kernel_compute_pointers prepare_grouped_gemm_data"),
     Rule("gemm-arguments", NO, "other", "@namespace",
          r"(?:^|::)_?(?:set|setup|compute|prepare|get|fill|init|build|make)_?\w*(?:gemm|Gemm|GEMM|conv"
          r"|matmul)\w*(?:_?(?i:args"

@@ -73,8 +73,9 @@ RULES: Final = (
     Rule("cudnn-grouped-direct", NO, "convolution", "cudnn",
          r"\b(?:conv|dgrad|wgrad|fprop)\w*_grouped_direct_kernel|\bgrouped_direct", "@types", words="grouped_direct"),
     Rule("depthwise", NO, "convolution", "@namespace",
-         r"Depthwise_?Conv\w*|\b(?:depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*)", "@types",
-         note="no product of matrices", words="depthwise dwconv"),
+         r"Depthwise_?Conv\w*|\b(?:depthwise_\w*conv\w*|conv_depthwise\w*|spatialDepthwise\w*|dwconv\w*"
+         r"|conv2d_dw_\w+)", "@types",
+         note="no product of matrices", words="depthwise dwconv conv2d_dw"),
     Rule("cudnn-depthwise-reduction", NO, "reduction", "cudnn", r"\bwgrad2d_c1_k1\w*reduction\w*", "@types",
          knows_better=True, words="wgrad2d_c1_k1"),
     Rule("cudnn-depthwise-gradient", UNKNOWN, "convolution", "cudnn",

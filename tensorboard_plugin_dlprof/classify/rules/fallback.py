@@ -56,12 +56,14 @@ RULES: Final = (
          "@types",
          note="FP32 products of tutorials, written without matrix units; of LoRA, sgemm stands for segments",
          words="basic coalesc cuda global naive sgemm shared simt smem"),
+    Rule("word-cuda-core", NO, "gemm", "custom", r"(?i)(?<![a-z])cuda_?cores?(?![a-z])", "@words or types",
+         knows_better=True, note="the name says so", words="cudacore cuda_core"),
     Rule("conversion", NO, "copy", "custom",
          r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
          r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
          note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
     Rule("matrix-by-vector", NO, "gemm", "custom",
-         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z])(?:[sdczh]?gemv|Gemv|GEMV"
+         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z0-9])(?:[sdczh]?gemv|Gemv|GEMV"
          r"|[Mm]at_?[Vv]ec"
          r"|vecmat)(?![a-z]))", "@words or types", knows_better=True,
          note="a product of a matrix and a vector reads each number once: matrix units gain nothing, and few use them",
@@ -69,18 +71,18 @@ RULES: Final = (
     Rule("word-warp-specialised", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:args|quant|update|desc(?!riptor_persistent)|init|pack|reduc|combin|merge|transpos|meta"
          r"|schedul|copy|rope|cache|norm"
-         r"|softmax|ptr|pointer|notify|vec|gemv|route|simt|naive|sgemm|fp32|float|starts))(?=.*(?:gemm|matmul))"
+         r"|softmax|ptr|pointer|notify|vec|gemv|route|simt|naive|sgemm|fp32|float|starts))(?=.*(?:gemm|matmul|bmm_))"
          r".*(?:warp_?speciali[sz]|_ws(?:_|$)|hopper|blackwell|sm_?(?:90|100|120)(?!\d)|gfx(?:9[45]\d|1250)|(?:^"
          r"|_)tma(?:_|$)"
          r"|persistent)", "@words or types",
          note="a product built for the GPU's asynchronous matrix instructions", knows_better=True, of_rest=True,
-         words="gemm matmul"),
+         words="gemm matmul bmm_"),
     Rule("word-triton-product", YES, "gemm", "triton",
          r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts))"
-         r"(?:\w*_)?(?:(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm)"
+         r"(?:\w*_)?(?:(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm|linear)"
          r"|(?:gemm|matmul|bmm)_a\d+w\d+)(?:_\w+)?$",
          "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
-         words="gemm matmul bmm"),
+         words="gemm matmul bmm linear"),
     Rule("naive-half-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:mma|tensor|cute)).*(?:h|s)gemm_(?:naive|sliced_k|t_\d+x\d+_sliced)\w*$", "@types",
          r"\((?:const )?(?:half|__half|float) ?(?:const )?\*",
@@ -144,7 +146,7 @@ RULES: Final = (
                 "softplus correction angle",
          "@types"),
     _by_words("word-other", NO, "other",
-         "pool pooling maxpool avgpool resize interp upsample filter blur sobel hash decode encode "
+         "pool pooling maxpool avgpool resize interp upsample upscale filter blur sobel hash decode encode "
                 "barrier wait signal offsets metadata pointers stencil ray mandelbrot sampling sample "
                 "kalman integrate bfs routing fft coord align texture rasterize interpolate coords coordinates bbox "
                 "bboxes box boxes rays camera pose "

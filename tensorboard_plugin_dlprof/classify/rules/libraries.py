@@ -27,18 +27,19 @@ RULES: Final = (
                "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
     Rule("library-searched", NO, "other", "@namespace",
          r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost"
-         r"|k2|gko|gmx|nv::merlin|dyn_emb)::"
+         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu)::"
          r"|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$|^nvinfer1::plugin::(?:attention"
          r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
          note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
          words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
-               "gmx:: merlin:: dyn_emb:: "
+               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: "
                "embedding:: nvinfer1::plugin"),
     Rule("sparse-indices", NO, "other", "spconv",
          r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",
          note="spconv's pairs of inputs and outputs", knows_better=True, words="indice grid"),
     Rule("interpolation", NO, "other", "@namespace",
-         r"(?i)(?:interp|resiz|sampl|texture|voxel|warp_|blend|embed)\w*linear|linear\w*(?:interp|resiz|sampl|texture"
+         r"(?i)(?:interp|resiz|sampl|upscal|texture|voxel|warp_|blend|embed)\w*linear|linear\w*(?:interp|resiz|sampl"
+         r"|texture"
          r"|mipmap|voxel|blend|embed)", "@types", note="values between the points of a grid", knows_better=True,
          words="linear"),
     Rule("matrix-by-elements", NO, "other", "@namespace",
@@ -76,6 +77,19 @@ RULES: Final = (
          r"^(?:matmul_backward_bias_kernel\w*|attention_softmax_kernel\d)$", "@types", knows_better=True,
          note="sums the gradient of a bias; softmax between two products",
          words="matmul_backward_bias attention_softmax"),
+    Rule("moves-of-attention", NO, "copy", "@namespace",
+         r"^(?:\w+::)*_?(?:fused_)?(?:concat|copy|store|set|get|append|gather|scatter|fill|init|pack|build|save|swap"
+         r"|reset"
+         r"|create|assign|clear|clean)_(?!\w*(?:gemm|matmul|_mm|conv|dot|proj|mlp|ffn|linear|fwd|bwd|forward|backward"
+         r"|softmax|score|logit|weight|prob))\w*(?:attn|attention|flashmla|mla|mha|mqa|gqa|nsa|kv"
+         r"|experts?)(?![a-z])\w*$",
+         "@words or types", note="what is moved for attention or experts, not their products", knows_better=True,
+         words="attn attention mla mha mqa gqa nsa kv expert"),
+    Rule("merge-of-attention", NO, "attention", "@namespace",
+         r"^(?:\w+::)*_?merge_(?!\w*(?:fwd|bwd|forward|backward))\w*(?:attn|attention)\w*$", "@types",
+         note="one result of the parts of a split attention", knows_better=True, words="merge_"),
+    Rule("made-for-product", NO, "copy", "@namespace", r"_for_(?:cutlass|deep_?gemm|marlin|gemm|fmha)(?:_\w+)?$",
+         "@words or types", note="what it makes is for a product", knows_better=True, words="_for_"),
     Rule("attention-mask", NO, "elementwise", "@namespace",
          r"(?:^|::)(?:build|create|get|make|local)\w*(?i:att(?:entio)?n)_?(?i:mask|bias)s?\w*|(?:^"
          r"|::)(?:ker_)?attn_softmax(?:_\w+)?$|(?:^|::)ker_(?:arrange|attention_mask|transform_0213)\w*"

@@ -15,14 +15,17 @@ RULES: Final = (
          r"^_attn_(?:fwd|bwd)(?:_(?!pre|post|reduce|merge|combine|inner)\w+)?$"
          r"|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
          r"|fused_(?:atomic_)?)?(?:non)?causal$"
-         r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|fp8|int8kv|no_prompt_cache|splitK|with_v)$"
+         r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|unified|alibi|batch_inference|fp8|int8kv"
+         r"|no_prompt_cache|splitK|with_v)$"
          r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?"
          r"|indexer(?:_fewq)?))_kernel$"
          r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
          r"|^_flash_(?:kda_(?:prepare|seg_scan|segment)|packed|prefill_fwd)_kernel$|^parallel_wall_attn_decode_kernel$"
          r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage1$|^_v4_indexer_score_fwd$"
          r"|^_(?:alibi_)?fwd_context_paged_attention_kernel(?:_v2)?$|^_sparse_attn_(?:v4_paged_prefill(?:_csa)?"
-         r"|(?:ragged_)?triton)_kernel$|^_gqa_sparse_(?:fwd|decode)_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
+         r"|(?:ragged_)?triton)_kernel$|^_gqa_(?:share_)?sparse_(?:fwd|decode)_kernel$"
+         r"|^_decode_sparse_attention_(?:bf16|fp8)_kernel$|^_decode_score(?:_attn)?_kernel$"
+         r"|^_flash_attn_fwd_with_block_score_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
          r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
          r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_(?:sparse_mla|flash_mla_sparse)_fwd(?:_tle)?$"
          r"|^_triton_attn_fwd$|^triton_bmm_pool_sim_\w+$|^_(?:gluon_attn|mla_gluon)$"
@@ -32,7 +35,8 @@ RULES: Final = (
          r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v"
          r"|qk_fused\w*))_kernel$",
          note="its products are tl.dot", knows_better=True,
-         words="_attn_ causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ neighborhood _attention_ "
+         words="_attn_ _attention_ _decode_score causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ "
+               "neighborhood _attention_ "
                "_sparse_attn triton_flash_mla mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense "
                "triton_bmm gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
@@ -123,23 +127,24 @@ RULES: Final = (
          note="the activation alone in Mamba, a perceptron's products in others", words="swiglu"),
     Rule("state-space-dot", YES, "attention", "triton",
          r"^mamba3_siso_(?:fwd_kernel|step_kernel|bwd_kernel_dqkv)$|^_chunk_state_varlen_kernel$"
-         r"|^_fused_cumsum_kkt_kernel$|^chunk_kkt_inv_ut_fused_kernel$"
+         r"|^seg_la_(?:[ps]_)?kernel$|^_fused_cumsum_kkt_kernel$|^chunk_kkt_inv_ut_fused_kernel$"
          r"|^(?:_atk_backward|_forward)_chunk_out$|^chunk_(?:ttt_linear_bwd_kernel_norm|fwd_mesa_cg_dim64_kernel)$"
          r"|^(?:parallel_deltaformer_bwd_kernel_row_sum|prepare_precond_wy_repr_bwd_kernel|transform_q_fwd_kernel)$"
          r"|^parallax_decode_kernel$|^simplicial_bwd_kv(?:1|2q)_kernel$",
          note="its products are tl.dot", knows_better=True,
-         words="mamba3_ varlen _kkt_ chunk_ deltaformer wy_repr transform_q parallax simplicial"),
+         words="mamba3_ seg_la varlen _kkt_ chunk_ deltaformer wy_repr transform_q parallax simplicial"),
     Rule("state-space-beside", NO, "other", "triton",
          r"^mamba3_siso_bwd_kernel_(?!dqkv)\w+$|^_atk_backward_(?:chunk_summary|pass_chunks)$"
          r"|^_forward_(?:chunk_summary|pass_chunks)$|^(?:gdn|kda)_gate_(?:fwd|bwd|chunk_cumsum)\w*kernel_npu$"
          r"|^(?:mesa_net_decoding|parallax_decode)_one_step_kernel$|^(?:sqrelu|powglu|sigmoidglu)_(?:fwd|bwd"
          r"|fwdbwd)_kernel$"
          r"|^rwkv_(?:ka_fusion|seq_mix|mm_sparsity)_kernel$|^simplicial_bwd_pre_kernel$|^save_intra_chunk_attn$"
-         r"|^store_ssm_state_to_block_map_kernel$|^bwd_(?:dtrap_ddt|segsum_dadt)_kernel(?:_varlen)?$|^grpo_(?:fwd"
+         r"|^seg_la_(?:d|mtp|sum)_kernel$|^store_ssm_state_to_block_map_kernel$|^bwd_(?:dtrap_ddt"
+         r"|segsum_dadt)_kernel(?:_varlen)?$|^grpo_(?:fwd"
          r"|bwd)_kernel$",
          note="gates, sums and steps by elements", knows_better=True,
          words="mamba3_ chunk pass_chunks _gate_ one_step sqrelu powglu sigmoidglu rwkv simplicial ssm_state "
-               "dtrap segsum grpo"),
+               "dtrap segsum seg_la grpo"),
     # Products.
     Rule("narrow-product-triton", YES, "gemm", "triton",
          r"^matmul_kernel_fp8_(?:bf|fp)16$|^_fp8_gemm_nt_(?:persistent|warp_specialized|single_partition)_kernel$"
@@ -238,7 +243,8 @@ RULES: Final = (
     Rule("hyper-connections", NO, "other", "custom",
          r"(?:^|::)_?mhc_(?:post|post_res|pre|pre_big_fuse|coeffs|sinkhorn|split_sinkhorn|bwd|scale|reduce_apply"
          r"|post_pre_reduce_apply)_(?!gemm)\w+$|^_mhc_(?:aggregate|expand_combine)_fwd$"
-         r"|(?:^|::)_?hc_(?:apply|mix_finalize|mix_partials|pre_reduce|post_expand)_kernel$", "@words or types",
+         r"|(?:^|::)_?hc_(?:apply|mix_finalize|mix_partials|pre_reduce|post_expand)_kernel$"
+         r"|^dsv4_hc_\w+_f32$", "@words or types",
          note="mixes residual streams by elements; their products have kernels of their own", knows_better=True,
          words="mhc_ hc_"),
     Rule("sparse-by-elements", NO, "gemm", "@namespace",

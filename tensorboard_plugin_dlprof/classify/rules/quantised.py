@@ -62,8 +62,9 @@ RULES: Final = (
     Rule("bitsandbytes-optimizer", NO, "optimizer", "bitsandbytes", r"\bk(?:Preconditioned)?Optimizer\w*",
          words="optimizer"),
     Rule("bitsandbytes", NO, "elementwise", "bitsandbytes",
-         r"\bk(?:Dequantize|Quantize|Int8|DoubleRow|Transform|dequant|getColRow|PercentileClip|igemmlt)\w*",
-         words="dequant doublerow getcolrow igemmlt int8 percentileclip quantize transform"),
+         r"\bkspmm_coo_very_sparse_naive\b|\bk(?:Dequantize|Quantize|Int8|DoubleRow|Transform|dequant|getColRow"
+         r"|PercentileClip|igemmlt)\w*",
+         words="kspmm_ dequant doublerow getcolrow igemmlt int8 percentileclip quantize transform"),
     Rule("tinygemm2", YES, "gemm", "tensorrt_llm", r"\b(?:kernel_)?tinygemm2?_(?:kernel|sm\d+)\w*", "bf16",
          words="tinygemm"),
     Rule("tinygemm", YES, "gemm", "pytorch",
@@ -123,19 +124,23 @@ RULES: Final = (
          r"\bmul_mat_vec\w*|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
          words="mul_mat_p021 mul_mat_vec"),
     Rule("ggml-quantise", NO, "elementwise", "ggml",
-         r"\bdequantize_block\w*|\bquantize_(?:q8_1|mmq_q8_1)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*"
+         r"^mm_ids_helper$|^mmq_ids_helper$|^fwht_cuda$|^hadamard_f(?:16|32)$|^hadamard_quant$|\bdequantize_block\w*"
+         r"|\bquantize_(?:q8_1|mmq_)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*"
          r"|\bk_get_rows\w*|\bk_copy_src\w*"
          r"|\bcpy_\w*f32\w*|\brope_(?:neox|norm|multi)\w*",
-         knows_better=True, words="cpy_ k_bin_bcast k_copy_src k_get_rows quantize_ rope_"),
+         knows_better=True, words="_ids_helper fwht hadamard_ dequantize_ cpy_ k_bin_bcast k_copy_src k_get_rows "
+               "quantize_ rope_"),
     Rule("triton-matmul-ogs", YES, "gemm", "triton",
          r"^_?p?_matmul(?:_ogs)?_[NT]{2,3}_\w*|^_matmul_ogs\w*|^_p_matmul_ogs\w*", "@matmul ogs",
          note="tl.dot on narrow operands, named in the kernel", words="_matmul"),
     Rule("fused-moe-helper", NO, "sort", "@namespace",
-         r"^moe_fused_gate\w*|^_?fused_moe_(?:\w*aux_loss|topk_softmax|sum|align|sort)\w*"
+         r"(?:^|_)moe_fused_gate\w*|^moe(?:TopK\w*|Softmax|Sigmoid)$|^experts_combine\w*$"
+         r"|^_(?:fused_)?append_(?:fused_)?shared_experts_kernel$|^_?fused_moe_(?:\w*aux_loss|topk_softmax|sum|align"
+         r"|sort)\w*"
          r"|^_?moe_?[tT]op_?[kK]$|^topk_moe_cuda$", knows_better=True,
-         note="routes tokens to experts", words="moe"),
+         note="routes tokens to experts", words="moe experts"),
     Rule("triton-fused-moe", YES, "gemm", "triton",
-         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
+         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss|cudacore))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
          r"|_a\d+w\d+\w*|_split_?k)?$"
          r"|^invoke_fused_moe\w*|^batched_triton_kernel",
          note="tl.dot on 16-bit or narrower operands", words="batched_triton_kernel fused_moe"),
@@ -155,8 +160,9 @@ RULES: Final = (
          r"|sgmv_(?:shrink"
          r"|expand)(?:_slice)?)_kernel\w*",
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_ _fwd_kernel"),
-    Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:shrink|expand)\w*", "@types",
-         note="a row of each sequence times its own matrix, by elements", words="bgmv_"),
+    Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:multi_lora_rank_)?(?:shrink"
+         r"|expand)\w*|^_embedding_lora_a_kernel$", "@types",
+         note="a row of each sequence times its own matrix, by elements", words="bgmv_ embedding_lora"),
     Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",
          note="Unsloth's and MegaBlocks' products of experts by tl.dot", words="_grouped_gemm_ _sdd _dsd _dds"),
     Rule("gptq-triton", YES, "gemm", "triton", r"^(?:(?:transpose_)?quant_)?matmul_248_kernel$", "fp16",

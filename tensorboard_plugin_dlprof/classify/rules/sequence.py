@@ -40,9 +40,10 @@ RULES: Final = (
          words="rwkv6_bwd_kernel_dw logcumsumexp"),
     Rule("ggml-sequence", NO, "reduction", "ggml",
          r"^(?:ssm_scan|rwkv_wkv7?|gated_linear_attn|gated_delta_net)_(?:f32|cuda)\w*"
-         r"|^ssm_conv_\w*f32\w*|^solve_tri_f32\w*", "fp32",
+         r"|^ssm_conv_\w*f32\w*|^solve_tri_f32\w*|^ssm_ssd_(?:scale_state|init_state|prepare_dt|pre_matmul)_kernel$"
+         r"|^lightning_indexer_kernel_vec$", "fp32",
          note="one step after another, by elements", knows_better=True,
-         words="ssm_scan ssm_conv rwkv_wkv gated_linear_attn gated_delta_net solve_tri_"),
+         words="lightning_indexer ssm_s ssm_conv rwkv_wkv gated_linear_attn gated_delta_net solve_tri_"),
     Rule("linear-attention-elements", NO, "reduction", "fla",
          r"^chunk_(?:\w+_)?(?:fwd|bwd)_kernel_(?:rcum_inter|cum)$|^chunk_hgrn_\w+"
          r"|^chunk_\w*kernel_(?:intra_)?sub_intra$"
@@ -56,8 +57,10 @@ RULES: Final = (
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
          rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
-         r"|^fused_(?:gdn|kda)_gating\w*|^_recurrent_gated_delta_rule_fwd_kernel(?:_persistent)?$",
-         note="one step after another, by elements", knows_better=True, words="_gating fused_ _recurrent_"),
+         r"|^fused_(?:gdn|kda)_gating\w*|^_recurrent_gated_delta_rule_fwd_kernel(?:_persistent)?$"
+         r"|^_linear_attn_decode_kernel$",
+         note="one step after another, by elements", knows_better=True, words="_gating fused_ _recurrent_ "
+               "_linear_attn_decode"),
     Rule("linear-attention-norm", NO, "normalisation", "fla", r"^l2norm_(?:fwd|bwd)_kernel\w*", knows_better=True,
          words="l2norm_"),
     Rule("linear-attention-small-inverse", UNKNOWN, "attention", "fla", r"^prepare_wy_repr_fwd_kernel_chunk32$",
@@ -67,7 +70,8 @@ RULES: Final = (
          note="products that may be asked for in IEEE precision", words="_inverse solve_tril_"),
     Rule("linear-attention-chunk", YES, "attention", "fla",
          rf"^chunk_{_FORMS}_(?:fwd|bwd)_(?:kernel_(?:h|dhu|o|dqkw?g?|dv\w*|dA|intra\w*)\w*|[hok]\w*_kernel\w*)"
-         r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$|^chunk_scaled_dot_kkt_fwd_kernel\w*"
+         r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$"
+         r"|^chunk_(?:kda_)?scaled_dot_kkt_fwd_kernel(?!_intra_sub_intra)\w*"
          r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
          rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*"
          r"|^_?parallel_(?:attn|nsa|wall_attn|path|based|rebased|deltaformer|parallax|simple_gla|delta_rule"

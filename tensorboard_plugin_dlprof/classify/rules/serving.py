@@ -33,11 +33,13 @@ RULES: Final = (
          note="writes the latent of MLA where attention will read it", knows_better=True,
          words="_and_cache_mla gather_mla_cache cp_mha_gather store_mla_kv_cache flatten_kv_cache mla_copy_"),
     Rule("kv-cache-write", NO, "copy", "@namespace",
-         r"\b(?:reshape_and_cache|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
+         r"\bget_num_kv_splits\w*|\bfused_store_\w*cache$|_set_kv_buffer_kernel$|\b(?:reshape_and_cache"
+         r"|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
          r"|cp_gather_cache|gather_cache|append_paged_\w*kv_cache|AppendPagedKV"
          r"|create_\w*kv_indices|write_req_to_token)\w*", "@types",
          note="writes keys and values where attention will read them", knows_better=True,
-         words="append_paged_ appendpagedkv concat_and_cache copy_blocks gather_cache kv_indices reshape_and_cache "
+         words="get_num_kv_splits fused_store_ set_kv_buffer append_paged_ appendpagedkv concat_and_cache "
+               "copy_blocks gather_cache kv_indices reshape_and_cache "
                "set_mla_kv_buffer store_kv swap_blocks write_req_to_token"),
     Rule("kv-cache", NO, "copy", "@namespace",
          r"^(?!.*(?:Prefill|Decode|POD)).*(?i:kv_?cache|reshape_and_cache|concat_and_cache|copy_blocks"
@@ -49,6 +51,10 @@ RULES: Final = (
          words="act_and_mul activation geglu gelu relu sigmoid silu swiglu tanh"),
     Rule("quartet-quantise", YES, "gemm", "custom", r"^quantize_g\d+q?t_cuda_", knows_better=True,
          note="turns groups by a Hadamard matrix with wmma before it quantises them", words="quantize_g"),
+    Rule("quantise-by-part", NO, "elementwise", "@namespace",
+         r"(?:^|_)per_(?:tensor|token|group|block|channel)(?:_group)?_(?:\w+_)?quant(?:ize)?_"
+         r"(?!\w*(?:(?<!deep_)gemm|matmul|_mm_))\w*$", "@words or types",
+         note="scales of tensors, tokens or groups, whatever will multiply them", knows_better=True, words="per_"),
     Rule("quantise", NO, "elementwise", "@namespace",
          r"(?i:quant(?:ize|ise)?|dequant\w*|\bcvt_\w*to_fp[48]|scaled_fp8|scaled_int8|per_token_group)\w*",
          "@words or types", words="per_token_group quant scaled_fp8 scaled_int8 to_fp"),
