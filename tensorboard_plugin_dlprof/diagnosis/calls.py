@@ -70,6 +70,11 @@ def is_of_pool(name: str) -> bool:
     return "Async" in name and name.startswith(_POOL)
 
 
+def frees(name: str) -> bool:
+    """Whether a call that manages memory gives some back."""
+    return any(word in name for word in ("Free", "Release", "Unmap", "Unregister"))
+
+
 def is_launch(name: str) -> bool:
     """Whether a call launches kernels or graphs."""
     return bool(_LAUNCH.search(name))

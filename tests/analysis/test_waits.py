@@ -105,3 +105,16 @@ def test_what_cannot_be_gained_for_sure_stands_by_its_time(tmp_path: Path) -> No
     copy[1]["args"]["bytes"] = 200_000_000
     found = said(steps(copy), tmp_path)["findings"]
     assert [each["rule"] for each in found[:2]] == ["pageable_copy_detector", "unrecorded_detector"]
+
+
+@pytest.mark.parametrize(("frees", "told"), [(False, False), (True, True)])
+def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(frees: bool, told: bool, tmp_path: Path) -> None:
+    """Where nothing is freed, the first pass through a model allocates, and the next ones need no more."""
+    body = launch(1, 0, 10, 100) + [event("cuda_runtime", "cuModuleLoadData", 130, 20_000)]
+    for number in range(40):
+        begin = 20_200 + 1_000 * number
+        body += launch(10 + number, begin + 300, begin + 310, 680)
+        body.append(event("cuda_runtime", "cudaFree" if frees and number % 2 else "cudaMalloc", begin + 2, 250))
+    rules = {each["rule"] for each in said(body, tmp_path)["findings"]}
+    assert "cold_start" in rules
+    assert ("allocation_detector" in rules) == told
