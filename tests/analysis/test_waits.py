@@ -110,7 +110,7 @@ def test_what_cannot_be_gained_for_sure_stands_by_its_time(tmp_path: Path) -> No
 @pytest.mark.parametrize(("frees", "told"), [(False, False), (True, True)])
 def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(frees: bool, told: bool, tmp_path: Path) -> None:
     """Where nothing is freed, the first pass through a model allocates, and the next ones need no more."""
-    body = launch(1, 0, 10, 100) + [event("cuda_runtime", "cuModuleLoadData", 130, 20_000)]
+    body = [*launch(1, 0, 10, 100), event("cuda_runtime", "cuModuleLoadData", 130, 20_000)]
     for number in range(40):
         begin = 20_200 + 1_000 * number
         body += launch(10 + number, begin + 300, begin + 310, 680)
@@ -118,3 +118,17 @@ def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(frees: bo
     rules = {each["rule"] for each in said(body, tmp_path)["findings"]}
     assert "cold_start" in rules
     assert ("allocation_detector" in rules) == told
+
+
+def test_a_loop_that_allocates_and_frees_is_no_start(tmp_path: Path) -> None:
+    """However long its calls are."""
+    body = launch(1, 0, 10, 100)
+    for number in range(40):
+        begin = 200 + 10_000 * number
+        body += launch(10 + number, begin + 4_300, begin + 4_310, 5_000)
+        body.append(event("cuda_runtime", "cudaMallocPitch", begin, 2_000))
+        body.append(event("cuda_runtime", "cudaFree", begin + 2_100, 2_000))
+    first, *others = said(body, tmp_path)["findings"]
+    assert first["rule"] == "allocation_detector"
+    assert first["time_ns"] == pytest.approx(159_000_000, rel=0.02)
+    assert "cold_start" not in {each["rule"] for each in others}

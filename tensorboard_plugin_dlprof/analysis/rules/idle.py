@@ -13,7 +13,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
 from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, place_of, places_of, runtime_advice
-from tensorboard_plugin_dlprof.analysis.rules.start import first_calls, goes_on, is_cold_start
+from tensorboard_plugin_dlprof.analysis.rules.start import first_calls, gives_back, goes_on, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, without_layers
-from tensorboard_plugin_dlprof.diagnosis.calls import frees, is_of_pool
+from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -112,8 +112,8 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     waits = waiting(signals, test)
     if waits is None or (len(signals.diagnosis.start_ns) == 1 and not goes_on(signals, waits.device, test)):
         return None
-    if cold is not None and not any(is_of_pool(row.cause.call) or frees(row.cause.call) for row in waits.rows):
-        return None  # An allocator that only grows does so once.
+    if cold is not None and not gives_back(waits.rows):
+        return None
     of_pool = 2 * sum(row.time_ns for row in waits.rows if is_of_pool(row.cause.call)) > waits.time_ns
     return finding_about(
         signals,

@@ -244,7 +244,7 @@ def _launches_alone(signals: Signals) -> Finding | None:
         Confidence.HIGH,
         "recording",
         "{launches} {launches:launch is|launches are} recorded, but none of the kernels: what the GPU did is unknown.",
-        _how_to_record_gpus(signals),
+        _how_to_record_gpus(signals, traced=True),
         {"launches": sum(times.values())},
         tuple(
             Evidence("call", without_version(strings[name]), count=count, call=without_version(strings[name]))
@@ -254,9 +254,20 @@ def _launches_alone(signals: Signals) -> Finding | None:
     )
 
 
-def _how_to_record_gpus(signals: Signals) -> str:
+def _how_to_record_gpus(signals: Signals, *, traced: bool = False) -> str:
+    """What to do where no GPU work is recorded; ``traced``: although calls that launch it are."""
     if any("--counters" in reason for reason in signals.profile.coverage.skipped):
         return "It holds counters in place of kernels: give it as --counters beside a recording without counters."
+    if signals.profile.info.source_format == "pytorch" and traced:
+        return (
+            "The activity CUDA was on, for calls are recorded: synchronise before the profiler stops, let no other "
+            "profiler use CUPTI meanwhile, and look for its errors in the program's output."
+        )
+    if signals.profile.info.source_format == "nsight_systems" and traced:
+        return (
+            "nsys traced CUDA, for calls are recorded: take the newest Nsight Systems, which has to know the GPU and "
+            "its driver, let the program end by itself, and read what nsys reports."
+        )
     if signals.profile.info.source_format == "pytorch":
         return "Record it: activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]."
     return "Record it: nsys profile -t cuda,nvtx."

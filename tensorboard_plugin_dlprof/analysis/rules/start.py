@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
 from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, rows_of
-from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool, without_version
+from tensorboard_plugin_dlprof.diagnosis.calls import frees, is_of_pool, without_version
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
@@ -24,23 +24,29 @@ _COLD: Final = ("module", "launch", "allocation", "other")
 
 
 def first_calls(signals: Signals) -> Test:
-    """Whether a cause is a long call that is slow the first time only. Allocating from a pool is slow again and again
-    where the pool gives its memory back, which it does whenever the host waits for the GPU unless told otherwise."""
+    """Whether a cause is a long call that is slow the first time only. Allocating is slow again and again where as much
+    is given back, as a loop does, and a pool whenever the host waits for the GPU unless told otherwise."""
 
-    def of_pool(cause: Cause) -> bool:
-        return cause.part == Part.BLOCKED and cause.long and is_of_pool(cause.call)
+    def allocates(cause: Cause) -> bool:
+        return cause.part == Part.BLOCKED and (cause.detail == "allocation" or is_of_pool(cause.call))
 
-    waits = waiting(signals, of_pool)
-    refills = waits is not None and goes_on(signals, waits.device, of_pool)
-
+    waits = waiting(signals, allocates)
+    again = waits is not None and gives_back(waits.rows) and goes_on(signals, waits.device, allocates)
     # One long call is more than a window so short: there, launches that load a kernel count, too.
     is_short = signals.diagnosis.mean_wall_ns * thresholds.COLD_FRACTION < LONG_NS
 
     def test(cause: Cause) -> bool:
         is_cold = cause.detail in _COLD if cause.long else is_short and cause.detail in ("module", "launch")
-        return cause.part == Part.BLOCKED and is_cold and not (refills and is_of_pool(cause.call))
+        return cause.part == Part.BLOCKED and is_cold and not (again and allocates(cause))
 
     return test
+
+
+def gives_back(rows: Sequence[Row]) -> bool:
+    """Whether calls that allocate belong to a pool, or memory is freed nearly as often: an allocator that only grows
+    does so once."""
+    freed = sum(row.count for row in rows if frees(row.cause.call))
+    return any(is_of_pool(row.cause.call) for row in rows) or 3 * freed >= sum(row.count for row in rows)
 
 
 def goes_on(signals: Signals, device: DeviceDiagnosis, test: Test) -> bool:
