@@ -1,4 +1,4 @@
-"""The tables of the ops and kernels of one iteration."""
+"""The tables of the ops and kernels of one iteration, and of its kernels by name."""
 
 from __future__ import annotations
 
@@ -173,3 +173,45 @@ OPS_OF_ITERATION = Table(
     columns=tuple(map(_least, _OP_COLUMNS)),
 )
 """The ops that launched kernels in the iteration given by the link ``iteration``."""
+
+_SUMMED = (
+    "SELECT launch.name_id AS name_id, min(of_launch.launch_id) AS id, "
+    "CASE WHEN max(launch.uses_tc) THEN 1 WHEN NOT max(class.matrix_unit IS 2) THEN 0 END AS uses_tc, "
+    "count(DISTINCT launch.read_only_ops_id) AS ops, sum(of_launch.kernels) AS kernels, sum(of_launch.total) AS total, "
+    "min(of_launch.least) AS least, max(of_launch.most) AS most, sum(sum(of_launch.total)) OVER () AS whole "
+    # Launches first: they are few, and only they are joined.
+    "FROM (SELECT node.launch_id AS launch_id, count(*) AS kernels, sum(node.duration_ns) AS total, "
+    "min(node.duration_ns) AS least, max(node.duration_ns) AS most "
+    f"FROM iteration_kernels AS node WHERE {_SCOPE} GROUP BY node.launch_id) AS of_launch "
+    "CROSS JOIN launches AS launch ON launch.id = of_launch.launch_id "
+    "JOIN read_only_ops AS op ON op.id = launch.read_only_ops_id AND op.domain_id = :domain "
+    "LEFT JOIN ext_kernel_names AS class ON class.name_id = launch.long_name_id GROUP BY launch.name_id"
+)
+
+KERNEL_NAMES_OF_ITERATION = Table(
+    name="kernel_names_of_iteration",
+    key="name",
+    base=f"({_SUMMED}) AS kernel",
+    row_id="kernel.id",
+    where="1",
+    links=(ITERATION_LINK,),
+    default_sort="-gpu_time_ns",
+    joins=("JOIN dictionary AS name ON name.id = kernel.name_id",),
+    columns=(
+        KERNEL_NAME,
+        Column("using_tensor_cores", "Using TC", "boolean",
+               "Some kernel of this name uses Tensor Cores; empty if that is unknown.", "kernel.uses_tc",
+               nullable=True),
+        Column("ops", "Ops", "integer", "How many ops launched the kernel in this iteration.", "kernel.ops"),
+        Column("calls", "Calls", "integer", "How often the kernel ran in this iteration.", "kernel.kernels"),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.",
+               "kernel.total * 1.0 / kernel.kernels"),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
+        Column("gpu_time_fraction", "Share of Iteration", "fraction",
+               "GPU time of the kernel over the sum of the GPU times of all kernels of the iteration.",
+               "kernel.total * 1.0 / nullif(kernel.whole, 0)", nullable=True),
+    ),
+)  # fmt: skip
+"""The kernels of the iteration given by the link ``iteration``, by name."""

@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.queries.gpus import GPUS
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, KERNELS_OF_GROUP, OPS_OF_GROUP
 from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
+    KERNEL_NAMES_OF_ITERATION,
     KERNELS_OF_DOMAIN,
     KERNELS_OF_ITERATION,
     KERNELS_OF_ITERATION_OP,
@@ -44,6 +45,7 @@ TABLES: Mapping[str, Table] = MappingProxyType(
         "iterations": ITERATIONS,
         "kernels_of_iteration": KERNELS_OF_ITERATION,
         "ops_of_iteration": OPS_OF_ITERATION,
+        "kernel_names_of_iteration": KERNEL_NAMES_OF_ITERATION,
         "kernels_of_iteration_op": KERNELS_OF_ITERATION_OP,
         "gpus": GPUS,
         "efficiency": EFFICIENCY,

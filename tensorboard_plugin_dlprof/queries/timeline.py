@@ -70,11 +70,9 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
     stored = recorded_tracks(con)
     tracks = [track for track in stored if track.items]
     memory = memory_track.memory_tracks(con, len(stored)) if tracks else {}
-    windows = iteration_windows(con)
+    windows = _windows(con)
     start = min((track.first_ns for track in tracks), default=0)
     stop = max((track.last_ns for track in tracks), default=1)
-    lengths = sorted(stop - start for _, start, stop in windows)
-    middle = lengths[len(lengths) // 2] if lengths else 0
     named = [{"iteration": number, "start": start, "stop": stop} for number, start, stop in windows]
     return {
         "state": _state(stored),
@@ -87,7 +85,7 @@ def overview(con: sqlite3.Connection) -> dict[str, Any]:
         "classes": {kind: list(names) for kind, names in CLASSES.items()},
         "iterations": {
             "count": len(named),
-            "typical": _typical(con, windows, middle),
+            "typical": _typical(con, windows),
             "longest": max(named, key=lambda window: int(window["stop"]) - int(window["start"])) if named else None,
             "list": named[:ITERATIONS],
         },
@@ -99,17 +97,36 @@ def _state(tracks: Iterable[TrackRow]) -> int:
     return zlib.crc32(msgspec.msgpack.encode(list(tracks)))
 
 
-def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]], middle: int) -> dict[str, int] | None:
-    """The iteration of median length, of several one with GPU work; without marks from the first work to the last."""
-    devices = [track for track in all_tracks(con) if track.kind == STREAM]
-    first = min((track.first_ns for track in devices), default=0)
-    last = max((track.last_ns for track in devices), default=1 << 62)
-    if len(windows) == 1 and devices:
-        number, start, stop = windows[0]
-        return {"iteration": number, "start": max(start, first), "stop": min(stop, last)}
-    ranked = sorted(windows, key=lambda window: (abs(window[2] - window[1] - middle), window[1]))
-    ranked = [window for window in ranked if window[1] < last and window[2] > first] or ranked
-    return {"iteration": ranked[0][0], "start": ranked[0][1], "stop": ranked[0][2]} if ranked else None
+def _worked(con: sqlite3.Connection) -> tuple[int, int]:
+    """When the first GPU work starts and the last ends; all of time without any."""
+    streams = [track for track in all_tracks(con) if track.kind == STREAM]
+    first = min((track.first_ns for track in streams), default=0)
+    return first, max((track.last_ns for track in streams), default=1 << 62)
+
+
+def _windows(con: sqlite3.Connection) -> list[tuple[int, int, int]]:
+    """``iteration_windows``; where none are marked, the only one is from the first GPU work to the last."""
+    windows = iteration_windows(con)
+    marked = con.execute("SELECT candidate_source <> 'whole_capture' FROM ext_aggregations ORDER BY aggr_id").fetchone()
+    if len(windows) != 1 or (marked is not None and marked[0]):
+        return windows
+    first, last = _worked(con)
+    return [(number, max(start, first), min(stop, last)) for number, start, stop in windows]
+
+
+def _typical(con: sqlite3.Connection, windows: list[tuple[int, int, int]]) -> dict[str, int] | None:
+    """The iteration of median length, with GPU work, of those that are aggregated at first: what pages select."""
+    first_aggregation = "(SELECT min(aggr_id) FROM iteration_aggregation_list)"
+    select = f"SELECT iter_value FROM iteration_aggregation_list WHERE aggr_id = {first_aggregation}"
+    numbers = {number for (number,) in con.execute(select)}
+    first, last = _worked(con)
+    aggregated = [window for window in windows if window[0] in numbers] or windows
+    some = [window for window in aggregated if window[1] < last and window[2] > first] or aggregated
+    ranked = sorted(some, key=lambda window: (window[2] - window[1], window[0]))
+    if not ranked:
+        return None
+    number, start, stop = ranked[(len(ranked) - 1) // 2]
+    return {"iteration": number, "start": start, "stop": stop}
 
 
 def _described(track: TrackRow) -> dict[str, Any]:

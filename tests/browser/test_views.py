@@ -92,7 +92,8 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
 
 
 def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
-    """Iteration, then op, then kernels; the link opens all three again, with the same rows."""
+    """Iteration, then op, then kernels; the link opens all three again, with the same rows. Kernels of one name can be
+    one row."""
     page.goto(tensorboard.page(run="amp", view="iterations", iters__by="op"))
     iteration = rows_of(tensorboard, "amp", "iterations")[1]["iteration"]
     grid(page, "Iteration Summary").locator("tbody tr").nth(1).click()
@@ -105,6 +106,11 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     page.reload()
     expect(kernels.locator("tbody tr")).to_have_count(len(expected))
     expect(grid(page, f"Ops in Iteration {iteration}").locator('tr[aria-selected="true"]')).to_have_count(1)
+    page.get_by_role("button", name="Kernels by name").click()
+    names = rows_of(tensorboard, "amp", "kernel_names_of_iteration", iteration=str(iteration))
+    by_name = grid(page, f"Kernels in Iteration {iteration} by Name").locator("tbody tr")
+    expect(by_name).to_have_count(len(names))
+    expect(by_name.first.locator(".kernel-name")).to_have_attribute("data-tip", names[0]["name"])
 
 
 def test_an_iteration_is_chosen_at_first(page: Page, tensorboard: TensorBoard) -> None:

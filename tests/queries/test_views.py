@@ -165,6 +165,14 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
             "tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
             iteration,
         )
+        keys = ("name", "calls", "gpu_time_ns", "minimum_ns", "maximum_ns", "average_ns", "gpu_time_fraction")
+        names = asked.theirs(
+            "SELECT kernel_name, count(*), sum(kernel_duration), min(kernel_duration), max(kernel_duration), "
+            "avg(kernel_duration), sum(kernel_duration) * 1.0 / nullif(sum(sum(kernel_duration)) OVER (), 0) "
+            "FROM view_iteration_kernels WHERE iter_value = ? GROUP BY kernel_name",
+            iteration,
+        )
+        assert asked.ours("kernel_names_of_iteration", *keys, iteration=link) == names
         for op, *_ in ops[:20]:
             assert asked.ours("kernels_of_iteration_op", *kernel, iteration=link, op=str(op)) == asked.theirs(
                 f"SELECT {columns} FROM view_iteration_op_kernels WHERE iter_value = ? AND op_node_id = ?",

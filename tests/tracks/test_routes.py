@@ -76,6 +76,15 @@ def profile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     result.server.app.close()
 
 
+def test_the_typical_iteration_is_the_one_that_pages_select(profile: Profile) -> None:
+    """The lower one of the two in the middle, by length, of those that are aggregated; it is one of the list."""
+    iterations = profile.get("/timeline")["iterations"]
+    assert iterations["typical"] in iterations["list"]
+    profiled = [row for row in profile.get("/dashboard")["iterations"]["rows"] if row["profiled"]]
+    lengths = sorted((row["duration_ns"], row["iteration"]) for row in profiled)
+    assert iterations["typical"]["iteration"] == lengths[(len(lengths) - 1) // 2][1]
+
+
 def test_parts_of_any_window_add_up(profile: Profile) -> None:
     """For every GPU, to the nanosecond; and gaps, one by one and grouped, are what is idle."""
     about = profile.get("/timeline")

@@ -1,4 +1,4 @@
-/** What the selected iteration launched, kernel after kernel or by op; at first the iteration of median length. */
+/** What the selected iteration launched: kernel after kernel, by name, or by op; at first the iteration of median length. */
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
@@ -6,10 +6,12 @@ import { IterationTable } from "../../components/table/iteration_table";
 import { useUrl } from "../../frame/url";
 import { medianIteration } from "../../model/iterations";
 import { KernelsByIteration } from "./kernels_by_iteration";
+import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
 
 const GROUPINGS = [
   ["kernel", "Kernels in time order", "Kernels by Iteration"],
+  ["name", "Kernels by name", "Kernels of one name are one row"],
   ["op", "Kernels by op", "Kernels by Op"],
 ] as const;
 
@@ -19,7 +21,7 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
   const iteration = url["iters.row"] ?? medianIteration(data.iterations.rows);
   return (
     <>
-      <IterationTable name="iters" below={["ikernels", "oops", "okernels"]} selected={iteration} />
+      <IterationTable name="iters" below={["ikernels", "nkernels", "oops", "okernels"]} selected={iteration} />
       {iteration !== "" && (
         <>
           <div class="section-head">
@@ -33,7 +35,13 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
             />
           </div>
           <IterationStrip iteration={iteration} />
-          {by === "op" ? <KernelsByOp iteration={iteration} /> : <KernelsByIteration iteration={iteration} />}
+          {by === "op" ? (
+            <KernelsByOp iteration={iteration} />
+          ) : by === "name" ? (
+            <KernelsByName iteration={iteration} only={data.performance.profiled_iterations === 1} />
+          ) : (
+            <KernelsByIteration iteration={iteration} />
+          )}
         </>
       )}
     </>

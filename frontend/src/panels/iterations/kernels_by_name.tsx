@@ -1,0 +1,22 @@
+/** The kernels of the selected iteration, those of one name as one row. */
+import { DataTable } from "../../components/table/data_table";
+
+interface KernelsByNameProps {
+  iteration: string;
+  /** Whether it is the only one of the aggregation, whose kernels by name are stored: an iteration may launch millions. */
+  only: boolean;
+}
+
+export function KernelsByName({ iteration, only }: KernelsByNameProps) {
+  return (
+    <DataTable
+      key={iteration}
+      table={only ? "kernels_of_group" : "kernel_names_of_iteration"}
+      name="nkernels"
+      title={`Kernels in Iteration ${iteration} by Name`}
+      noun="kernels"
+      links={only ? { group: "/" } : { iteration }}
+      empty="This iteration launched no kernel, or it is not part of the aggregation."
+    />
+  );
+}
