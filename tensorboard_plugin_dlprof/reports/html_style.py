@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 COLOURS = {
-    "tensor_core": ("#1c4e20", "#45934d"),
+    "tensor_core": ("#1c4e20", "#9feda0"),
     "unknown_kernel": ("#7a6a00", "#e6d35a"),
-    "other_kernel": ("#38a754", "#9feda0"),
+    "other_kernel": ("#38a754", "#45934d"),
     "memory": ("#407ada", "#47b1fb"),
     "data_loader": ("#695ba2", "#b262d9"),
     "io": ("#3c7981", "#6edae7"),

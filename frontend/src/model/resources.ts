@@ -2,8 +2,9 @@
  * The classes that time is split into, and the one colour each has on every page.
  *
  * The hues are DLProf Viewer's: dark green, light green, blue, orange, grey; its pink is communication's, as what is none of all that
- * must not be the loudest. The exact colours were searched for, so that every one but that quiet one has a contrast of at least 3 to 1
- * to both themes' panels, and no two look alike to people with protanopia, deuteranopia or tritanopia; `resources.test.ts` checks both.
+ * must not be the loudest. Of the greens, that of Tensor Cores stands out: the darkest on white, the brightest on black. The exact
+ * colours were searched for, so that every one but the quiet one has a contrast of at least 3 to 1 to both themes' panels, and no two
+ * look alike to people with protanopia, deuteranopia or tritanopia; `resources.test.ts` checks both.
  */
 import type { Resource } from "../api/types";
 
@@ -16,9 +17,9 @@ export interface Colours {
 }
 
 export const COLOURS: Readonly<Record<ColourClass, Colours>> = {
-  tensor_core: { light: "#1c4e20", dark: "#45934d" },
+  tensor_core: { light: "#1c4e20", dark: "#9feda0" },
   unknown_kernel: { light: "#7a6a00", dark: "#e6d35a" },
-  other_kernel: { light: "#38a754", dark: "#9feda0" },
+  other_kernel: { light: "#38a754", dark: "#45934d" },
   memory: { light: "#407ada", dark: "#47b1fb" },
   data_loader: { light: "#695ba2", dark: "#b262d9" },
   io: { light: "#3c7981", dark: "#6edae7" },

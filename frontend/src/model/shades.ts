@@ -8,13 +8,13 @@ import type { Colours } from "./resources";
 
 /**
  * Fill and text of each step; text on it has a contrast of at least 4.5 to 1. The greens go from that of other kernels to that of
- * Tensor Cores, in either theme.
+ * Tensor Cores, which stands out most in either theme.
  */
 const STEPS = {
   none: { light: ["#e4e5e9", "#1f1f1f"], dark: ["#55575d", "#ffffff"] },
-  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#a8e8b2", "#111111"] },
+  low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#2f7d3c", "#ffffff"] },
   mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#64b574", "#111111"] },
-  high: { light: ["#1c4e20", "#ffffff"], dark: ["#2f7d3c", "#ffffff"] },
+  high: { light: ["#1c4e20", "#ffffff"], dark: ["#a8e8b2", "#111111"] },
   cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
   gainLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },

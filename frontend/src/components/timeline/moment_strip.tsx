@@ -1,31 +1,16 @@
 /** The moments of a finding on the timeline: the longest as a strip, the others as links to where they are. */
 import { formatDuration } from "../../format/time";
-import type { DiagnosedEvidence } from "../../api/types";
-import { momentsOf, type Moment } from "../../model/moments";
+import type { Moment } from "../../model/moments";
 import { evidenceLink, roomAround } from "../../model/timeline";
 import { ViewLink } from "../view_link";
 import { TimelineStrip } from "./strip";
 
-interface MomentStripProps {
-  moments: readonly Moment[];
-  /** Whether ops of the host are shown above the GPU. */
-  host?: boolean;
-}
-
-export function MomentStrip({ moments, host = true }: MomentStripProps) {
+export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
   const longest = moments[0];
   if (longest === undefined) return null;
   const { from, to } = roomAround(longest.from, longest.to);
   return (
-    <TimelineStrip
-      from={from}
-      to={to}
-      device={longest.device ?? undefined}
-      marked={[longest]}
-      host={host}
-      most={2}
-      link={false}
-    />
+    <TimelineStrip from={from} to={to} device={longest.device ?? undefined} marked={[longest]} most={2} link={false} />
   );
 }
 
@@ -41,16 +26,5 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
         </li>
       ))}
     </ul>
-  );
-}
-
-/** The worst moment of a finding: a link to it and, if `drawn`, the GPU then. */
-export function Worst({ evidence, drawn }: { evidence: readonly DiagnosedEvidence[]; drawn: boolean }) {
-  const moments = momentsOf(evidence);
-  return (
-    <>
-      <MomentLinks moments={moments.slice(0, 1)} />
-      {drawn && <MomentStrip moments={moments} host={false} />}
-    </>
   );
 }

@@ -2,7 +2,7 @@
  * The timeline, one window high, for other pages: inside of Iterations, and beside a finding whose evidence is a time.
  *
  * `from` and `to` are nanoseconds since the start of the capture; `device` is the GPU whose work is shown (by default the first);
- * `marked` are stretches that get dashed lines; `host` adds the ops of the thread that launches. A click opens the Timeline
+ * `marked` are stretches that get dashed lines. A click opens the Timeline
  * on this window, with what was clicked selected.
  */
 import { useMemo, useState } from "preact/hooks";
@@ -22,7 +22,6 @@ export interface TimelineStripProps {
   to: number;
   device?: number | undefined;
   marked?: readonly View[];
-  host?: boolean;
   /** Most streams. */
   most?: number;
   /** Whether a link below leads to the window itself. */
@@ -34,7 +33,7 @@ const NOTHING: ReadonlySet<string> = new Set();
 const NO_MARKS: readonly View[] = [];
 
 export function TimelineStrip(props: TimelineStripProps) {
-  const { from, to, device, marked = NO_MARKS, host = true, most = 4, link = true } = props;
+  const { from, to, device, marked = NO_MARKS, most = 4, link = true } = props;
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
@@ -48,14 +47,13 @@ export function TimelineStrip(props: TimelineStripProps) {
     const first = device ?? Math.min(...devices);
     // The first GPU is unfolded already.
     const all = rowsOf(overview.tracks, first > Math.min(...devices) ? new Set([`gpu${first}`]) : NOTHING);
-    const ops = host ? all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS) : [];
     const own = all.filter((row) => row.device === first && row.fold === undefined);
     return [
-      ...ops,
+      ...all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS),
       ...own.filter(({ kind }) => kind === "idle"),
       ...own.filter(({ kind }) => kind === "stream").slice(0, most),
     ];
-  }, [overview, device, host, most]);
+  }, [overview, device, most]);
   const tracks = useMemo(() => [...new Set(rows.map(({ track }) => track))], [rows]);
   const { answer } = useWindow(profile, round, view, view, width, tracks);
   if (overview === null || rows.length === 0) return null;

@@ -2,26 +2,19 @@
 import type { DashboardResponse, Diagnosis, DiagnosedFinding } from "../../api/types";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { Icon } from "../../components/icon";
-import { lazyView } from "../../components/lazy_view";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatShare } from "../../format/share";
+import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
 import { gainTime, rangeText } from "../../model/findings";
-import { longestLink } from "../../model/moments";
+import { longestLink, momentsOf } from "../../model/moments";
 
 const SHOWN = 3;
 
-// On demand: the Dashboard must not wait for the timeline.
-const Moment = lazyView("the timeline", async () => (await import("../../components/timeline/moment_strip")).Worst);
-
-const isTimed = ({ evidence }: DiagnosedFinding): boolean => evidence.some(({ from_ns: from }) => from !== null);
-
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
   const findings = diagnosis?.findings ?? [];
-  // The first that is about a time is shown at its worst moment.
-  const timed = findings.slice(0, SHOWN).find(isTimed);
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
   return (
@@ -59,17 +52,17 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
               ))
             : findings
                 .slice(0, SHOWN)
-                .map((finding) => (
-                  <Change key={finding.rule + finding.title} finding={finding} drawn={finding === timed} />
-                ))}
+                .map((finding) => <Change key={finding.rule + finding.title} finding={finding} />)}
         </ol>
       )}
     </Panel>
   );
 }
 
-function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean }) {
+function Change({ finding }: { finding: DiagnosedFinding }) {
   const { gain, heading, title, action, evidence } = finding;
+  const [longest] = momentsOf(evidence);
+  const moment = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   const parts =
@@ -83,7 +76,7 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
           low={gain?.share_low ?? 0}
           high={gain?.share_high ?? 0}
           label={`Could gain: ${parts.join(" · ")}`}
-          to={longestLink(evidence)}
+          to={moment}
         />
         <small class="muted">
           {parts.map((part) => (
@@ -94,20 +87,22 @@ function Change({ finding, drawn }: { finding: DiagnosedFinding; drawn: boolean 
         </small>
       </span>
       <span>
-        <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
-          {heading}
-        </ViewLink>
+        <span class="change-head">
+          <ViewLink class="change-title" to={{ view: "recommendations", "findings.open": finding.rule }}>
+            {heading}
+          </ViewLink>
+          {longest !== undefined && moment !== null && (
+            <ViewLink class="more-button" to={moment} tip={`${longest.what}\nOpen this moment in the Timeline`}>
+              Longest: {formatDuration(longest.to - longest.from)} <Icon name="right" />
+            </ViewLink>
+          )}
+        </span>
         <span class="change-problem" data-tip={title}>
           <Sentence text={title} />
         </span>
         <span class="change-action" data-tip={action}>
           <Sentence text={action} />
         </span>
-        {isTimed(finding) && (
-          <div class={drawn ? "change-moment drawn" : "change-moment"}>
-            <Moment evidence={evidence} drawn={drawn} />
-          </div>
-        )}
       </span>
     </li>
   );

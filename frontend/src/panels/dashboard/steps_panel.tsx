@@ -4,6 +4,7 @@ import { StackedBar } from "../../components/charts/stacked_bar";
 import { StepChart } from "../../components/charts/step_chart";
 import { IterationChart } from "../../components/iteration_chart";
 import { classLabel } from "../../components/iteration_parts";
+import { lazyView } from "../../components/lazy_view";
 import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
@@ -12,10 +13,22 @@ import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import type { Step } from "../../model/step";
 
+// On demand: the Dashboard must not wait for the timeline.
+const Strip = lazyView(
+  "the timeline",
+  async () => (await import("../../components/timeline/iteration_strip")).IterationStrip,
+);
+
 /** More bars are too thin to be told apart here. */
 const MOST_BARS = 64;
 
-export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step | null }) {
+interface StepsPanelProps {
+  data: DashboardResponse;
+  step: Step | null;
+}
+
+export function StepsPanel({ data, step }: StepsPanelProps) {
+  const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
   const [only, ...others] = step?.iterations ?? [];
@@ -42,11 +55,12 @@ export function StepsPanel({ data, step }: { data: DashboardResponse; step: Step
         </p>
       ) : others.length === 0 ? (
         <div class="only-step">
-          <p>
-            One iteration of {formatDuration(only.wall_ns)}. <MarkSteps framework={data.framework} />, to see whether
-            they are alike.
+          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" />
+          <Strip iteration={String(only.number)} />
+          <p class="muted">
+            {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
+            {formatDuration(only.wall_ns)}. <MarkSteps framework={data.framework} />, to see whether they are alike.
           </p>
-          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" height={40} />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart
