@@ -1,4 +1,4 @@
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { DashboardResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
@@ -43,16 +43,7 @@ export function Header(props: HeaderProps) {
   }, [page]);
   return (
     <header class="frame-header">
-      <button
-        type="button"
-        class="button skip"
-        onClick={() => document.querySelector<HTMLElement>(".frame-main")?.focus()}
-      >
-        Skip to the page
-      </button>
-      <button type="button" class="button skip" onClick={toTable}>
-        Skip to the table
-      </button>
+      <Skips />
       <div class="frame-line">
         <ViewLink to={toPage("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
@@ -125,10 +116,34 @@ export function Header(props: HeaderProps) {
   );
 }
 
-/** To the first row of the page's first table, past the tools above it. */
-function toTable(): void {
-  const main = document.querySelector<HTMLElement>(".frame-main");
-  (main?.querySelector<HTMLElement>(":is([role=grid], [role=treegrid]) tbody [tabindex='0']") ?? main)?.focus();
+const TABLES = ".frame-main :is([role=grid], [role=treegrid])";
+
+/** What only the keyboard sees: past the menu to the page, and past whatever is above a table to its rows. */
+function Skips() {
+  const [tables, setTables] = useState<readonly string[]>([]);
+  const look = (): void =>
+    setTables([...document.querySelectorAll(TABLES)].map((table) => table.getAttribute("aria-label") ?? ""));
+  const to = (at: number): void => {
+    const table = [...document.querySelectorAll<HTMLElement>(TABLES)][at];
+    table?.querySelector<HTMLElement>("tbody [tabindex='0']")?.focus();
+  };
+  return (
+    <>
+      <button
+        type="button"
+        class="button skip"
+        onFocus={look}
+        onClick={() => document.querySelector<HTMLElement>(".frame-main")?.focus()}
+      >
+        Skip to the page
+      </button>
+      {tables.map((name, i) => (
+        <button key={i} type="button" class="button skip" onClick={() => to(i)}>
+          Skip to the table: {name}
+        </button>
+      ))}
+    </>
+  );
 }
 
 /** The slot of the baseline that this profile is compared with; it is kept from page to page. */

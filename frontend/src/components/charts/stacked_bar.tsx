@@ -60,7 +60,7 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 
 function Piece({ segment, x, wide, height }: { segment: Segment; x: number; wide: number; height: number }) {
   const time = formatDuration(segment.ns);
-  const texts = [`${segment.label} ${time}`, time];
+  const texts = [`${segment.label} ${time}`, segment.label, time];
   const text = texts.find(({ length }) => length * LETTER + 12 <= wide) ?? "";
   return (
     <>

@@ -107,11 +107,15 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
     <div class="dashboard efficiency">
       <EfficiencyBand data={data} rates={rates} />
       <LimitsPanel data={data} rates={rates} />
-      <div class="efficiency-columns">
-        <div class="main-column">{rated ? <RooflinePanel rates={rates} /> : byPrecision}</div>
+      <div class={rated ? "efficiency-columns" : "efficiency-row"}>
+        {rated && (
+          <div class="main-column">
+            <RooflinePanel rates={rates} />
+          </div>
+        )}
         <div class="side-column">
           <GpuUse data={data} network={rates.network} />
-          {rated && byPrecision}
+          {byPrecision}
           <Causes rates={rates} />
           <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
         </div>

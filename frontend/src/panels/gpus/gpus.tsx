@@ -13,6 +13,7 @@ import { devicesInUse } from "../../model/headline";
 import { segmentsOf, type StepSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
+import { GpusBand } from "./gpus_band";
 
 const unlinked = (segment: StepSegment): StepSegment => ({ ...segment, to: null });
 
@@ -50,6 +51,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           </p>
         </Message>
       )}
+      {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {devices.length > 0 && (
         <Panel
           title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}

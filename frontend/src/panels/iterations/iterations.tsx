@@ -15,11 +15,11 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { leavesOut, saidOf } from "../../model/answer";
 import { barParts, colourOfClass, isDark, withParts, type BarClass, type IterationRow } from "../../model/iterations";
-import { partsByIteration, stepOf, type Step } from "../../model/step";
+import { partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
+import { IterationsBand } from "./iterations_band";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
 import { SelectedIteration } from "./selected_iteration";
@@ -51,6 +51,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
   const [measure, width] = useWidth(900);
   const query = useIterations(width);
   const diagnosis = useDiagnosis();
+  const step = useMemo(() => (diagnosis.data === null ? null : stepOf(diagnosis.data, data)), [diagnosis.data, data]);
   const iterations = query.data;
   if (iterations === null || (diagnosis.data === null && diagnosis.loading))
     return query.error === null ? (
@@ -68,6 +69,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
     );
   return (
     <div class="stacked">
+      <IterationsBand data={data} diagnosis={diagnosis.data} step={step} />
       <Chart
         data={data}
         iterations={iterations}
@@ -80,16 +82,6 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
       />
       <SelectedIteration data={data} />
     </div>
-  );
-}
-
-/** Which iterations are aggregated at first, and why the others are not. */
-function LeftOut({ diagnosis, step }: { diagnosis: Diagnosis | null; step: Step | null }) {
-  if (diagnosis === null || step === null || !leavesOut(diagnosis)) return null;
-  return (
-    <p class="muted">
-      {saidOf(diagnosis, step)} To include what was left out, move the boundaries and press Reaggregate.
-    </p>
   );
 }
 
@@ -119,7 +111,6 @@ interface ChartProps {
 }
 
 function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
-  const step = useMemo(() => (diagnosis === null ? null : stepOf(diagnosis, data)), [diagnosis, data]);
   const split = useMemo(() => {
     const told = diagnosis === null ? null : partsByIteration(diagnosis, data);
     return told === null ? null : withParts(iterations.rows, told);
@@ -136,7 +127,6 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   const nowProfiled =
     profiled !== null && Math.abs(settled.from - profiled.from) < 0.2 && Math.abs(settled.to - profiled.to) < 0.2;
   const middle = (window.from + window.to) / 2;
-  const { source } = data.iterations;
   return (
     <Panel
       title="Iterations"
@@ -198,7 +188,6 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
               </p>
             )}
           </div>
-          <LeftOut diagnosis={diagnosis} step={step} />
           <div aria-busy={busy}>
             <Bars
               data={{ ...iterations, rows }}
@@ -215,12 +204,6 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
           </div>
           {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
         </>
-      )}
-      {source.kind === "whole_capture" && (
-        <p class="muted">
-          No iterations were found: the whole recording counts as one. <MarkSteps framework={data.framework} />, or pick
-          a key node that runs once in each.
-        </p>
       )}
       <IterationTwin
         rows={rows

@@ -53,6 +53,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   const Picture = picture === "icicle" ? Icicle : Treemap;
   return (
     <div class="stacked">
+      <WasteNote tree={tree} matrixUnit={matrixUnit} />
       <section class="panel tree-panel" aria-label="Group Ops">
         <header class="table-tools" {...tools}>
           <h2>Group Ops</h2>
@@ -73,7 +74,6 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           </p>
         )}
         <div class={query.loading ? "tree-body busy" : "tree-body"} aria-busy={query.loading}>
-          <WasteNote tree={tree} matrixUnit={matrixUnit} />
           {tree.rows.roots.length > 0 && colouring !== undefined && (
             <div class="icicle">
               <div class="icicle-head">

@@ -15,27 +15,37 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   if (gains === null && limited === null && !isTold) return null;
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
+  const sentences = [
+    gains !== null && (
+      <>
+        Could gain most: <Place row={gains} tree={tree} />,{" "}
+        <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
+        {formatDuration(gains.values.gpu_time_ns)} GPU time{bound === "" ? "" : `; bound by ${bound}`}.
+      </>
+    ),
+    limited !== null && cause !== undefined && (
+      <>
+        Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
+        {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label)}
+      </>
+    ),
+    isTold && (
+      <>
+        {formatCount(ops.using)} of {formatCounted(ops.eligible, "eligible op")} {ops.using === 1 ? "uses" : "use"}{" "}
+        {matrixUnit}s.
+      </>
+    ),
+  ].filter((sentence) => sentence !== false);
+  const [first, ...others] = sentences;
   return (
-    <p class="waste">
-      {gains !== null && (
-        <span>
-          Could gain most: <Place row={gains} tree={tree} />, {formatDuration(gains.values.gain_ns)} of its{" "}
-          {formatDuration(gains.values.gpu_time_ns)} GPU time{bound === "" ? "" : `; bound by ${bound}`}.
-        </span>
-      )}
-      {limited !== null && cause !== undefined && (
-        <span>
-          Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
-          {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label)}
-        </span>
-      )}
-      {isTold && (
-        <span>
-          {formatCount(ops.using)} of {formatCounted(ops.eligible, "eligible op")} {ops.using === 1 ? "uses" : "use"}{" "}
-          {matrixUnit}s.
-        </span>
-      )}
-    </p>
+    <header class="headline waste">
+      <h2>{first}</h2>
+      <p class="model-line">
+        {others.map((sentence, i) => (
+          <span key={i}>{sentence}</span>
+        ))}
+      </p>
+    </header>
   );
 }
 

@@ -5,6 +5,7 @@ import { Hint } from "../../components/hint";
 import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
 import { hasGpuWork } from "../../model/headline";
+import { Largest } from "./largest";
 import { OpDetail } from "./op_detail";
 
 const GROUPINGS = [
@@ -42,6 +43,7 @@ const TABLES: Readonly<Record<Grouping, Grouped>> = {
   none: { table: "ops", name: "ops", title: "Ops", noun: "ops" },
 };
 
+const NO_LINKS: Readonly<Record<string, string>> = {};
 const NO_OPS = "This profile has no ops. Record with NVTX markers or with the PyTorch profiler's CPU activities.";
 const NO_KERNELS = "This recording holds no kernels.";
 
@@ -52,12 +54,21 @@ export function Ops({ data }: { data: DashboardResponse }) {
   const onGpu = hasGpuWork(data);
   return (
     <div class="stacked">
-      <Choice
-        label="Group by"
-        shown
-        options={GROUPINGS}
-        value={by}
-        to={(id) => ({ "ops.by": id === "path" ? null : id })}
+      <Largest
+        table={table}
+        links={links ?? NO_LINKS}
+        named={by === "type" ? "op_type" : "name"}
+        noun={noun}
+        selects={by === "kernel" ? "" : `${name}.row`}
+        tools={
+          <Choice
+            label="Group by"
+            shown
+            options={GROUPINGS}
+            value={by}
+            to={(id) => ({ "ops.by": id === "path" ? null : id })}
+          />
+        }
       />
       <DataTable
         key={by}

@@ -1,0 +1,45 @@
+/** How much of the time the GPUs were used, in a sentence. */
+import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration, readableAndExact } from "../../format/time";
+import { devicesInUse } from "../../model/headline";
+import { computeOf } from "../../model/parts";
+
+interface GpusBandProps {
+  data: DashboardResponse;
+  diagnosis: Diagnosis | null;
+}
+
+export function GpusBand({ data, diagnosis }: GpusBandProps) {
+  const ranked = [...devicesInUse(data)].sort((a, b) => (a.fraction ?? 0) - (b.fraction ?? 0));
+  const [least] = ranked;
+  const most = ranked.at(-1);
+  if (least === undefined || most === undefined) return null;
+  const { wall_ns: wall } = data.gpu_utilization;
+  const parts = diagnosis?.mean.devices[String(least.device_id)]?.parts;
+  return (
+    <header class="headline">
+      <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
+        GPU {least.device_id} ran kernels <strong class="nowrap">{formatShare(least.fraction)}</strong> of the{" "}
+        {formatDuration(wall)}
+        {most !== least && (
+          <>
+            , GPU {most.device_id} <strong class="nowrap">{formatShare(most.fraction)}</strong>
+          </>
+        )}
+        .
+      </h2>
+      {diagnosis !== null && parts !== undefined && (
+        <p class="model-line">
+          <span>
+            {most !== least && `GPU ${least.device_id}: `}
+            {formatShare(shareOf(computeOf(parts), diagnosis.mean.wall_ns))} computing
+            {parts.communication > 0 &&
+              `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} in communication that nothing hides`}
+            .
+          </span>
+        </p>
+      )}
+    </header>
+  );
+}

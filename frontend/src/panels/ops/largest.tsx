@@ -1,0 +1,107 @@
+/** What takes most of the time, in a sentence and as one bar: the largest rows of the table below, and all others. */
+import type { ComponentChildren } from "preact";
+
+import { fetchTable } from "../../api/client";
+import type { Row, TableResponse } from "../../api/types";
+import { StackedBar, type Segment } from "../../components/charts/stacked_bar";
+import { Panel } from "../../components/panel";
+import { formatCount, formatCounted } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { scopeKey, useScope } from "../../frame/scope";
+import { numberOf, textOf } from "../../frame/use_op_rates";
+import { useQuery } from "../../frame/use_query";
+import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { colourOf, type ColourClass } from "../../model/resources";
+
+interface LargestProps {
+  /** The server's table, its links, and the column that names its rows. */
+  table: string;
+  links: Readonly<Record<string, string>>;
+  named: string;
+  noun: string;
+  /** What of the URL selects a row of the table; empty where none can be. */
+  selects: string;
+  /** How the rows are grouped. */
+  tools: ComponentChildren;
+}
+
+const MOST = 8;
+const DIRECTIONS: Readonly<Record<string, string>> = { fprop: " forward", bprop: " backward" };
+
+function colourOfRow(row: Row): ColourClass {
+  if (textOf(row, "family") === "collective") return "communication";
+  const share = numberOf(row, "tensor_core_fraction") ?? (row.using_tensor_cores === true ? 1 : 0);
+  return share > 0.5 ? "tensor_core" : "other_kernel";
+}
+
+export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
+  const scope = useScope();
+  const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
+  const asked = { ...scope, table, links, offset: 0, limit: MOST, sort: `-${time}`, search: "", where: {} };
+  const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
+  const found = query.data?.table === table ? query.data : null;
+  const whole = found?.totals[time] ?? 0;
+  const nameOf = (row: Row): string => {
+    const name = textOf(row, named);
+    const { name: last } = splitPath(name);
+    return noun === "kernels" ? shortKernelName(name) : `${last}${DIRECTIONS[textOf(row, "direction")] ?? ""}`;
+  };
+  const rows: Segment[] = (found?.rows ?? [])
+    .filter((row) => (numberOf(row, time) ?? 0) > 0)
+    .map((row) => {
+      const key = textOf(row, found?.key ?? "");
+      return {
+        ...{ key, label: nameOf(row), ns: numberOf(row, time) ?? 0, colour: colourOf(colourOfRow(row)), dark: true },
+        ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
+      };
+    });
+  const sum = (some: readonly Segment[]): number => some.reduce((all, { ns }) => all + ns, 0);
+  const rest = whole - sum(rows);
+  const others = (found?.total ?? 0) - rows.length;
+  const [first] = rows;
+  return (
+    <>
+      {first !== undefined && whole > 0 && (
+        <header class="headline">
+          <h2>
+            <code>{first.label}</code> takes <strong class="nowrap">{formatShare(shareOf(first.ns, whole))}</strong> of
+            the {kind} time
+            {rows.length > 3 && (
+              <>
+                , the three largest {noun}{" "}
+                <strong class="nowrap">{formatShare(shareOf(sum(rows.slice(0, 3)), whole))}</strong>
+              </>
+            )}
+            .
+          </h2>
+        </header>
+      )}
+      <Panel
+        title={`Where ${kind} Time Goes`}
+        about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s. A click selects one.`}
+        picture
+        tools={tools}
+      >
+        <div class="largest">
+          {first !== undefined && whole > 0 && (
+            <StackedBar
+              segments={
+                rest > 0
+                  ? [
+                      ...rows,
+                      {
+                        ...{ key: "others", label: formatCounted(others, "other"), ns: rest, dark: true },
+                        ...{ colour: colourOf("outside"), about: `${formatCount(others)} smaller ${noun}`, to: null },
+                      },
+                    ]
+                  : rows
+              }
+              whole_ns={whole}
+              label={`The largest ${noun} by ${kind} time`}
+            />
+          )}
+        </div>
+      </Panel>
+    </>
+  );
+}
