@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.words import (
+    beside,
     duration,
     percent,
     rate,
@@ -268,8 +269,8 @@ def _measured(comparison: Comparison) -> Iterator[str]:
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
             shown = size if name == "memory_peak" else share
-            yield f"{label} {shown(measure.a)} -> {shown(measure.b)}"
+            yield f"{label} {beside(shown(measure.a), shown(measure.b))}"
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
-            yield f"{rate(measure.a)} -> {rate(measure.b)} {label}"
+            yield f"{beside(f'{rate(measure.a)} {label}', f'{rate(measure.b)} {label}')}"

@@ -47,5 +47,10 @@ def size(count: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """A number a second: whole from 1,000, else with three digits."""
-    return f"{per_second:,.0f}" if per_second >= 1_000 else three_digits(per_second)
+    """A number a second with three significant digits: ``16,000``."""
+    return f"{float(f'{per_second:.3g}'):,.0f}" if per_second >= 1_000 else three_digits(per_second)
+
+
+def beside(a: str, b: str) -> str:
+    """What both sides have, as a change where it differs."""
+    return f"{a} -> {b}" if a != b else f"{a} in both"

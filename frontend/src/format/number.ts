@@ -36,11 +36,11 @@ export function formatRanges(ids: readonly number[]): string {
 /** `iteration` -> `Iteration`. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Three significant digits, but never fewer than the whole part, grouped, without an exponent. */
+/** Three significant digits, grouped, without an exponent. */
 export function significant(value: number): string {
-  if (Math.abs(value) >= 100) return WHOLE.format(value);
   // 9.999 has to become 10.0, not 10.00: round first, then count the digits.
   const rounded = Number(value.toPrecision(3));
+  if (Math.abs(rounded) >= 100) return WHOLE.format(rounded);
   const size = Math.abs(rounded);
   const digits =
     size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);

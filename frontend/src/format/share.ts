@@ -1,5 +1,5 @@
 /** Shares (0 to 1) -> percent. */
-import { UNKNOWN } from "./number";
+import { significant, UNKNOWN } from "./number";
 
 /**
  * `0.5551` -> `55.5 %`. What is not quite none and not quite all says so (`<0.1 %`, `>99.9 %`): a rounded 0 or 100
@@ -10,7 +10,8 @@ export function formatShare(fraction: number | null | undefined): string {
   const percent = fraction * 100;
   if (percent > 0 && percent < 0.05) return "<0.1 %";
   if (percent < 100 && percent >= 99.95) return ">99.9 %";
-  return `${percent === 0 || percent === 100 ? percent.toFixed(0) : percent.toFixed(1)} %`;
+  // What is more than all has three digits before the point already.
+  return `${percent === 0 || percent >= 100 ? significant(percent) : percent.toFixed(1)} %`;
 }
 
 /** `part / whole`, or null where either is not known or the whole is nothing. */

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
-import { saidOf, withWhole } from "./answer";
+import type { Diagnosis } from "../api/types";
+import { answerOf, saidOf, withWhole } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
@@ -27,10 +28,25 @@ describe("the sentence", () => {
       false,
       "Computing at least 0 % of the 1.07 s recorded on the GPU that",
     ],
+    ["Computing over 99.9 % of 7.81 s; nothing", false, "Computing over 99.9 % of the 7.81 s recorded; nothing"],
     ["Only copies: 99.8 % of 30.7 ms.", true, "Only copies: 99.8 % of a 30.7 ms step."],
     ["The iterations have no length.", true, "The iterations have no length."],
   ])("says what the time of '%s' is", (headline, marked, said) => {
     expect(withWhole({ headline, marked })).toBe(said);
+  });
+});
+
+describe("the culprit", () => {
+  const of = (parts: Record<string, number>) => {
+    const row = { part: "launching", path: "/linear", call: "cudaLaunchKernel", time_ns: 1 };
+    const mean = { wall_ns: 100, devices: { 0: { parts, rows: [row] } } };
+    const diagnosis = { headline: "", marked: true, typical: { ...typical, left_out: [], why: [] }, mean };
+    return answerOf(diagnosis as unknown as Diagnosis, { iterations }).culprit;
+  };
+
+  it("is that of what costs most, where that has a name", () => {
+    expect(of({ compute_other: 60, launching: 30, unrecorded: 10 })).toBe("/linear · cudaLaunchKernel");
+    expect(of({ compute_other: 60, launching: 10, unrecorded: 30 })).toBe("");
   });
 });
 

@@ -1,7 +1,7 @@
 /** The sentence that the Dashboard begins with: how much of a step is computing, and what costs most of the rest. */
 import type { Diagnosis, DiagnosedPart } from "../api/types";
 import { formatCount } from "../format/number";
-import { culpritOf, mainDevice } from "./parts";
+import { COMPUTE, culpritOf, mainDevice } from "./parts";
 import type { Step } from "./step";
 
 export interface Answer {
@@ -16,7 +16,7 @@ export interface Answer {
 const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
 
 /** How the sentence begins, without saying what the time is. */
-const WHOLE = /^((?:Computing(?: at least)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
+const WHOLE = /^((?:Computing(?: at least| over)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
 
 /** Parts in which the GPU waits for something that has a name. */
 const NAMED: readonly DiagnosedPart[] = [
@@ -59,11 +59,18 @@ export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): 
     .filter((text) => text !== "")
     .map((text) => ({ text, strong: NUMBER.test(text) }));
   const main = mainDevice(diagnosis)?.[1];
-  const [largest] = NAMED.map((part) => ({ part, ns: main?.parts[part] ?? 0 })).sort((a, b) => b.ns - a.ns);
-  const named = main !== undefined && largest !== undefined && largest.ns >= diagnosis.mean.wall_ns * LEAST_SHARE;
+  // What the sentence says to cost most, which alone may be named: it is not always something that has a name.
+  const [largest] = (Object.entries(main?.parts ?? {}) as [DiagnosedPart, number][])
+    .filter(([part]) => !COMPUTE.includes(part))
+    .sort(([, a], [, b]) => b - a);
+  const isNamed =
+    main !== undefined &&
+    largest !== undefined &&
+    NAMED.includes(largest[0]) &&
+    largest[1] >= diagnosis.mean.wall_ns * LEAST_SHARE;
   return {
     pieces,
-    culprit: named ? culpritOf(main, largest.part) : "",
+    culprit: isNamed ? culpritOf(main, largest[0]) : "",
     said: saidOf(diagnosis, step),
   };
 }

@@ -100,9 +100,15 @@ export function forUnit(columns: readonly Column[], matrixUnit: string): readonl
 
 const OF_GPU = /gpu|kernel|tensor_core/;
 
-/** The columns of a recording without GPU work: what a GPU did is not known, and zeros would say that it was idle. */
+/**
+ * The columns of a recording without GPU work: what a GPU did is not known, and zeros would say that it was idle. The time on the
+ * CPU, by which rows are sorted then, stands in its place.
+ */
 export function withoutGpu(columns: readonly Column[]): Column[] {
-  return columns.map((column) => (OF_GPU.test(column.key) ? { ...column, hidden: true } : column));
+  return columns.map((column) => ({
+    ...column,
+    hidden: OF_GPU.test(column.key) || (column.hidden && column.key !== "cpu_time_ns"),
+  }));
 }
 
 /** The initial columns of a view: only `first` if it names some, and none that another column shows as its meter. */

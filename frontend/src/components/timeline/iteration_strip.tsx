@@ -1,12 +1,17 @@
-/** The strip of one iteration, by its number. */
+/** The strip of one iteration, by its number, on the GPU that the Dashboard's sentence is about. */
 import { fetchTimeline } from "../../api/client";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
+import { mainDevice } from "../../model/parts";
 import { TimelineStrip } from "./strip";
 
 export function IterationStrip({ iteration }: { iteration: string }) {
   const { profile, round } = useScope();
   const { data } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
   const found = data?.iterations.list.find((each) => String(each.iteration) === iteration);
-  return found === undefined ? null : <TimelineStrip from={found.start} to={found.stop} />;
+  const { data: diagnosis, loading } = useDiagnosis();
+  const main = diagnosis === null ? null : mainDevice(diagnosis);
+  if (found === undefined || (diagnosis === null && loading)) return null;
+  return <TimelineStrip from={found.start} to={found.stop} device={main === null ? undefined : Number(main[0])} />;
 }

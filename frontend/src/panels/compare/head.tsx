@@ -1,5 +1,6 @@
 /** The two sides as cards, the verdict between them, and what to know before reading any number. */
 import type { ComponentChildren } from "preact";
+import { useContext } from "preact/hooks";
 
 import type { Baseline } from "../../api/client";
 import type { CompareResponse, CompareSide } from "../../api/types";
@@ -7,6 +8,8 @@ import { Icon } from "../../components/icon";
 import { Sentence } from "../../components/sentence";
 import { Duration } from "../../components/value";
 import { formatCounted } from "../../format/number";
+import { ProfilesContext } from "../../frame/profiles";
+import { useScope } from "../../frame/scope";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/comparison";
 import { BaselineIterations } from "./baseline_iterations";
 
@@ -25,16 +28,20 @@ interface HeadProps {
 
 export function Head({ found, baseline, swap }: HeadProps) {
   const { a, b, change_ns: change } = found;
+  const { profile } = useScope();
+  const { profiles } = useContext(ProfilesContext);
+  // Files of two runs often have the same name.
+  const runOf = (id: string): string => profiles.find((each) => each.id === id)?.run.replace(/^\.$/, "") ?? "";
   return (
     <section class="panel compare-head" aria-label="Verdict">
       <div class="compare-cards">
-        <SideCard letter="A" side={a} per={found.per}>
+        <SideCard letter="A" side={a} run={runOf(baseline.base)} per={found.per}>
           <BaselineIterations base={baseline.base} shown={a.aggregation} />
         </SideCard>
         <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
           <Icon name="swap" />
         </button>
-        <SideCard letter="B" side={b} per={found.per} />
+        <SideCard letter="B" side={b} run={runOf(profile)} per={found.per} />
         <div class={`compare-change ${directionOf(change)}`}>
           <span class="compare-big number">
             {arrowOf(change)} {signedDuration(change)}
@@ -70,11 +77,13 @@ const withoutWord = (text: string): string => text.replace(/^(?:Cannot tell|No c
 interface SideCardProps {
   letter: string;
   side: CompareSide;
+  /** Empty for profiles of the log directory itself. */
+  run: string;
   per: CompareResponse["per"];
   children?: ComponentChildren;
 }
 
-function SideCard({ letter, side, per, children }: SideCardProps) {
+function SideCard({ letter, side, run, per, children }: SideCardProps) {
   const { first_iteration: first, last_iteration: last } = side;
   const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
   return (
@@ -83,10 +92,10 @@ function SideCard({ letter, side, per, children }: SideCardProps) {
         {letter}
       </span>
       <div class="compare-card-text">
-        <strong class="clip" data-tip={side.name}>
+        <span class="clip" data-tip={[run, side.name].filter(Boolean).join(" · ")}>
           <span class="visually-hidden">{letter}: </span>
-          {side.name}
-        </strong>
+          <strong>{run === "" ? side.name : run}</strong> {run !== "" && <span class="muted">{side.name}</span>}
+        </span>
         <span class="muted clip">
           {side.device ?? "GPU not named"}
           {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`}

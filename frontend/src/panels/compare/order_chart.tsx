@@ -36,6 +36,7 @@ export function OrderChart({ found }: { found: CompareResponse }) {
   const scale = (HEIGHT - 2 * PAD) / Math.max(highest - lowest, 1);
   const y = (ns: number): number => PAD + (highest - ns) * scale;
   const zero = y(0);
+  const total = bars.at(-1)?.sum ?? 0;
   const path = (wanted: (change: number) => boolean): string =>
     bars
       .filter(({ change }) => wanted(change))
@@ -113,6 +114,9 @@ export function OrderChart({ found }: { found: CompareResponse }) {
           <path class="bar-more" d={path((change) => change > 0)} />
           <line class="order-zero" x1="0" x2={width} y1={zero} y2={zero} />
           <path class="order-line" d={`M0 ${zero}${line}`} />
+          <text class="axis-text order-label" x={width - 2} y={Math.max(y(total) - 6, 11)} text-anchor="end">
+            {signedDuration(total)} in all
+          </text>
           {bars.map(({ x, width: share, change }, i) => {
             const name = (order.name[i] ?? "").split("/").at(-1) ?? "";
             const text = `${name} ${signedDuration(change)}`;

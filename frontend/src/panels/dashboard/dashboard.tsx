@@ -47,7 +47,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         </>
       )}
       {!ofMemory && <WhereTimeGoes data={data} />}
-      <DlprofPanels data={data} />
+      <DlprofPanels data={data} timed={!ofMemory} />
     </div>
   );
 }

@@ -10,18 +10,28 @@ import { SystemConfiguration } from "./system_configuration";
 import { TensorCoreEfficiency } from "./tensor_core_efficiency";
 import { Utilization } from "./utilization";
 
-export function DlprofPanels({ data }: { data: DashboardResponse }) {
+interface DlprofPanelsProps {
+  data: DashboardResponse;
+  /** Whether the recording tells of times at all: a snapshot of memory does not. */
+  timed: boolean;
+}
+
+export function DlprofPanels({ data, timed }: DlprofPanelsProps) {
   return (
     <>
-      <div class="panel-row">
-        <Utilization data={data} />
-        <ResourceBreakdown data={data} />
-        <KernelTimePanel data={data} />
-        <TensorCoreEfficiency data={data} />
-      </div>
-      <PerformanceSummary data={data} />
-      <PrecisionPanel data={data} />
-      <details class="footer">
+      {timed && (
+        <>
+          <div class="panel-row">
+            <Utilization data={data} />
+            <ResourceBreakdown data={data} />
+            <KernelTimePanel data={data} />
+            <TensorCoreEfficiency data={data} />
+          </div>
+          <PerformanceSummary data={data} />
+          <PrecisionPanel data={data} />
+        </>
+      )}
+      <details class="footer" open={!timed}>
         <summary>System, guidance, and what this recording holds</summary>
         <div class="panel-row">
           <SystemConfiguration data={data} />

@@ -61,7 +61,8 @@ const SOURCES: Readonly<Record<By, Source>> = {
 export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const onGpu = hasGpuWork(data);
-  const by = chosenOf(onGpu ? BY : BY.filter(([id]) => id !== "kernel"), useUrl()["top.by"]);
+  const groupings = onGpu ? BY : BY.filter(([id]) => id !== "kernel");
+  const by = chosenOf(groupings, useUrl()["top.by"]);
   const { table, links = {} } = SOURCES[by];
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
   const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where: {} };
@@ -76,7 +77,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
         <>
           <Choice
             label="Group by"
-            options={onGpu ? BY : BY.filter(([id]) => id !== "kernel")}
+            options={groupings}
             value={by}
             to={(id) => ({ "top.by": id === "path" ? null : id })}
           />

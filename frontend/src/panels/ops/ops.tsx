@@ -49,9 +49,10 @@ const NO_KERNELS = "This recording holds no kernels.";
 
 export function Ops({ data }: { data: DashboardResponse }) {
   const url = useUrl();
-  const by = chosenOf(GROUPINGS, url["ops.by"]);
-  const { table, name, title, noun, members, links } = TABLES[by];
   const onGpu = hasGpuWork(data);
+  const groupings = onGpu ? GROUPINGS : GROUPINGS.filter(([id]) => id !== "kernel");
+  const by = chosenOf(groupings, url["ops.by"]);
+  const { table, name, title, noun, members, links } = TABLES[by];
   return (
     <div class="stacked">
       <Largest
@@ -64,7 +65,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
           <Choice
             label="Group by"
             shown
-            options={GROUPINGS}
+            options={groupings}
             value={by}
             to={(id) => ({ "ops.by": id === "path" ? null : id })}
           />
@@ -81,7 +82,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
         below={members === undefined ? ["kernels"] : ["members", "kernels"]}
         {...(links === undefined ? {} : { links })}
         {...(by === "none" ? { causes: true } : {})}
-        {...(onGpu || by === "kernel" ? {} : { sort: "-cpu_time_ns" })}
+        {...(onGpu ? {} : { sort: "-cpu_time_ns" })}
       />
       {members !== undefined && <Members table={members} row={url[`${name}.row`] ?? ""} noun={noun} />}
       {by === "none" && <Selected op={url["ops.row"] ?? ""} />}
