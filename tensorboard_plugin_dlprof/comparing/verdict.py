@@ -273,4 +273,4 @@ def _measured(comparison: Comparison) -> Iterator[str]:
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
-            yield f"{beside(f'{rate(measure.a)} {label}', f'{rate(measure.b)} {label}')}"
+            yield beside(rate(measure.a), rate(measure.b), f" {label}")

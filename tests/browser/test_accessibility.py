@@ -37,8 +37,8 @@ def _check(page: Page) -> None:
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("run", ["amp", "cpu"])
 def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> None:
-    """Every view, with a row or a node selected where one can be; each has one heading of the first level, and the first
-    row of any table is one press away from one of the first tab stops."""
+    """Every view, with a row or a node selected where one can be; each has one heading of the first level, and the
+    first row of any table is one press away from one of the first tab stops."""
     page.goto(tensorboard.page(run=run, view=view))
     expect(page.locator(".panel, .data-table, .message").first).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)

@@ -77,7 +77,7 @@ export function OrderChart({ found }: { found: CompareResponse }) {
   const bar = active === null ? undefined : bars[active];
   const words =
     bar === undefined || active === null
-      ? "Point at a bar to read it; drag over bars to see only these below."
+      ? `In all ${signedDuration(total)}. Point at a bar to read it; drag over bars to see only these below.`
       : `${order.name[active] ?? ""}${(order.count[active] ?? 1) > 1 ? ` (${formatCounted(order.count[active] ?? 1, "row")})` : ""}: ${formatDuration(order.a_ns[active] ?? 0)} → ${formatDuration(order.b_ns[active] ?? 0)} (${signedDuration(bar.change)}); sum so far ${signedDuration(bar.sum)}`;
   const marked = dragged ?? null;
   return (
@@ -114,9 +114,6 @@ export function OrderChart({ found }: { found: CompareResponse }) {
           <path class="bar-more" d={path((change) => change > 0)} />
           <line class="order-zero" x1="0" x2={width} y1={zero} y2={zero} />
           <path class="order-line" d={`M0 ${zero}${line}`} />
-          <text class="axis-text order-label" x={width - 2} y={Math.max(y(total) - 6, 11)} text-anchor="end">
-            {signedDuration(total)} in all
-          </text>
           {bars.map(({ x, width: share, change }, i) => {
             const name = (order.name[i] ?? "").split("/").at(-1) ?? "";
             const text = `${name} ${signedDuration(change)}`;
