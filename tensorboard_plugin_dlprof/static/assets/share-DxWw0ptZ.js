@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./number-DgiCV5BG.js";function t(t){if(t==null)return e;let n=t*100;return n>0&&n<.05?`<0.1 %`:n<100&&n>=99.95?`>99.9 %`:`${n===0||n===100?n.toFixed(0):n.toFixed(1)} %`}function n(e,t){return e==null||t==null||t<=0?null:e/t}export{n,t};
