@@ -187,18 +187,18 @@ def _write_blocks(con: sqlite3.Connection, device: int, blocks: Blocks, states: 
         for part, begin in enumerate(range(0, len(lasts), PART))
     ]
     insert_rows(con, "memory_blocks", ("device_id", "part", "first", "packed"), rows)
-    left = max(len(lasts), _STATES)
-    still = np.zeros(0, np.int64)
+    still, begin, fresh = np.zeros(0, np.int64), 0, 0
     for state in range(_STATES, states, _STATES):
-        begin, end = np.searchsorted(blocks.allocated, (state - _STATES, state))
+        end = int(np.searchsorted(blocks.allocated, state))
         still = np.append(still, np.arange(begin, end))
         still = still[blocks.freed[still] >= state]
-        left -= len(still)
-        if left < 0:
-            break  # What is never freed would be stored over and over.
+        begin, fresh = end, fresh + end - begin
+        if len(still) > fresh:
+            continue  # What stays would be stored over and over: all together are no more than blocks.
+        fresh = 0
         opened = [
-            (device, state, part, _packed(columns, still[begin : begin + PART]))
-            for part, begin in enumerate(range(0, len(still), PART))
+            (device, state, part, _packed(columns, still[first : first + PART]))
+            for part, first in enumerate(range(0, len(still), PART))
         ]
         insert_rows(con, "memory_open", ("device_id", "state", "part", "packed"), opened)
 

@@ -74,8 +74,6 @@ _MOST_BLOCKS = 50_000
 _NEIGHBOURS = 2
 """Blocks on each side of one that is looked at."""
 
-_MOST_MARKS = 100_000
-
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     """The answer of ``dlprof memory`` about each GPU; no devices where nothing was recorded."""
@@ -177,18 +175,14 @@ def _peak_at(connection: sqlite3.Connection, facts: Facts, steps: Steps, first: 
 
 
 def _marks(connection: sqlite3.Connection, device: int, kind: str, first: int, last: int, bins: int) -> list[int]:
-    """How many events of a kind are in each bin of a window; none where they are too many to count at once."""
+    """Numbers of the bins of a window, from 0, in which there are events of a kind."""
     rows = connection.execute(
-        "SELECT place FROM memory_marks WHERE device_id = ? AND kind = ? AND place BETWEEN ? AND ? LIMIT ?",
-        (device, kind, first, last, _MOST_MARKS + 1),
-    ).fetchall()
-    if not 0 < len(rows) <= _MOST_MARKS:
-        return []
+        "SELECT DISTINCT (place - :first) * :bins / :length FROM memory_marks "
+        "WHERE device_id = :device AND kind = :kind AND place BETWEEN :first AND :last",
+        {"device": device, "kind": kind, "first": first, "last": last, "length": last - first + 1, "bins": bins},
+    )
     with _damage(connection):
-        place = np.array([int(place) for (place,) in rows], np.float64)
-    number = ((place - first) / max(last - first, 1) * bins).astype(np.int64)
-    counts: list[int] = np.bincount(np.minimum(number, bins - 1), minlength=bins).tolist()
-    return counts
+        return [int(number) for (number,) in rows]
 
 
 def _phases(connection: sqlite3.Connection, device: int, first: int, last: int) -> list[MemoryPhase]:

@@ -51,8 +51,8 @@ MemoryCurve = TypedDict(
 )
 """Memory over time in bins; ``unit`` is ``ns`` or ``events``. ``categories`` say what ``in_use_max_bytes`` consists of,
 from below. ``phases`` last from their first to their last event; there are none where they are unknown, or too many.
-``peak_at`` is the first moment in the window when most is in use; ``segments_*`` count how often in a bin the allocator
-took memory from the driver, and gave some back."""
+``peak_at`` is the first moment in the window when most is in use; ``segments_*`` are the numbers of the
+bins in which the allocator took memory from the driver, and gave some back."""
 
 
 class MemorySegment(TypedDict):

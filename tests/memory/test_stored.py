@@ -124,6 +124,10 @@ def test_categories_are_told_of_any_number_of_events(timed: bool) -> None:
 def test_any_moment_has_its_blocks() -> None:
     """Those stored with the state before it and those allocated since are all that are open."""
     history = history_of(300_000)
+    # One from before the first event, as memory timelines tell it, that is never freed.
+    columns = (getattr(history.blocks, name) for name in Blocks.__struct_fields__)
+    history.blocks = Blocks(*(np.append(*each) for each in zip((-1, STAYS, 512, 0, 0, 0), columns, strict=True)))
+    history.in_use_bytes += 512
     con = stored(history)
     (facts,) = devices_of(con)
     assert con.execute("SELECT count(DISTINCT state) FROM memory_open").fetchone() == (4,)

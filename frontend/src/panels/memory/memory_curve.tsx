@@ -171,20 +171,17 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
             ["memory-segment-mark", curve.segments_taken],
             ["memory-segment-back", curve.segments_returned],
           ] as const
-        ).map(([kind, counts]) =>
-          counts.map(
-            (count, bin) =>
-              count > 0 && (
-                <line
-                  key={`${kind} ${bin}`}
-                  class={kind}
-                  x1={LEFT + ((bin + 0.5) / counts.length) * inner}
-                  x2={LEFT + ((bin + 0.5) / counts.length) * inner}
-                  y1={HEIGHT - BOTTOM}
-                  y2={HEIGHT - BOTTOM + 5}
-                />
-              ),
-          ),
+        ).map(([kind, places]) =>
+          places.map((bin) => (
+            <line
+              key={`${kind} ${bin}`}
+              class={kind}
+              x1={LEFT + ((bin + 0.5) / inUse.length) * inner}
+              x2={LEFT + ((bin + 0.5) / inUse.length) * inner}
+              y1={HEIGHT - BOTTOM}
+              y2={HEIGHT - BOTTOM + 5}
+            />
+          )),
         )}
         {time !== null && time >= from && time <= to && (
           <line class="memory-moment" x1={x(time)} x2={x(time)} y1={plotTop} y2={HEIGHT - BOTTOM} />
