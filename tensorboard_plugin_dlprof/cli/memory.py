@@ -87,6 +87,8 @@ def _text(answer: dict[str, Any], by: str, top: int) -> str:
             blocks = "" if count is None else f" in {count:,} block{'' if count == 1 else 's'}"
             share = "" if part is None else narrow_percentage(part)
             lines.append(f"  {size(row['bytes']):>10}  {share:>7}  {row[key]}{blocks}")
+        if by == "category" and each["held_before"]:
+            lines.append(f"  {each['held_before']}")
         for finding in each["findings"]:
             lines += ["", finding["title"] + ".", f"   {finding['action']}"]
     return "\n".join(lines) + "\n"

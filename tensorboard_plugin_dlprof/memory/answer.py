@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.memory_tables import FREE, History
-from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of
+from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, HELD_BEFORE, History, Phase
+from tensorboard_plugin_dlprof.memory.findings import cached_bytes, findings_of, free_pieces
 from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.peak import (
     Held,
@@ -115,6 +115,7 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
     state = peak.state if at_ns is None else state_at(history, at_ns)
     reserved = bool((history.reserved_bytes >= 0).all())
     iterations = _iterations(history, candidate) if len(history.time_ns) and profile.kernels.op.size else []
+    categories = by_category(history, state)
     marked = candidate.source != "whole_capture"
     ends = np.array([each["end_bytes"] for each in iterations], np.int64)
     leak = find_leak(ends if marked else ends[:0], 0 if history.relative else history.capacity_bytes)
@@ -130,7 +131,8 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         "events": len(history.in_use_bytes) - 1,
         "at_ns": time_of(history, state),
         "in_use_bytes": int(history.in_use_bytes[state]),
-        "at_peak": held_rows(by_category(history, state), "category"),
+        "at_peak": held_rows(categories, "category"),
+        "held_before": _held_before(history, categories),
         "by_owner": held_rows(by_owner(history, state)[:MOST_OWNERS], "owner"),
         "by_module": held_rows(by_module(history, state)[:MOST_OWNERS], "module"),
         "by_stack": held_rows(by_stack(history, state)[:MOST_OWNERS], "stack"),
@@ -150,6 +152,32 @@ def _device(profile: Profile, history: History, candidate: IterationCandidate, a
         ],
         "findings": findings_of(profile, history, leak, iterations if marked else []),
     }
+
+
+_ABOUT = 0.05
+"""Difference of sizes that are about equal: requests are rounded, and buffers have no gradients."""
+
+
+def _held_before(history: History, categories: Sequence[Held]) -> str | None:
+    """What was probably held before the recording, in one sentence: after a step, parameters as large as the
+    gradients. None where no step was recorded, or less was held."""
+    held = next((row.num_bytes for row in categories if row.name == CATEGORIES[HELD_BEFORE]), 0)
+    blocks = history.blocks
+    gradients = np.flatnonzero(blocks.category == CATEGORIES.index("gradient"))
+    if history.relative or not len(gradients) or not (history.phase == Phase.OPTIMIZER).any():
+        return None
+    change = np.zeros(len(history.in_use_bytes) + 1, np.int64)
+    np.add.at(change, blocks.allocated[gradients] + 1, blocks.num_bytes[gradients])
+    freed = np.minimum(blocks.freed[gradients], len(history.in_use_bytes) - 1) + 1
+    np.subtract.at(change, freed, blocks.num_bytes[gradients])
+    most = int(np.cumsum(change).max())
+    if held < (1 - _ABOUT) * most:
+        return None
+    if held <= (1 + _ABOUT) * most:
+        return "What was held before the recording is as large as the gradients: probably the parameters."
+    return (
+        f"Of what was held before the recording, {size(most)} are probably the parameters, as large as the gradients."
+    )
 
 
 def held_rows(rows: Sequence[Held], key: str) -> list[dict[str, Any]]:
@@ -186,7 +214,7 @@ def _iterations(history: History, candidate: IterationCandidate) -> list[dict[st
 def _fragmentation(history: History) -> dict[str, Any]:
     """What is reserved and not in use at the end, and the largest piece of it (snapshots)."""
     reserved = int(history.reserved_bytes[-1])
-    free = [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
+    free = free_pieces(history)
     cached = reserved - int(history.in_use_bytes[-1]) if reserved >= 0 else None
     if history.segments and cached is not None:
         cached = sum(free)  # what requests were rounded up to is not cached

@@ -40,15 +40,16 @@ def findings_of(
 ) -> list[dict[str, Any]]:
     """The findings about one GPU, the gravest first, as ``dlprof diagnose`` lists them."""
     of_torch = profile.info.source_format != "xplane" and history.measure != "driver"
+    failed, fragmented = _out_of_memory(history), _fragmentation(history)
     rows = [
-        *_out_of_memory(history),
+        *failed,
         *_leak(profile, history, leak, of_torch),
         *_limit(profile, history, of_torch),
         *_activations(profile, history),
         *_wide_activations(profile, history),
-        *_fragmentation(history),
+        *fragmented,
         *_churn(profile, history, iterations),
-        *(_cached(history) if of_torch else []),
+        *(_cached(history) if of_torch and not failed and not fragmented else []),
         *_room(history),
     ]
     for each in rows:
@@ -131,7 +132,7 @@ def _cached_at(history: History, state: int) -> tuple[int, int]:
     reserved, in_use = history.reserved_bytes[state:], history.in_use_bytes[state:]
     if int(reserved[0]) < 0:
         return -1, -1
-    pieces = _free_pieces(history)
+    pieces = free_pieces(history)
     if history.segments and not np.diff(reserved).any() and not np.diff(in_use).any():
         return sum(pieces), max(pieces, default=0)
     rounded = int(history.reserved_bytes[-1]) - sum(pieces) if history.segments else int(in_use[-1])
@@ -139,7 +140,7 @@ def _cached_at(history: History, state: int) -> tuple[int, int]:
     return max(int(reserved[0]) - used, 0), -1
 
 
-def _free_pieces(history: History) -> list[int]:
+def free_pieces(history: History) -> list[int]:
     """The bytes of each piece of memory that is cached at the end (snapshots)."""
     return [size for segment in history.segments for size, state, _ in segment.blocks if state == FREE]
 
@@ -312,7 +313,7 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
 
 
 def _fragmentation(history: History) -> list[dict[str, Any]]:
-    free = _free_pieces(history)
+    free = free_pieces(history)
     reserved = int(history.reserved_bytes[-1])
     largest_request = int(history.blocks.num_bytes.max(initial=0))
     if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:

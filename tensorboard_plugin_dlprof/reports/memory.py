@@ -65,7 +65,7 @@ def _held(device: str, each: dict[str, Any]) -> str:
         for row, (colour, name, amount, share, _) in zip(each["at_peak"], rows, strict=True)
     ]
     bar = charts.stacked_bar(f"Memory of GPU {device} by category", parts, whole)
-    note = "By when it was allocated and freed; the rows add up."
+    note = " ".join(["By when it was allocated and freed; the rows add up.", each["held_before"] or ""]).strip()
     table = markup.legend(("Category", "Size", "Share", "Blocks"), rows)
     return markup.section(f"GPU {device}, {each['peak_of']} bytes at {when(each)}", note, bar + table)
 

@@ -79,6 +79,13 @@ def test_a_step_of_adam_holds_two_to_one_to_one() -> None:
     held = {row.name: row.num_bytes for row in by_category(history, peak_of(history).state)}
     assert held["optimizer state"] == pytest.approx(2 * held["gradient"], rel=0.01)
     assert held["held before the recording"] == pytest.approx(held["gradient"], rel=0.01)
+    device = memory_of_source(path, None, lambda stage, fraction: None)["devices"]["0"]
+    assert device["held_before"].endswith("as large as the gradients: probably the parameters.")
+    trace = shared_data() / "torch" / "t4_fp32" / "fp32.pt.trace.json"
+    device = memory_of_source(trace, None, lambda stage, fraction: None)["devices"]["0"]
+    assert device["held_before"].startswith("Of what was held before the recording, 14.2 MiB are probably")
+    (path,) = (path for path in snapshots() if path.parent.name == "snapshot_xl_fp32_forward")
+    assert memory_of_source(path, None, lambda stage, fraction: None)["devices"]["0"]["held_before"] is None
 
 
 def test_pairs_by_address() -> None:

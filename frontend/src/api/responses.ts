@@ -1043,6 +1043,8 @@ export interface MemoryDevice {
   at_ns: number | null;
   in_use_bytes: number;
   at_peak: MemoryHeld[];
+  /** What was probably held before the recording, in one sentence; `null` where nothing tells it. */
+  held_before: string | null;
   by_owner: MemoryOwner[];
   by_module: MemoryModule[];
   by_stack: MemoryHeldByStack[];

@@ -135,6 +135,8 @@ class MemoryDevice(Struct):
     at_ns: Ns | None
     in_use_bytes: Bytes
     at_peak: list[HeldBy]
+    held_before: str | None
+    """What was probably held before the recording, in one sentence; None where nothing tells it."""
     by_owner: list[HeldByOwner]
     by_module: list[HeldByModule]
     by_stack: list[HeldByStack]

@@ -147,6 +147,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             />
           ))}
         </ul>
+        {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
       </Panel>
       {(owners.length > 1 || url["memory.by"] !== undefined) && (
         <Panel
