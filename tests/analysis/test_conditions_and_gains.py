@@ -218,6 +218,21 @@ def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
     assert signals(profile).busy_while_active_fraction == pytest.approx(1.0, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("marked", "window"), [(True, "60 % of the iterations:"), (False, "60 % of the time from the first to the last:")]
+)
+def test_the_share_with_kernels_names_what_it_is_a_share_of(marked: bool, window: str) -> None:
+    """The headline has another share, of the time with copies before the first kernel."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
+        step.op("aten::mm", SGEMM, 0.9 * STEP_NS, STEP_NS)
+
+    gain = next(each.gain for each in verdict(scene(body, marked=marked)).findings if each.detector == "amp_detector")
+    assert gain is not None
+    assert window in gain.reasoning
+
+
 def test_only_training_has_a_learning_rate() -> None:
     """A larger batch of inference needs no other advice."""
     assert "learning rate" not in verdict(memory(0.1)).findings[0].recommendation_text()
