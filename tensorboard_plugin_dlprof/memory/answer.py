@@ -58,6 +58,8 @@ def not_recorded(source_format: str) -> str:
     """That a profile of a format holds no memory, and what brings it, in one sentence."""
     if source_format == "xplane":
         how = "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow, not from others"
+    elif source_format == "nsight_systems":
+        how = "nsys profile --cuda-memory-usage=true brings what is taken from the driver, a memory snapshot of PyTorch all"
     else:
         how = "profile(profile_memory=True), or a memory snapshot, brings it"
     return f"The memory of GPUs was not recorded: {how}."
@@ -90,7 +92,9 @@ def headline(profile: Profile) -> str:
         at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"
         return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
     where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
-    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}{consists and f': {consists}'}.{reserved}"
+    # PyTorch of 2021 tells sizes without addresses.
+    holds = f": {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded" if consists else ""
+    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}{holds}.{reserved}"
 
 
 def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:

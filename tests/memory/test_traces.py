@@ -81,6 +81,7 @@ def test_a_trace_without_totals_is_relative() -> None:
     assert device["relative"]
     assert device["peak_reserved_bytes"] is None
     assert "more than at the start" in answer["headline"]
+    assert answer["headline"].endswith("; what holds it was not recorded.")
     assert sum(row["bytes"] for row in device["at_peak"]) == device["peak_bytes"]
 
 
@@ -111,12 +112,19 @@ def test_thousands_of_iterations_are_judged_in_little_memory() -> None:
     assert most < 32 << 20
 
 
-def test_the_answer_names_its_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("torch/t4_vgg16_minimal/vgg16_trace.json", "profile(profile_memory=True)"),
+        ("nsight/h200_nvfuser/report1.sqlite", "nsys profile --cuda-memory-usage=true"),
+    ],
+)
+def test_the_answer_names_its_file(name: str, option: str) -> None:
     """Without memory events there are no devices, and the headline says what brings them."""
-    path = shared_data() / "torch" / "t4_vgg16_minimal" / "vgg16_trace.json"
+    path = shared_data() / name
     answer = memory_of_source(path, None, lambda what, fraction: None)
-    assert (answer["source"], answer["devices"]) == ("vgg16_trace.json", {})
-    assert "profile_memory=True" in answer["headline"]
+    assert (answer["source"], answer["devices"]) == (path.name, {})
+    assert option in answer["headline"]
 
 
 def test_an_unknown_event_has_a_phase_only_between_two_of_the_same() -> None:
