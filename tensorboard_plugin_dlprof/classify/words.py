@@ -39,17 +39,17 @@ _EMPTY_TEXT: Final = """
     general generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves head heads
     helper hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8 invoke
     io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large last launch layer layers len length
-    level lists loc local locs long low lower lru main mainloop major middle mod mode model module multi multiple mxfp
-    my n naive name nan narrow native new nf no not null num numba number nvfp of old on one online op operation
-    operator opt optimized or order out outer output outputs packed page paged pages pair pairs parallel param params
-    part partial partials pass persistent phase plus point pointer pointers points post pre prim primitive process ptr
-    ptrs pybind queries query queue ratio raw rcp record ref reference region register result results rng roll round
-    row rowmajor rows run running same seq sequence sequences sequential serial shape shared shm short simple single
-    size sm small smem some space sparse spec special splits src stage staged stages start stat state states static
-    step stop stream stride strided sub symm sync t target task temp tensor tensors test thread threads tile tiled
-    tiles tiling to total tree true two type types u uncached unit unroll upper use user using v val valid value values
-    var vec vecs vector vectorize vectorized warp warps wave way weight weighted weights where width window with
-    without word words work wrapper x y z
+    level lists loc local locs long low lower lru main major middle mod mode model module multi multiple mxfp my n
+    naive name nan narrow native new nf no not null num numba number nvfp of old on one online op operation operator
+    opt optimized or order out outer output outputs packed page paged pages pair pairs parallel param params part
+    partial partials pass persistent phase plus point pointer pointers points post pre prim primitive process ptr ptrs
+    pybind queries query queue ratio raw rcp record ref reference region register result results rng roll round row
+    rowmajor rows run running same seq sequence sequences sequential serial shape shared shm short simple single size
+    sm small smem some space sparse spec special splits src stage staged stages start stat state states static step
+    stop stream stride strided sub symm sync t target task temp tensor tensors test thread threads tile tiled tiles
+    tiling to total tree true two type types u uncached unit unroll upper use user using v val valid value values var
+    vec vecs vector vectorize vectorized warp warps wave way weight weighted weights where width window with without
+    word words work wrapper x y z
 """
 
 _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
@@ -69,8 +69,8 @@ _SHORT: Final = frozenset(_SHORT_TEXT.split())
 _RISKY_TEXT: Final = """
     abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv dplr
     dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn hmma
-    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu markov mesa mhc mimo mix mixer mixes
-    mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma rebased
+    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix mixer
+    mixes mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma rebased
     recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore tensordot tgmm
     trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
 """
@@ -80,13 +80,13 @@ _RISKY: Final = frozenset(_RISKY_TEXT.split())
 
 _AROUND_TEXT: Final = """
     a2a align allgather alloc alltoall amax anomaly append argmax ban bias bitmask build cache cast cat clean clear
-    collapse combine compress compressed concat convert copy count counter counters counts cumsum dequant dispatch
-    elementwise fill filter finalize finish fix flatten gather gating hash histogram ids indices info init join layout
-    lens loss map maps marker mask masks mean memset meta metadata mrope node offsets owned pack packed pad padding
-    penalties penalty perm permute plan position positions prefix prep prepare quant quantize rebuild recurrence
-    recurrent reduce repeat reset rope rotary routing sample sampling scale scan scatter select setup shuffle slot
-    slots softcap softmax softplus sort sorting store sum swizzle table tail temperature topk track transform transpose
-    unpack unpad unpermute update window zero
+    collapse combine commit compress compressed concat convert copy count counter counters counts cumsum dequant
+    dispatch elementwise exchange fill filter finalize finish fix flatten gather gating hash headers histogram ids
+    indices info init insert join layout lens lookup loss map maps marker mask masks mean memset meta metadata mrope
+    node offsets owned pack packed pad padding penalties penalty perm permute plan position positions prefix prep
+    prepare quant quantize rebuild recurrence recurrent reduce remap repeat reset rope rotary routing sample sampling
+    scale scan scatter select setup shuffle slot slots snapshot softcap softmax softplus sort sorting stash store sum
+    swizzle table tail temperature topk track transfer transform transpose unpack unpad unpermute update window zero
 """
 _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""
@@ -96,7 +96,7 @@ _SOFT: Final = tuple(
     for risky, excusing, not_excusing in (
         (
             "atk decode gdn hc indexer inverse kda kv kvcache logits multiply paged prefill pv qk rotate score scores",
-            "entropy norm normalize rms rmsnorm",
+            "norm normalize rms rmsnorm",
             "",
         ),
         ("qkv", "split", ""),  # A norm before it may be fused with the projection behind it.
@@ -113,10 +113,16 @@ done before or after the products."""
 def holds_product(head: str) -> bool:
     """Whether the function's name, without its namespaces, contains a word for a matrix product."""
     own = head.rsplit("::", 1)[-1]
-    return bool(_PRODUCT_ANYWHERE.search(own.lower())) or any(
-        word.removesuffix("s") in _PRODUCTS or word in _PRODUCTS or (word.endswith("mm") and word not in _NO_PRODUCTS)
-        for word in words(own)
+    if _PRODUCT_ANYWHERE.search(own.lower()):
+        return True
+    return any(
+        word in _PRODUCTS or (word.endswith(("s", "mm")) and _is_product_in_other_form(word)) for word in words(own)
     )
+
+
+def _is_product_in_other_form(word: str) -> bool:
+    """Whether a word is a product's plural, or a product of matrices with letters before it: ``baddbmm``."""
+    return word.removesuffix("s") in _PRODUCTS or (word.endswith("mm") and word not in _NO_PRODUCTS)
 
 
 @lru_cache(maxsize=65_536)

@@ -27,12 +27,13 @@ RULES: Final = (
                "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
     Rule("library-searched", NO, "other", "@namespace",
          r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost"
-         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu)::"
-         r"|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$|^nvinfer1::plugin::(?:attention"
+         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu|matx)::"
+         r"|^matxOpT\d\w*Kernel\w*$|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$"
+         r"|^nvinfer1::plugin::(?:attention"
          r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
          note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
          words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
-               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: "
+               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: matx "
                "embedding:: nvinfer1::plugin"),
     Rule("sparse-indices", NO, "other", "spconv",
          r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",

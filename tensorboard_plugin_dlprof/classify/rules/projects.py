@@ -25,6 +25,9 @@ RULES: Final = (
          r"|^_(?:alibi_)?fwd_context_paged_attention_kernel(?:_v2)?$|^_sparse_attn_(?:v4_paged_prefill(?:_csa)?"
          r"|(?:ragged_)?triton)_kernel$|^_gqa_(?:share_)?sparse_(?:fwd|decode)_kernel$"
          r"|^_decode_sparse_attention_(?:bf16|fp8)_kernel$|^_decode_score(?:_attn)?_kernel$"
+         r"|^_rel_mha_decode_grouped_stage1_kernel$|^_bf16_mla_sparse_kernel$|^_paged_decode_fused_kernel$"
+         r"|^_sgl_m3_sparse_(?:fwd|decode)_kernel$|^_ffpa_(?:fwd|bwd(?:_d(?:q|kdv))?)_sm90_kernel_impl$"
+         r"|^_pixel_attn_gqa_(?:fwd|bwd)$|^_prefill_block_score_kernel$"
          r"|^_flash_attn_fwd_with_block_score_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
          r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
          r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_(?:sparse_mla|flash_mla_sparse)_fwd(?:_tle)?$"
@@ -34,16 +37,18 @@ RULES: Final = (
          r"|^_sparse_mla_(?:fwd|bwd)_(?:\w+_)?(?:gl|tr)(?:_v2)?_kernel$"
          r"|^_(?:fused_neighborhood_attention_(?:qk|grad_(?:k|qk|attn))|dense_neighborhood_grad_(?:attn|v"
          r"|qk_fused\w*))_kernel$",
-         note="its products are tl.dot", knows_better=True,
-         words="_attn_ _attention_ _decode_score causal _fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ "
+         precision="@words", note="its products are tl.dot", knows_better=True,
+         words="_attn_ _rel_mha paged_decode _sgl_m3 _ffpa_ block_score _attention_ _decode_score causal "
+               "_fwd_kernel_ _mla_ _dsa_ _gqa_ _flash_ _indexer_ "
                "neighborhood _attention_ "
                "_sparse_attn triton_flash_mla mla_forward mla_backward gqa_fwd gqa_sparse triton_sparse triton_dense "
                "triton_bmm gluon"),
     Rule("triton-attention-beside", NO, "attention", "triton",
-         r"^_merge_topk_attn_out$|^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter|kv_update|stage)"
+         r"^_(?:rel_mha|ffpa)_decode_(?:fwd_)?stage2_kernel$|^_(?:mla_(?:decode_combine|gather_tile|kv_quant_scatter"
+         r"|kv_update|stage)"
          r"|dsa_attn_combine)_kernel$"
          r"|^(?:varlen_)?mla_(?:ds|rs)_kernel$"
-         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_(?:fwd|bwd)_kernel\w*$"
+         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_\w+$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
          r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
@@ -51,7 +56,7 @@ RULES: Final = (
          r"|^_v4_csa_attention_(?:pool_)?(?:fwd|bwd|segreduce_sequential)_kernel$|^_hc_compute_tail_[fb]wd_kernel$"
          r"|^_kv_trans_(?:(?:decode|prefill)_node_)?kernel$|^concat_and_cast_mha_k_kernel$",
          note="by elements, or moves what attention reads", knows_better=True,
-         words="mla_ attn_out _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
+         words="mla_ stage2 _dsa_ _gqa_ attn_res attnres neighborhood sparse_attn indexer kv_trans mha_k "
                "_attention_ _hc_compute flash_decoding gqa_fwd"),
     Rule("attention-cuda", YES, "attention", "custom",
          r"(?:^|::)(?:kernel_mha_impl|sparse_mla_(?:prefill|decode)_(?!\w*(?:merge|combine|reduce))\w*kernel"
@@ -96,9 +101,10 @@ RULES: Final = (
          note="NVIDIA's DLRM and HugeCTR: the dot products of embeddings, by elements", words="dotbasedinteract"),
     Rule("dlrm-interaction-tf32", YES, "gemm", "custom", r"(?:^|::)dotBasedInteractTF32(?:Fwd|Bwd)Kernel\w*$", "tf32",
          note="NVIDIA's DLRM: wmma", words="dotbasedinteract"),
-    Rule("dlrm-interaction", YES, "gemm", "custom", r"(?:^|::)dotBasedInteract(?:Fwd|Bwd)Kernel\w*$", "fp16",
+    Rule("dlrm-interaction", YES, "gemm", "custom", r"(?:^|::)(?:dotBasedInteract(?:Fwd|Bwd)Kernel\w*|dlrmDot(?:Fwd"
+         r"|Bwd))$", "fp16",
          note="NVIDIA's DLRM and HugeCTR: the dot products of embeddings as a product, by wmma",
-         words="dotbasedinteract"),
+         words="dotbasedinteract dlrmdot"),
     Rule("hadacore", YES, "gemm", "custom", r"(?:^|::)hadacore::hadamard_transform_kernel$", "@types",
          note="a product with a Hadamard matrix, by mma.m16n8k16", words="hadacore::"),
     Rule("cutile-attention", YES, "attention", "cutile",
@@ -168,13 +174,14 @@ RULES: Final = (
          r"|^_ff_a16w16_fused_(?:un)?gated$"
          r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
          r"|^_winograd_f4x3_batched_gemm_kernel$|^(?:split_)?fp32_gemm_(?:for_\w+_)?kernel$|^_fused_lora_kernel$"
-         r"|^(?:tlx|triton)_ikbo_lce_kernel$", "@words",
+         r"|^(?:tlx|triton)_ikbo_lce_kernel$|^_packed_input_projections_kernel$|^group_gemm_same_(?:nk|mn)_kernel$"
+         r"|^efficient_entropy_(?:backward_)?kernel_general_(?:d_logits(?:_split_N)?|mainloop(?:_MN)?)$", "@words",
          note="its products are tl.dot", knows_better=True,
          words="kernel_fused_ag kernel_consumer kernel_gemm_rs kernel_all_to_all kernel_persistent_tma grouped_ "
                "flat_group streamk_ _dot_scaled mxfp8 nvfp4 "
                "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
                "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_ fp32_gemm "
-               "_fused_lora ikbo_lce"),
+               "_fused_lora ikbo_lce _projections group_gemm_same efficient_entropy"),
     Rule("product-cuda", YES, "gemm", "custom",
          r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device"
          r"|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"

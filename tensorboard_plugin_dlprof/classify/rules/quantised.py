@@ -138,7 +138,7 @@ RULES: Final = (
          r"|^_(?:fused_)?append_(?:fused_)?shared_experts_kernel$|^_?fused_moe_(?:\w*aux_loss|topk_softmax|sum|align"
          r"|sort)\w*"
          r"|^_?moe_?[tT]op_?[kK]$|^topk_moe_cuda$", knows_better=True,
-         note="routes tokens to experts", words="moe experts"),
+         note="routes tokens to experts", words="moe experts _topk_"),
     Rule("triton-fused-moe", YES, "gemm", "triton",
          r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss|cudacore))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
          r"|_a\d+w\d+\w*|_split_?k)?$"
