@@ -59,7 +59,7 @@ def not_recorded(source_format: str) -> str:
     if source_format == "xplane":
         how = "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow, not from others"
     elif source_format == "nsight_systems":
-        how = "nsys profile --cuda-memory-usage=true brings what is taken from the driver, a memory snapshot of PyTorch all"
+        how = "nsys profile --cuda-memory-usage=true brings what is taken from the driver"
     else:
         how = "profile(profile_memory=True), or a memory snapshot, brings it"
     return f"The memory of GPUs was not recorded: {how}."
