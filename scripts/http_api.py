@@ -31,9 +31,7 @@ from tensorboard_plugin_dlprof.queries import (
     findings,
     group_tree,
     headline,
-    iteration_bins,
-    iteration_sums,
-    iterations,
+    iteration_bars,
     limited,
     memory_answers,
     ops,
@@ -43,7 +41,7 @@ from tensorboard_plugin_dlprof.queries import (
     system,
     throughput,
 )
-from tensorboard_plugin_dlprof.queries.iteration_list import iterations as iterations_table
+from tensorboard_plugin_dlprof.queries.iteration_tables import iterations as iterations_table
 from tensorboard_plugin_dlprof.queries.page_request import FARTHEST, LARGEST_ID
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import TABLES
@@ -68,11 +66,11 @@ RESPONSES: Final[dict[str, Any]] = {
     "Recommendation": summary.Recommendation,
     "SystemFact": system.SystemFact,
     "CoverageNote": coverage.Note,
-    "IterationSource": iterations.IterationSource,
-    "IterationProposal": iterations.Proposal,
-    "IterationRow": iteration_sums.IterationRow,
-    "IterationBar": iteration_sums.Bar,
-    "IterationsResponse": iteration_bins.Bars,
+    "IterationSource": iteration_bars.IterationSource,
+    "IterationProposal": iteration_bars.Proposal,
+    "IterationRow": iteration_bars.IterationRow,
+    "IterationBar": iteration_bars.Bar,
+    "IterationsResponse": iteration_bars.Bars,
     "KernelTime": summary.KernelClassTime,
     "TopOp": ops.TopOp,
     "Throughput": throughput.Throughput,
@@ -130,7 +128,7 @@ _EXTENDED = {
     compare_page.RowDetail: comparison.ChangedRow,
     jobs.JobPage: job.Job,
     jobs.CollectiveMembers: job.Operation,
-    iteration_sums.Bar: iteration_sums.IterationRow,
+    iteration_bars.Bar: iteration_bars.IterationRow,
 }
 """What pages ask for with more than commands print, or than another page."""
 

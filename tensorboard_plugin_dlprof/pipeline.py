@@ -25,17 +25,15 @@ from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
-from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation
-from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
+from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice, write_device_peaks
 from tensorboard_plugin_dlprof.database.connection import (
     is_dlprof_database,
     is_foreign,
     open_database,
 )
-from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
+from tensorboard_plugin_dlprof.database.diagnosis_rows import write_activity, write_diagnosis
 from tensorboard_plugin_dlprof.database.dlprof_import import aggregations_of, carried_over, ids_of, ids_of_ops
-from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
 from tensorboard_plugin_dlprof.database.reader import read_profile

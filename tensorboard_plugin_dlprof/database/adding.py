@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
-from tensorboard_plugin_dlprof.database.row_counts import count_rows, last_id
+from tensorboard_plugin_dlprof.database.sql_files import count_rows, last_id
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.database.work_rows import stored_launches, write_iteration_kernels
 from tensorboard_plugin_dlprof.database.writer import write_who_and_when

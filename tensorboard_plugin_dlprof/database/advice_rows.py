@@ -4,16 +4,149 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any
 
 import msgspec
+import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, KernelSummaries
 from tensorboard_plugin_dlprof.analysis.tables import Verdict
-from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
-from tensorboard_plugin_dlprof.database.efficiency_rows import write_efficiency
-from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
+from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_row, insert_rows, storable
+from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
+from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency, KernelEfficiency, OpEfficiency
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
+
+
+def write_device_peaks(con: sqlite3.Connection, peaks: list[DevicePeaks]) -> None:
+    """Store the published peaks of the devices. Call it once per database."""
+    columns = ("device_id", "unit", "precision", "per_second", "product", "source")
+    insert_rows(con, "ext_device_peaks", columns, map(attrgetter(*columns), peaks))
+
+
+def write_efficiency(
+    con: sqlite3.Connection,
+    aggr_id: int,
+    profile: Profile,
+    aggregation: Aggregation,
+    efficiency: Efficiency,
+    text: Int64s,
+    op_ids: Int64s,
+) -> None:
+    """Store the efficiency of an aggregation; ``text`` and ``op_ids`` as for ``advice_rows.write_advice``."""
+    _write_op_efficiency(con, aggr_id, op_ids, profile, efficiency.ops)
+    iterations = efficiency.iterations
+    insert_columns(
+        con,
+        "ext_iteration_efficiency",
+        {
+            "aggr_id": aggr_id,
+            "iter_value": iterations.iter_value.tolist(),
+            "product_flops": iterations.product_flops.tolist(),
+            "masked_flops": iterations.masked_flops.tolist(),
+            "ideal_ns": finite_or_none(iterations.ideal_ns),
+            "measured_fraction": finite_or_none(iterations.measured_fraction),
+            "mfu_fraction": finite_or_none(iterations.mfu),
+        },
+    )
+    insert_rows(
+        con,
+        "ext_precision_times",
+        ("aggr_id", "precision", "matrix_unit", "kernel_ns", "kernels"),
+        [
+            (aggr_id, each.precision, int(each.matrix_unit), each.kernel_ns, each.kernels)
+            for each in efficiency.precisions
+        ],
+    )
+    _write_kernel_efficiency(con, aggr_id, efficiency.kernels, aggregation.kernel_summaries, text, op_ids)
+
+
+def _write_kernel_efficiency(
+    con: sqlite3.Connection,
+    aggr_id: int,
+    kernels: KernelEfficiency,
+    summaries: KernelSummaries,
+    text: Int64s,
+    op_ids: Int64s,
+) -> None:
+    rows = np.flatnonzero(np.isfinite(kernels.occupancy) | np.isfinite(kernels.achieved))
+    insert_columns(
+        con,
+        "ext_kernel_efficiency",
+        {
+            "aggr_id": aggr_id,
+            "read_only_ops_id": op_ids[summaries.op[rows]].tolist(),
+            "kernel_name_id": text[summaries.name[rows]].tolist(),
+            "occupancy_fraction": finite_or_none(kernels.occupancy[rows]),
+            "achieved_fraction": finite_or_none(kernels.achieved[rows]),
+            "waves": finite_or_none(kernels.waves[rows]),
+            "tail_fraction": finite_or_none(kernels.tail[rows]),
+            "limiter": [kernels.limiter[row] for row in rows.tolist()],
+        },
+    )
+
+
+_VALUE = attrgetter("_value_")
+"""The value of an enumeration member; Python 3.11 takes a microsecond for each ``.value``."""
+
+
+def _write_op_efficiency(
+    con: sqlite3.Connection, aggr_id: int, op_ids: Int64s, profile: Profile, ops: OpEfficiency
+) -> None:
+    """Store one row for each op that launched a kernel or whose work is known."""
+    rows = np.flatnonzero((ops.kernel_ns != 0) | (ops.flops >= 0) | (ops.min_bytes >= 0))
+    row_numbers = rows.tolist()
+
+    def some(column: Sequence[Any]) -> list[Any]:
+        return [column[row] for row in row_numbers]
+
+    wrong = some(ops.misaligned)
+    op, units = ops.op[rows], ops.matrix_unit[rows].tolist()
+    eligibility = [_eligibility(profile.ops[n].eligibility, unit) for n, unit in zip(op.tolist(), units, strict=True)]
+    insert_columns(
+        con,
+        "ext_op_efficiency",
+        {
+            "aggr_id": aggr_id,
+            "read_only_ops_id": op_ids[op].tolist(),
+            "device_id": positive_or_none(ops.device[rows]),
+            "family": some(ops.family),
+            "kernel_ns": ops.kernel_ns[rows].tolist(),
+            "measured_ns": ops.measured_ns[rows].tolist(),
+            "flops": positive_or_none(ops.flops[rows]),
+            "product_flops": positive_or_none(ops.product_flops[rows]),
+            "masked_flops": ops.masked_flops[rows].tolist(),
+            "min_bytes": positive_or_none(ops.min_bytes[rows]),
+            "precision": some(ops.precision),
+            "matrix_unit": units,
+            "peak_flops_per_second": finite_or_none(ops.peak_flops[rows]),
+            "peak_bytes_per_second": finite_or_none(ops.peak_bytes[rows]),
+            "ideal_ns": finite_or_none(ops.ideal_ns[rows]),
+            "best_ns": finite_or_none(ops.best_ns[rows]),
+            "bound": map(_VALUE, some(ops.bound)),
+            "eligibility": eligibility,
+            "cause": map(_VALUE, some(ops.cause)),
+            "dimension": [each and each.dimension for each in wrong],
+            "length": [each and each.length for each in wrong],
+            "padded_length": [each and each.padded for each in wrong],
+            "padded_shape": [each and each.padded_shape for each in wrong],
+            "size": some(ops.size),
+            "occupancy_fraction": finite_or_none(ops.occupancy[rows]),
+            "achieved_fraction": finite_or_none(ops.achieved[rows]),
+            "waves": finite_or_none(ops.waves[rows]),
+            "tail_fraction": finite_or_none(ops.tail[rows]),
+        },
+    )
+
+
+def _eligibility(status: int, unit: int) -> str:
+    """``unknown`` for work that belongs to no op, and for ops that neither their type nor their kernels decide."""
+    if status == Eligibility.ELIGIBLE or (status != Eligibility.UNASSOCIATED and unit == MatrixUnit.YES):
+        return "eligible"
+    return "unknown" if status == Eligibility.UNASSOCIATED or unit == MatrixUnit.UNKNOWN else "not_eligible"
 
 
 class Advice(msgspec.Struct):

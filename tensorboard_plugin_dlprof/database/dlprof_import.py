@@ -14,8 +14,14 @@ from tensorboard_plugin_dlprof.database.copying import contradictions_refused, c
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.lookups import integers
 from tensorboard_plugin_dlprof.database.publishing import published
-from tensorboard_plugin_dlprof.database.row_counts import count_rows
-from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, TABLE_SCRIPTS, VIEW_SCRIPTS, layout_of, run
+from tensorboard_plugin_dlprof.database.sql_files import (
+    INDEX_SCRIPTS,
+    TABLE_SCRIPTS,
+    VIEW_SCRIPTS,
+    count_rows,
+    layout_of,
+    run,
+)
 from tensorboard_plugin_dlprof.database.track_rows import Ids
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.events.tables import Int64s

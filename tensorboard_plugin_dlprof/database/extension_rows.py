@@ -18,9 +18,9 @@ from tensorboard_plugin_dlprof.columns.rows import (
     insert_rows,
     storable,
 )
-from tensorboard_plugin_dlprof.database.activity_rows import write_activity
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
+from tensorboard_plugin_dlprof.database.diagnosis_rows import write_activity
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
@@ -28,7 +28,7 @@ from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
 from tensorboard_plugin_dlprof.database.throughput_rows import write_batches
 from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
-from tensorboard_plugin_dlprof.database.work_by_op import write_iteration_ops, write_op_ranges
+from tensorboard_plugin_dlprof.database.work_rows import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
 from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, IdleFrames, KernelCounters, Profile, TimeSpans

@@ -10,16 +10,13 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import alike, codes
+from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.rows import Value, insert_integers, insert_rows, storable
 from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps
-
-_INPUT_FACTOR, _POSITION_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-"""Odd multipliers of a hash."""
 
 
 def write_sub_ops(con: sqlite3.Connection, profile: Profile) -> Int64s:
@@ -101,22 +98,14 @@ def _distinct_sets(inputs: Int64s, heads: Int64s, counts: Int64s) -> tuple[Int64
     Returns:
         The number of each call, and the first call with each number.
     """
-    position = _positions(counts)
-    mixed = (inputs.astype(np.uint64) + np.uint64(1)) * _INPUT_FACTOR + position.astype(np.uint64) * _POSITION_FACTOR
-    mixed = (mixed ^ (mixed >> np.uint64(29))) * _INPUT_FACTOR
-    number, first = alike(np.add.reduceat(mixed ^ (mixed >> np.uint64(32)), heads).view(np.int64), counts)
-    # Two sequences may have one hash; then all are compared one by one.
-    if (inputs == inputs[np.repeat(heads[first][number], counts) + position]).all():
-        return number, first
     known: dict[bytes, int] = {}
-    number = np.array(
-        [
-            known.setdefault(inputs[head : head + count].tobytes(), len(known))
-            for head, count in zip(heads.tolist(), counts.tolist(), strict=True)
-        ],
-        np.int64,
-    )
-    return number, np.unique(number, return_index=True)[1]
+    first: list[int] = []
+    number = np.zeros(len(heads), np.int64)
+    for call, (head, count) in enumerate(zip(heads.tolist(), counts.tolist(), strict=True)):
+        number[call] = known.setdefault(inputs[head : head + count].tobytes(), len(first))
+        if number[call] == len(first):
+            first.append(call)
+    return number, np.array(first, np.int64)
 
 
 def _positions(counts: Int64s) -> Int64s:

@@ -16,7 +16,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
 from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
-from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
+from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice, write_device_peaks
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
     AggregationWriter,
     Feedback,
@@ -26,7 +26,6 @@ from tensorboard_plugin_dlprof.database.aggregated_rows import (
 from tensorboard_plugin_dlprof.database.copying import create_tables
 from tensorboard_plugin_dlprof.database.coverage import warnings
 from tensorboard_plugin_dlprof.database.diagnosis_rows import write_diagnosis
-from tensorboard_plugin_dlprof.database.efficiency_rows import write_device_peaks
 from tensorboard_plugin_dlprof.database.extension_rows import (
     write_aggregated_extensions,
     write_coverage,
@@ -35,8 +34,7 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
-from tensorboard_plugin_dlprof.database.row_counts import count_rows
-from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, VIEW_SCRIPTS, run
+from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, VIEW_SCRIPTS, count_rows, run
 from tensorboard_plugin_dlprof.database.sub_op_rows import write_sub_ops
 from tensorboard_plugin_dlprof.database.texts import Dictionary, number_texts
 from tensorboard_plugin_dlprof.database.track_rows import ids_of_ours, write_tracks

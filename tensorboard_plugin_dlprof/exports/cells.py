@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES
+from tensorboard_plugin_dlprof.queries.rows import Cell
 from tensorboard_plugin_dlprof.queries.table import Column
 
 _UNITS = {"duration_ns": " (ns)", "bytes": " (bytes)", "fraction": " (0 to 1)"}

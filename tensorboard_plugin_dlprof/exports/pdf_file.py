@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 
 from tensorboard_plugin_dlprof.exports.cells import heading, shown
-from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.filters import TEXT_TYPES
-from tensorboard_plugin_dlprof.queries.rows import Row
+from tensorboard_plugin_dlprof.queries.rows import Cell, Row
 from tensorboard_plugin_dlprof.queries.table import Column
 
 _WIDTH, _HEIGHT, _MARGIN = 842, 595, 30

@@ -10,7 +10,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.diagnosis.as_data import SCHEMA
 from tensorboard_plugin_dlprof.queries.extension import has_older_rules
 from tensorboard_plugin_dlprof.queries.findings import aggregated
-from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations
 
 _MOST_BYTES = 1 << 24

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.occupancy import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
+from tensorboard_plugin_dlprof.queries.kernels import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION, ELIGIBILITY
 from tensorboard_plugin_dlprof.queries.table import Column, Table

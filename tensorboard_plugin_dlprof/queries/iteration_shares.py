@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from tensorboard_plugin_dlprof.queries.numbers import fraction
+from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import OF_ITERATION, at_least_sql, has_unknown_kernels
-from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 
 class IterationShares(NamedTuple):

@@ -3,19 +3,85 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from functools import cache
 from typing import TypedDict, cast
 
-from tensorboard_plugin_dlprof.queries.constant import constant_columns
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-from tensorboard_plugin_dlprof.queries.table_query import CountKey
-from tensorboard_plugin_dlprof.queries.totals import totals
+from tensorboard_plugin_dlprof.queries.table_query import CountKey, TableQuery
+
+_MOST_ROWS = 5_000
+"""Tables with more rows are not read as a whole for each page, which may take 10 ms (benchmarks/serving.py)."""
+
+
+def constant_columns(
+    connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest, rows: Sequence[Row], total: int
+) -> list[str]:
+    """The keys of the columns with the same value, or none, in each of ``total`` rows, of which a page shows ``rows``.
+
+    Search and filters do not matter, so that columns stay where they are while somebody types. Empty for tables of one
+    row, and of very many.
+    """
+    if not rows or not 1 < total <= _MOST_ROWS:
+        return []
+    first = rows[0]
+    alike = [column for column in table.columns if all(row[column.key] == first[column.key] for row in rows)]
+    if len(rows) == total:
+        return [column.key for column in alike]
+    if table.filler is not None:
+        return []  # SQL knows too little of its cells
+    values = TableQuery(table, scope, request).scope_values
+    result = []
+    for column in alike:
+        distinct = f"SELECT DISTINCT ({column.sql}) FROM {table.source([column.sql])} WHERE {table.where} LIMIT 2"
+        if len(connection.execute(distinct, values).fetchall()) == 1:
+            result.append(column.key)
+    return result
+
+
+_SUMMED = frozenset(
+    {
+        *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
+        *("kernels_of_group", "kernels_of_op", "efficiency", "compare", "compare_types", "gaps", "gap_groups"),
+    }
+)
+"""Tables whose rows do not contain each other, and are few enough to be summed for each page."""
+
+_ADDITIVE = frozenset(
+    {
+        *("a_ns", "b_ns", "calls", "change_ns", "duration_ns", "gaps", "total_ns", "window_fraction"),
+        *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
+        *("gpu_time_ns", "kernel_calls", "kernel_ns"),
+    }
+)
+"""Columns whose sum means something."""
+
+
+def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> dict[str, float | None]:
+    """The sum of each column that can be summed, over the rows that pass; None if all its values are unknown.
+
+    Empty for tables that are not summed.
+
+    Raises:
+        BadRequest: as for ``pages.page``.
+    """
+    if table.name not in _SUMMED:
+        return {}
+    counted = {"ops"} if table.name in ("op_paths", "op_names", "op_types") else set()
+    columns = [column for column in table.columns if column.key in _ADDITIVE | counted]
+    if not columns:
+        return {}
+    query = TableQuery(table, scope, request)
+    row = connection.execute(query.sums(columns), query.values).fetchone()
+    return {
+        column.key: value if value is None else round(value, 9 if column.type == "fraction" else None)
+        for column, value in zip(columns, row, strict=True)
+    }
 
 
 class ColumnDescription(TypedDict):

@@ -5,39 +5,16 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Literal, TypeAlias, TypedDict, cast, get_args
+from typing import Literal, TypeAlias, TypedDict, cast
 
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import shown_name
 from tensorboard_plugin_dlprof.queries.numbers import fraction, minus, plus, whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, NO_GPU_WORK
 from tensorboard_plugin_dlprof.queries.records import records
+from tensorboard_plugin_dlprof.queries.resources import RESOURCE_COLUMNS, RESOURCES, Resource, unrecorded_resources
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
-from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
-
-Resource: TypeAlias = Literal[
-    "tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other"
-]
-
-RESOURCES: tuple[Resource, ...] = get_args(Resource)
-"""The exclusive parts of an iteration's time, in order of precedence: time with a kernel on Tensor Cores; else with a
-kernel whose Tensor Core use is unknown, or a CUDA graph recorded as a whole; else with another kernel; and so on."""
-
-RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
-    {
-        "tensor_core": "tc",
-        "other_kernel": "non_tc",
-        "memory": "memory",
-        "data_loader": "dataloader",
-        "io": "io",
-        "cpu": "cpu",
-        "other": "other",
-    }
-)
-"""Prefixes of DLProf's columns for ``RESOURCES``. Its other kernels are all that are not known to use Tensor Cores, so
-they include ``unknown_kernel``."""
 
 
 class ModelSummary(TypedDict):

@@ -12,22 +12,22 @@ from tensorboard_plugin_dlprof.queries.efficiency_table import EFFICIENCY
 from tensorboard_plugin_dlprof.queries.gaps import GAP_GROUPS, GAPS
 from tensorboard_plugin_dlprof.queries.gpus import GPUS
 from tensorboard_plugin_dlprof.queries.groups import GROUPS, KERNELS_OF_GROUP, OPS_OF_GROUP
-from tensorboard_plugin_dlprof.queries.iteration_list import ITERATIONS, iterations
 from tensorboard_plugin_dlprof.queries.iteration_tables import (
+    ITERATIONS,
     KERNEL_NAMES_OF_ITERATION,
     KERNELS_OF_DOMAIN,
     KERNELS_OF_ITERATION,
     KERNELS_OF_ITERATION_OP,
     OPS_OF_ITERATION,
+    iterations,
 )
 from tensorboard_plugin_dlprof.queries.kernels import KERNELS_OF_OP
 from tensorboard_plugin_dlprof.queries.memory_table import MEMORY_BLOCKS
 from tensorboard_plugin_dlprof.queries.op_groups import OP_NAMES, OP_PATHS, members
-from tensorboard_plugin_dlprof.queries.op_types import OP_TYPES
-from tensorboard_plugin_dlprof.queries.ops import OPS
+from tensorboard_plugin_dlprof.queries.ops import OP_TYPES, OPS
+from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
-from tensorboard_plugin_dlprof.queries.unrecorded import unrecorded_resources
 
 TABLES: Mapping[str, Table] = MappingProxyType(
     {

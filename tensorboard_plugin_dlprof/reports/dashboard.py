@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any, cast
 
-from tensorboard_plugin_dlprof.queries import iterations, summary, system
+from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus
+from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
-from tensorboard_plugin_dlprof.queries.totals import totals
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import folded, legend, section
@@ -201,7 +201,7 @@ _COLOURS = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
 
 
 def _iterations(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
-    rows, binned = iterations.iteration_rows(connection, scope)
+    rows, binned = iteration_bars.iteration_rows(connection, scope)
     if len(rows) == 1 and not binned:  # one iteration is the bar of the wall time
         return ""
     stacks = []

@@ -11,9 +11,9 @@ from typing import Any
 
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus, whole
+from tensorboard_plugin_dlprof.queries.resources import RESOURCE_COLUMNS
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.summary import (
-    RESOURCE_COLUMNS,
     gpu_utilization,
     kernel_time,
     model_summary,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries import iterations, ops, summary, system
+from tensorboard_plugin_dlprof.queries import iteration_bars, ops, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.extension import recorded
-from tensorboard_plugin_dlprof.queries.iteration_sums import IterationRow
+from tensorboard_plugin_dlprof.queries.iteration_bars import IterationRow
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.memory_answers import MemoryPeak
 from tensorboard_plugin_dlprof.queries.scope import Aggregation, Scope, aggregations, domains
@@ -22,8 +22,8 @@ class DashboardIterations(TypedDict):
     unit: str
     binned: bool
     rows: list[IterationRow]
-    source: iterations.IterationSource
-    proposal: iterations.Proposal | None
+    source: iteration_bars.IterationSource
+    proposal: iteration_bars.Proposal | None
 
 
 class DashboardCoverage(TypedDict):
@@ -63,7 +63,7 @@ class Dashboard(TypedDict):
 
 def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> Dashboard:
     """The body of ``./dashboard``."""
-    rows, is_binned = iterations.iteration_rows(connection, scope)
+    rows, is_binned = iteration_bars.iteration_rows(connection, scope)
     return {
         "profile": profile,
         "aggregations": aggregations(connection),
@@ -83,8 +83,8 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, profile: About) -> D
             "unit": "iteration",
             "binned": is_binned,
             "rows": rows,
-            "source": iterations.iteration_source(connection, scope),
-            "proposal": iterations.proposal(connection, scope),
+            "source": iteration_bars.iteration_source(connection, scope),
+            "proposal": iteration_bars.proposal(connection, scope),
         },
         "throughput": rates(connection, scope),
         "memory": highest_peak(connection),

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from tensorboard_plugin_dlprof.comparing.series import MOST_RUNS
-from tensorboard_plugin_dlprof.queries import group_tree, iteration_bins, job, timeline
+from tensorboard_plugin_dlprof.queries import group_tree, iteration_bars, job, timeline
 from tensorboard_plugin_dlprof.queries import memory as memory_queries
 from tensorboard_plugin_dlprof.queries.page_request import FARTHEST, Farthest, Id, PageRequest
 from tensorboard_plugin_dlprof.queries.throughput import MOST_PER_ITERATION
@@ -83,7 +83,7 @@ class IterationsRequest(ScopeRequest, frozen=True, kw_only=True):
     """Number of the first iteration; by default the first of all."""
     stop: Farthest | None = msgspec.field(default=None, name="to")
     """Number of the last iteration; by default the last of all."""
-    bins: Annotated[int, Meta(ge=1, le=iteration_bins.MAX_BINS)] = iteration_bins.DEFAULT_BINS
+    bins: Annotated[int, Meta(ge=1, le=iteration_bars.MAX_BINS)] = iteration_bars.DEFAULT_BINS
     """Wanted number of bars."""
 
 

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.queries import memory
 from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
-from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_bars
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
 

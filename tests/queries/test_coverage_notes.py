@@ -12,7 +12,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
-from tensorboard_plugin_dlprof.queries.iterations import iteration_source
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.imports.traces import write_trace
 from tests.queries.events import event, work

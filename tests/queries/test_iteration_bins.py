@@ -10,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_bars
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.imports.traces import write_trace
 from tests.queries.profiles import ignore

@@ -16,9 +16,14 @@ from tensorboard_plugin_dlprof.database.iteration_blocks import MANY_ITERATIONS
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_sums import Bar, single_iterations
-from tensorboard_plugin_dlprof.queries.iterations import MAX_ROWS, IterationRow, iteration_rows
+from tensorboard_plugin_dlprof.queries.iteration_bars import (
+    MAX_ROWS,
+    Bar,
+    IterationRow,
+    iteration_bars,
+    iteration_rows,
+    single_iterations,
+)
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tests.imports.traces import write_trace
 

@@ -15,12 +15,12 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.writer import Results, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_dlprof_database, import_source
-from tensorboard_plugin_dlprof.queries.iteration_bins import iteration_bars
-from tensorboard_plugin_dlprof.queries.iteration_sums import single_iterations
-from tensorboard_plugin_dlprof.queries.iterations import (
+from tensorboard_plugin_dlprof.queries.iteration_bars import (
     MAX_ROWS,
+    iteration_bars,
     iteration_rows,
     proposal,
+    single_iterations,
 )
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.database.stranger import drop_extensions

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries import summary
 from tensorboard_plugin_dlprof.queries.gaps import TABLES as GAPS
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
-from tensorboard_plugin_dlprof.queries.iterations import iteration_rows, iteration_source
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_rows, iteration_source
 from tensorboard_plugin_dlprof.queries.ops import top_ops
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page

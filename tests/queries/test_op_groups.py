@@ -11,12 +11,12 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
-from tensorboard_plugin_dlprof.queries.totals import totals
 
 
 @pytest.fixture(scope="module")

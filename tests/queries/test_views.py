@@ -13,9 +13,9 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, deadline
 from tensorboard_plugin_dlprof.queries import summary
-from tensorboard_plugin_dlprof.queries.cells import Cell
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import stream
+from tensorboard_plugin_dlprof.queries.rows import Cell
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.tables import find_table
 from tests.queries.profiles import GOLDEN, SOURCES, database_of

@@ -9,8 +9,8 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.queries.headline import headline
+from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_rows
 from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
-from tensorboard_plugin_dlprof.queries.iterations import iteration_rows
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope

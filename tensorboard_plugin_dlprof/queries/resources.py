@@ -1,21 +1,43 @@
-"""Parts of the wall time that a recording could not contain, and which are therefore unknown rather than 0."""
+"""The parts of the wall time, and which of them a recording could not contain, so that they are unknown and not 0."""
 
 from __future__ import annotations
 
 import sqlite3
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal, TypeAlias, get_args
 
 from tensorboard_plugin_dlprof.queries.extension import recorded
 from tensorboard_plugin_dlprof.queries.ops import NO_GPU_WORK
 
-if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.queries.summary import Resource
+Resource: TypeAlias = Literal[
+    "tensor_core", "unknown_kernel", "other_kernel", "memory", "data_loader", "io", "cpu", "other"
+]
+
+RESOURCES: tuple[Resource, ...] = get_args(Resource)
+"""The exclusive parts of an iteration's time, in order of precedence: time with a kernel on Tensor Cores; else with a
+kernel whose Tensor Core use is unknown, or a CUDA graph recorded as a whole; else with another kernel; and so on."""
+
+RESOURCE_COLUMNS: Mapping[str, str] = MappingProxyType(
+    {
+        "tensor_core": "tc",
+        "other_kernel": "non_tc",
+        "memory": "memory",
+        "data_loader": "dataloader",
+        "io": "io",
+        "cpu": "cpu",
+        "other": "other",
+    }
+)
+"""Prefixes of DLProf's columns for ``RESOURCES``. Its other kernels are all that are not known to use Tensor Cores, so
+they include ``unknown_kernel``."""
+
 
 ON_GPU: tuple[Resource, ...] = ("tensor_core", "unknown_kernel", "other_kernel", "memory")
 
 
 def unrecorded_resources(connection: sqlite3.Connection) -> frozenset[Resource]:
-    """The members of ``summary.RESOURCES`` that could not be recorded.
+    """The members of ``RESOURCES`` that could not be recorded.
 
     These are the parts of the GPU without any GPU work, I/O without system calls, and the data loader if no ops were
     recorded and no range of it was found, since a user's own ranges do not say whether there is one. Empty for
