@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 import msgspec
 import numpy as np
 
@@ -168,8 +170,6 @@ def _end_of(profile: Profile) -> int:
 
 
 def _unknown_key_op(profile: Profile, key_op: str) -> str:
-    import difflib
-
     known = [text for op in profile.ops for text in (op.op_id, op.name)]
     # Comparing with every one of a hundred thousand paths would take minutes.
     near = difflib.get_close_matches(key_op, dict.fromkeys(known[:20_000]), n=3, cutoff=0.5)

@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tensorboard_plugin_dlprof.database.job_rows import opened_job
 from tensorboard_plugin_dlprof.errors import NotFound
+from tensorboard_plugin_dlprof.queries import job as queries
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,9 +94,6 @@ class RankJob:
         return f"<job of {self.answer['ranks_present']} ranks: {self.verdict['sentence']}>"
 
     def _ask(self, question: str, *arguments: Any) -> Any:
-        from tensorboard_plugin_dlprof.database.job_rows import opened_job
-        from tensorboard_plugin_dlprof.queries import job as queries
-
         with opened_job(self._database) as connection:
             return getattr(queries, question)(connection, *arguments)
 

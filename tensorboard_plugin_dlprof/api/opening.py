@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.api.profile import Profile
+from tensorboard_plugin_dlprof.classify.load_rules import digest_of, load_rules
 from tensorboard_plugin_dlprof.database.connection import is_foreign
 from tensorboard_plugin_dlprof.database.naming import database_name, is_candidate_name, is_database_name
 from tensorboard_plugin_dlprof.database.up_to_date import database_at_hand
@@ -20,8 +21,10 @@ from tensorboard_plugin_dlprof.errors import (
     UnsafeFile,
     reason_of,
 )
+from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
+from tensorboard_plugin_dlprof.storage.store import Store
 
 
 def open_profile(path: str | os.PathLike[str], *, aggregation: int | None = None) -> Profile:
@@ -82,9 +85,7 @@ def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] 
         cleanup: Deletes the temporary folder.
         identity: By which the cache knows the source: path, size and time of change; by default those of the file.
     """
-    from tensorboard_plugin_dlprof.classify.load_rules import digest_of, load_rules
     from tensorboard_plugin_dlprof.importers import find_importer
-    from tensorboard_plugin_dlprof.imports.cache import Cache
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     if not is_foreign(source):
@@ -111,10 +112,6 @@ def _imported(source: Path, cleanup: ExitStack, identity: tuple[Path, int, int] 
 
 def _at(address: str, cleanup: ExitStack) -> Path:
     """The database of what is at an address, which is fetched unless the cache of TensorBoard has it."""
-    from tensorboard_plugin_dlprof.classify.load_rules import digest_of, load_rules
-    from tensorboard_plugin_dlprof.imports.cache import Cache
-    from tensorboard_plugin_dlprof.storage.store import Store
-
     store = Store(address)
     wanted = store.find("")
     if wanted is None:

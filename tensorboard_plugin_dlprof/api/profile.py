@@ -25,12 +25,14 @@ from tensorboard_plugin_dlprof.api.short_tables import (
     evidence_text,
 )
 from tensorboard_plugin_dlprof.api.summary import Summary, summary
+from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.opening.option_values import words
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
 from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.memory import block_rows, histories_of, memory, memory_curve
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
@@ -38,6 +40,8 @@ from tensorboard_plugin_dlprof.queries.scope import Scope, aggregations, find_sc
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
+from tensorboard_plugin_dlprof.reports.catalog import selected_reports
+from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats, write_reports
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -321,8 +325,6 @@ class Profile:
 
     def recording(self) -> Recording:
         """What ``dlprof.compare`` compares of this aggregation."""
-        from tensorboard_plugin_dlprof.comparing.reading import read_recording
-
         with self._asking() as connection:
             return read_recording(connection, self._name, self.aggregation)
 
@@ -373,9 +375,6 @@ class Profile:
             BadRequest: There is no such report or format.
             OutputNotWritable: The folder cannot be written to.
         """
-        from tensorboard_plugin_dlprof.reports.catalog import selected_reports
-        from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target, selected_formats, write_reports
-
         wanted = selected_reports(words(reports) if isinstance(reports, str) else reports)
         kinds = selected_formats(words(formats) if isinstance(formats, str) else formats)
         target = Target(Path(folder), profile_name or DEFAULT_PREFIX, force, safe_csv)
@@ -421,7 +420,6 @@ class Profile:
     def _diagnosed(self) -> dict[str, Any] | None:
         """The diagnosis, stored or worked out now; None if that fails."""
         from tensorboard_plugin_dlprof.pipeline import diagnosis_or_none
-        from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
 
         if self._diagnosis is None:
             with self._asking() as connection:

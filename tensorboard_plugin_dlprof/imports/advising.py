@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.connection import is_foreign
 from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
@@ -140,8 +141,6 @@ class Advisor:
     def _is_foreign(self, database: Path, identity: tuple[str, int, int]) -> bool:
         known = self._foreign.get(identity)
         if known is None:
-            from tensorboard_plugin_dlprof.database.connection import is_foreign
-
             if len(self._foreign) >= _MOST_IDENTITIES:
                 self._foreign.clear()
             known = self._foreign[identity] = is_foreign(database)

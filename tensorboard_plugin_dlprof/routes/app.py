@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from werkzeug.wrappers import Request
 
+from tensorboard_plugin_dlprof.comparing.page import page, row_detail
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
@@ -205,13 +206,9 @@ class App:
         return responses.success(request, self._questions.series(asked.profiles))
 
     def _compare(self, request: Request, asked: CompareRequest) -> Response:
-        from tensorboard_plugin_dlprof.comparing.page import page
-
         return self._questions.compare(request, asked, lambda cached: page(cached.comparison))
 
     def _compare_row(self, request: Request, asked: CompareRowRequest) -> Response:
-        from tensorboard_plugin_dlprof.comparing.page import row_detail
-
         def body(cached: CachedComparison) -> Any:
             detail = row_detail(cached.comparison, asked.row)
             for side, profile in (("a", asked.base), ("b", asked.profile)):

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 import msgspec
 
+from tensorboard_plugin_dlprof.comparing.comparison import compare
 from tensorboard_plugin_dlprof.comparing.noise import Median
+from tensorboard_plugin_dlprof.comparing.series import run_of, series
+from tensorboard_plugin_dlprof.comparing.tables import TABLES as KNOWN
+from tensorboard_plugin_dlprof.comparing.tables import rows_of_tables
+from tensorboard_plugin_dlprof.database.memory import copied, memory_database
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
@@ -34,8 +39,6 @@ _LEAST_ROWS = 1_500
 
 def table_of_comparison(name: str) -> Table:
     """One of ``TABLES``."""
-    from tensorboard_plugin_dlprof.comparing.tables import TABLES as KNOWN
-
     return KNOWN[name]
 
 
@@ -69,8 +72,6 @@ _SHOWN_OP_TYPES = 7
 
 def cached_run(recording: Recording) -> CachedRun:
     """What is kept of a run of a series."""
-    from tensorboard_plugin_dlprof.comparing.series import run_of
-
     sums: dict[str, int] = defaultdict(int)
     for op in recording.ops:
         sums[op.op_type] += op.kernel_ns
@@ -109,8 +110,6 @@ def series_of(runs: Mapping[str, CachedRun]) -> ComparedSeries:
     Args:
         runs: by the id of their profile, in any order.
     """
-    from tensorboard_plugin_dlprof.comparing.series import series
-
     ids = list(runs)
     result = series([one.run for one in runs.values()])
     sums: dict[str, int] = defaultdict(int)
@@ -166,10 +165,6 @@ class Comparisons:
 
 
 def _compared(a: Recording, b: Recording) -> CachedComparison:
-    from tensorboard_plugin_dlprof.comparing.comparison import compare
-    from tensorboard_plugin_dlprof.comparing.tables import rows_of_tables
-    from tensorboard_plugin_dlprof.database.memory import memory_database
-
     comparison = compare([a], [b])
     try:
         return CachedComparison(comparison, memory_database(rows_of_tables(comparison)))
@@ -180,8 +175,6 @@ def _compared(a: Recording, b: Recording) -> CachedComparison:
 @contextmanager
 def copy_of(cached: CachedComparison) -> Iterator[sqlite3.Connection]:
     """A connection to a copy of the tables, which may be read slowly."""
-    from tensorboard_plugin_dlprof.database.memory import copied
-
     with cached.lock:
         connection = copied(cached.connection)
     with closing(connection):

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
+from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
@@ -93,8 +96,6 @@ class Databases:
             NotFound: The file is gone.
             UnfitDatabase: It is not a DLProf database that can be read, or a query took too long.
         """
-        from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
-
         try:
             now = identity(path)
         except NotFound:
@@ -118,8 +119,6 @@ class Databases:
             self._cache.clear()
 
     def _take(self, path: Path, now: Identity) -> tuple[UntrustedConnection, dict[CountKey, int]]:
-        from tensorboard_plugin_dlprof.database.connection import open_database
-
         with self._lock:
             database = self._cache.get(path)
             if database is None or database.identity != now:
@@ -160,8 +159,6 @@ def _close(connections: list[UntrustedConnection]) -> None:
 @contextmanager
 def _without_paths(path: Path, name: str) -> Iterator[None]:
     """Replace paths in error messages by the file's name, because users of the page must not see them."""
-    from tensorboard_plugin_dlprof.opening.regular_file import shown
-
     try:
         yield
     except ProfileError as error:

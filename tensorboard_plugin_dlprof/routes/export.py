@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import msgspec
+from werkzeug.wrappers import Response
 
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
 from tensorboard_plugin_dlprof.exports.json_text import json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
+from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import count, stream
 from tensorboard_plugin_dlprof.queries.rows import Row
@@ -91,8 +93,6 @@ class Export(msgspec.Struct, frozen=True):
             file.writelines(pdf_chunks(self.heading, self.columns, rows))
 
     def _rows(self, connection: Connection) -> Iterator[Row]:
-        from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
-
         for row in stream(connection, self.table, self.scope, self.request):
             forget_texts(connection)
             yield row
@@ -130,8 +130,6 @@ def checked(result: Export, connection: Connection, counts: MutableMapping[Count
 
 def streamed(result: Export, pieces: Iterator[bytes], resources: ExitStack) -> Response:
     """The response with a file. ``resources`` are closed after the last piece, or when the browser disconnects."""
-    from werkzeug.wrappers import Response
-
     # Errors in the request occur with the first piece, before the status of the response is sent.
     first = next(pieces, b"")
     open_resources = resources.pop_all()

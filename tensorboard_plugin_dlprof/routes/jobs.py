@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
+from tensorboard_plugin_dlprof.database.job_rows import opened_job, read_job_members
 from tensorboard_plugin_dlprof.database.naming import source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
+from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
 from tensorboard_plugin_dlprof.queries import job as queries
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, identity
 from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
@@ -95,8 +97,6 @@ class Jobs:
         return {**read["job"], "rank": place.rank, "profiles": named}
 
     def _ranks(self, path: Path) -> tuple[Identity, dict[str, int]] | None:
-        from tensorboard_plugin_dlprof.database.job_rows import read_job_members
-
         try:
             key = (path, identity(path))
         except NotFound:
@@ -135,9 +135,6 @@ def opened(path: Path) -> Iterator[Connection]:
     Raises:
         NotADatabase: it cannot be read; the message has no path.
     """
-    from tensorboard_plugin_dlprof.database.job_rows import opened_job
-    from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
-
     try:
         with opened_job(path) as connection, deadline(connection, QUERY_SECONDS):
             yield connection

@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.memory import saved
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
@@ -197,8 +198,6 @@ class Questions:
         paths = [before, self.newest_path(profiles[1])]
 
         def read() -> tuple[Recording, Recording]:
-            from tensorboard_plugin_dlprof.comparing.reading import read_recording
-
             result = []
             for profile, path, number in zip(profiles, paths, numbers, strict=True):
                 name = shown(Path(profile.name))
@@ -217,8 +216,6 @@ class Questions:
 
     def series(self, ids: Sequence[str]) -> ComparedSeries:
         """The times of several profiles, in the order in which they ran."""
-        from tensorboard_plugin_dlprof.comparing.reading import read_recording
-
         runs = {}
         for one in ids:
             profile = self._catalog.find(one)

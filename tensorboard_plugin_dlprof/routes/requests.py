@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from msgspec import inspect
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from tensorboard_plugin_dlprof.errors import BadRequest, ProfileError
 
@@ -76,8 +77,6 @@ def asked_in_body(request: Request, declared: type[_Declared]) -> _Declared:
         TooLarge: The body is larger than any of ours.
         BadRequest: The body is not a JSON object, or a value is missing or wrong.
     """
-    from werkzeug.exceptions import RequestEntityTooLarge
-
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
         raise Forbidden("Requests from other sites may not change anything.")
     if request.headers.get("X-DLProf") != "1" or request.mimetype != "application/json":

@@ -10,9 +10,12 @@ from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from werkzeug.wrappers import Response
+
 from tensorboard_plugin_dlprof.database.memory import memory_database
 from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.exports.trace_events import MOST_SLICES, Window, trace_chunks
+from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
 from tensorboard_plugin_dlprof.queries.launches import launch_statistics
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
@@ -76,8 +79,6 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
         asked: The window.
         resources: Give back the connection; closed by the response if there is one.
     """
-    from werkzeug.wrappers import Response
-
     start, stop = _window(asked)
     chunks = trace_chunks(borrowed.connection, Window(start, stop), MOST_SLICES)
     # Errors in the request occur before the status of the response is sent, but for too many slices, which end it.
@@ -94,8 +95,6 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
 
 
 def _packed(chunks: Iterator[bytes], borrowed: Borrowed) -> Iterator[bytes]:
-    from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
-
     buffer = io.BytesIO()
     with gzip.GzipFile(filename="", mode="wb", fileobj=buffer, compresslevel=3, mtime=0) as packed:
         for chunk in chunks:

@@ -9,6 +9,7 @@ from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
+from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import tensor_core_efficiency
 from tensorboard_plugin_dlprof.queries.throughput import rates_by_iteration
@@ -63,8 +64,6 @@ def iteration_scalars(connection: sqlite3.Connection, suffix: str = "") -> list[
     Returns:
         Iteration time; if the profile has GPU work, utilisations; samples and tokens a second where they are known.
     """
-    from tensorboard_plugin_dlprof.queries.iteration_shares import iteration_shares
-
     rows = list(iteration_shares(connection, find_scope(connection)))
     series = [
         ScalarSeries(

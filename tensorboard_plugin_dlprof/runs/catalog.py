@@ -10,9 +10,12 @@ from pathlib import Path
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
-from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull
+from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull, UnfitDatabase
+from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 from tensorboard_plugin_dlprof.opening.threads import start_thread
+from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, ListedProfile, assemble
 from tensorboard_plugin_dlprof.runs.recognise import Recogniser, relative_message
@@ -245,11 +248,6 @@ def _identity(path: Path) -> Identity | None:
 
 
 def _read_facts(path: Path, profile: ListedProfile) -> Facts:
-    from tensorboard_plugin_dlprof.database.connection import open_database
-    from tensorboard_plugin_dlprof.errors import UnfitDatabase
-    from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
-    from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
-
     file = profile.database or profile.source
     name = file.name if file else "The database"
     try:

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import msgspec
 
+from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
+from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.runs.scan import File
 
 MAX_HEADS = 1_000
@@ -70,8 +73,6 @@ class Recogniser:
 
 
 def _recognise(file: File) -> Recognition | None:
-    from tensorboard_plugin_dlprof.importers import find_importer
-
     try:
         return Recognition("source", find_importer(file.place()).name)
     except UnknownFormat as error:
@@ -88,8 +89,6 @@ def _recognise_named(file: File) -> Recognition:
 
 def recognise_head(name: str, head: bytes) -> Recognition | None:
     """Recognise a file of which only the first bytes are here; None if it is not a profile as far as they tell."""
-    from tensorboard_plugin_dlprof.importers import find_importer
-
     with tempfile.TemporaryDirectory(prefix="dlprof-") as folder:
         beginning = Path(folder, name)
         beginning.write_bytes(head)
@@ -101,8 +100,6 @@ def recognise_head(name: str, head: bytes) -> Recognition | None:
 
 def refusal_of(path: Path) -> ProfileError | None:
     """Why a file is not a source that can be imported; None if it is one."""
-    from tensorboard_plugin_dlprof.importers import find_importer
-
     try:
         find_importer(path)
     except ProfileError as error:
@@ -116,8 +113,6 @@ def _broken(file: File, error: ProfileError) -> Recognition:
 
 def relative_message(file: File, error: ProfileError) -> str:
     """The message of an error, with the file's name in the list in place of its path."""
-    from tensorboard_plugin_dlprof.opening.regular_file import shown
-
     text = str(error)
     for path in (file.path, file.real):
         text = text.replace(shown(path), shown(path.__class__(file.name))).replace(str(path), file.name)
@@ -126,8 +121,6 @@ def relative_message(file: File, error: ProfileError) -> str:
 
 def _is_database(file: File) -> bool:
     """Whether a file of any name is a DLProf database. Problems with its content are reported when it is opened."""
-    from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
-
     try:
         return is_dlprof_database(file.place())
     except ProfileError:
