@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, import_all, place_of_database
+from tensorboard_plugin_dlprof.cli.importing import Job, import_all, place_of_database
 from tensorboard_plugin_dlprof.cli.messages import say
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.option_values import named_path, port_number

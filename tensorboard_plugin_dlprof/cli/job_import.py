@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, exit_code, import_all
+from tensorboard_plugin_dlprof.cli.importing import Job, exit_code, import_all
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.cli.scale_out import (
     Task,

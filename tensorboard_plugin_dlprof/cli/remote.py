@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from tensorboard_plugin_dlprof.cli.import_profiles import Job, exit_code, import_all
+from tensorboard_plugin_dlprof.cli.importing import Job, exit_code, import_all
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, renaming, say
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
-from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP, Job, import_all
+from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP
+from tensorboard_plugin_dlprof.cli.importing import Job, import_all
 from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, SAFE_CSV_HELP, rank_prefix, report_files
