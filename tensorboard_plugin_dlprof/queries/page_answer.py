@@ -47,7 +47,8 @@ def constant_columns(
 _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
-        *("kernels_of_group", "kernels_of_op", "efficiency", "compare", "compare_types", "gaps", "gap_groups"),
+        *("kernels_of_group", "kernels_of_op", "kernel_names_of_iteration", "efficiency", "compare", "compare_types"),
+        *("gaps", "gap_groups"),
     }
 )
 """Tables whose rows do not contain each other, and are few enough to be summed for each page."""
