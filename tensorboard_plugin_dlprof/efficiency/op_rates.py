@@ -247,14 +247,16 @@ def _is_nvidia(device: Device) -> bool:
 
 
 def _tf32_families(profile: Profile, facts: KernelFacts) -> dict[int, frozenset[str]]:
-    """The families of the kernels that run TF32, in the whole profile, by process."""
+    """The families of the kernels that run TF32, in the whole profile, by process. Attention in FP32 splits its
+    operands for three multiplications in TF32, whether that is allowed or not."""
     if "tf32" not in facts.precisions:
         return {}
     rows = np.flatnonzero(facts.precision == facts.precisions.index("tf32"))
     families_of: dict[int, set[str]] = {}
     pairs = distinct_values(profile.kernels.process_id[rows].astype(np.int64) << 16 | facts.family[rows])
     for pair in pairs.tolist():
-        families_of.setdefault(pair >> 16, set()).add(facts.families[pair & 0xFFFF])
+        if (family := facts.families[pair & 0xFFFF]) != "attention":
+            families_of.setdefault(pair >> 16, set()).add(family)
     return {process: frozenset(families) for process, families in families_of.items()}
 
 

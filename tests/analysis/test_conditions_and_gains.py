@@ -338,6 +338,17 @@ def test_attention_that_is_written_out_has_no_length_to_pad() -> None:
     assert "attention_detector" in findings_of(scene(body))
 
 
+@pytest.mark.parametrize(("width", "length", "padded"), [(1, 1001, "1,001 to 1,004"), (4, 1001, ""), (1, 1004, "")])
+def test_products_in_tf32_load_four_numbers_at_a_time(width: int, length: int, padded: str) -> None:
+    """So lengths have to be multiples of 4, which kernels that load fewer tell."""
+    kernel = f"cutlass_80_tensorop_s1688gemm_256x128_32x3_nn_align{width}"
+    kinds = {"shapes": f"[[4096,{length}],[{length},4096]]", "dtypes": '["float","float"]'}
+    profile = scene(lambda step: step.op("aten::mm", kernel, 0, STEP_NS, **kinds))
+    assert ("shape_detector" in findings_of(profile)) == bool(padded)
+    if padded:
+        assert padded in said_by("shape_detector", profile).recommendation_text()
+
+
 def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
     """The driver moves them: a stream of its own is no advice, and what a prefetch gains is not known."""
 

@@ -18,6 +18,7 @@ from tests.analysis.cases import ADD, SGEMM
 from tests.analysis.scenes import GOOD, STEP_NS, Step, scene
 
 TF32_CONVOLUTION = "sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4"
+TF32_ATTENTION = "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel)"
 TF32_GEMM = "ampere_sgemm_tf32_s1688gemm_128x128_ldg8_f2f_stages_32x3_tn"
 
 
@@ -65,6 +66,7 @@ def _ops(*kernels: tuple[str, str]) -> OpEfficiency:
     [
         (("aten::add", ADD), Cause.TF32_OFF),
         (("aten::cudnn_convolution", TF32_CONVOLUTION), Cause.UNKNOWN),
+        (("aten::_efficient_attention_forward", TF32_ATTENTION), Cause.TF32_OFF),  # in three parts, whatever is allowed
         (("aten::addmm", TF32_GEMM), Cause.UNKNOWN),  # without shapes, nothing tells why the library chose FP32
     ],
 )

@@ -19,15 +19,17 @@ from tensorboard_plugin_dlprof.expressions import Expression
 
 _NARROW = ("fp16", "bf16", "fp8", "int8", "fp4")
 
+_OF_UNITS = (*_NARROW, "tf32")
+
 
 def shapes(signals: Signals) -> Finding | Lacks | None:
-    """Products in 16 bits or less that are slower because a length is not a multiple of 8 (16 for FP8 and INT8).
+    """Products in TF32 and narrower types that are slower because a length is no multiple of 16 bytes.
 
     They do not use matrix units, or their kernel's name says that it loads less than 16 bytes at a time.
     """
     ops = signals.efficiency.ops
     products = [
-        row for row, family in enumerate(ops.family) if family in PRODUCT_FAMILIES and ops.precision[row] in _NARROW
+        row for row, family in enumerate(ops.family) if family in PRODUCT_FAMILIES and ops.precision[row] in _OF_UNITS
     ]
     if products and not any(ops.dimensions[row] for row in products):
         return Lacks(
@@ -39,13 +41,16 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
                 cuda=NO_SHAPES,
             ),
         )
-    unaligned = _unaligned(signals)
+    narrow, tf32 = _unaligned(signals, _ALIGN), _unaligned(signals, _ALIGN_TF32)
     rows = np.array(
         [
             row
             for row in products
             if ops.misaligned[row] is not None
-            and (ops.matrix_unit[row] == MatrixUnit.NO or int(ops.op[row]) in unaligned)
+            and (
+                ops.matrix_unit[row] == MatrixUnit.NO
+                or int(ops.op[row]) in (tf32 if ops.precision[row] == "tf32" else narrow)
+            )
         ],
         np.int64,
     )
@@ -63,8 +68,8 @@ def shapes(signals: Signals) -> Finding | Lacks | None:
         "shapes",
         "Matrix multiplications with a length that does not fit the {unit} take {products_ns} of each iteration ({ops} "
         "{ops:op|ops}). The longest has {dimension} = {length}.",
-        "Pad such lengths to a multiple of 8 (16 for FP8 and INT8): {dimension} {length} to {padded}. Vocabulary, "
-        "classes, channels, sequence and batch are the usual ones.",
+        "Pad such lengths to a multiple of 8 (4 for TF32, 16 for FP8 and INT8): {dimension} {length} to {padded}. "
+        "Vocabulary, classes, channels, sequence and batch are the usual ones.",
         {
             "ops": len(rows),
             "products_ns": signals.kernel_time(selected),
@@ -102,24 +107,28 @@ def _of_attention(signals: Signals) -> Bools:
 def _is_near_peak(signals: Signals, rows: Int64s) -> Bools:
     """Whether ops reach so much of the peak of the unit that they should use that padding has little to give."""
     ops, peaks = signals.efficiency.ops, signals.peaks
-    rate = peaks.best_half() if peaks is not None else None
-    if not rate:
+    half = peaks.best_half() if peaks is not None else None
+    if peaks is None or not half:
         return np.zeros(len(rows), np.bool_)
+    tf32 = peaks.matrix_flops.get("tf32") or half
+    rate = np.array([tf32 if ops.precision[row] == "tf32" else half for row in rows.tolist()])
     reached = ops.product_flops[rows] / (rate * np.maximum(ops.measured_ns[rows], 1) * 1e-9)
     # More than the peak is a mistake in the recorded shapes, and says nothing.
     return (ops.product_flops[rows] > 0) & (ops.measured_ns[rows] > 0) & (reached >= _NEAR_PEAK) & (reached <= 1)
 
 
 _NEAR_PEAK = 0.6
-"""Share of the 16-bit peak from which padding is not advised: well-shaped products reach 60 to 75 %."""
+"""Share of the peak in 16 bits (in TF32) from which padding is not advised: well-shaped products reach 60 to 75 %."""
 
 _ALIGN = Expression(r"align(?:1|2|4)(?!\d)|_GLVW[AB](?:1|2|4)(?!\d)")
+_ALIGN_TF32 = Expression(r"align(?:1|2)(?!\d)|_GLVW[AB](?:1|2)(?!\d)")
+"""Four numbers of 4 bytes are 16 bytes."""
 
 
-def _unaligned(signals: Signals) -> set[int]:
+def _unaligned(signals: Signals, pattern: Expression) -> set[int]:
     """Rows of the ops with kernels for unaligned operands (CUTLASS: ``..._tn_align2``; Tensile: ``GLVWA2``, elements of
     one load)."""
     kernels, texts = signals.profile.kernels, signals.profile.strings
     rows = signals.kernel
-    names = [name for name in distinct_values(kernels.long_name[rows]).tolist() if _ALIGN.search(texts[name])]
+    names = [name for name in distinct_values(kernels.long_name[rows]).tolist() if pattern.search(texts[name])]
     return set(distinct_values(kernels.op[rows[are_among(kernels.long_name[rows], names)]]).tolist())
