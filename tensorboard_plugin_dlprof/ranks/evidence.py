@@ -17,7 +17,8 @@ from tensorboard_plugin_dlprof.ranks.cells import Cells, positions
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe
 from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays, delays_of_iterations, own_delays
+from tensorboard_plugin_dlprof.ranks.own_delay import Delays, delays_of_iterations, own_delays
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.waiting import Times, times_of
 
 
@@ -53,7 +54,7 @@ def evidence(
         # What was spent in operations with ranks that are missing may be waiting for them.
         waits = np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
         corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
-    if 2 * delays.compared < delays.asked:
+    if 2 * delays.compared < max(delays.asked, 1):
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
         if of_iterations.compared:
             positions_of = np.searchsorted(cells.numbers, numbers)

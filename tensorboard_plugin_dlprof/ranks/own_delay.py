@@ -13,16 +13,12 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, covered
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
-from tensorboard_plugin_dlprof.ranks.members import Job, Member
+from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes, codes_of, own_times
 from tensorboard_plugin_dlprof.ranks.waiting import Times
-
-PARTS = ("compute_ns", "copy_ns", "input_ns", "held_ns", "host_ns", "communication_ns")
-"""What the time of an interval is spent on. ``input``, ``held`` and ``host`` are idle: waiting for a batch, launched
-work that waits although nothing recorded runs, and all else."""
 
 _NEVER = np.iinfo(np.int64).max
 
@@ -59,21 +55,6 @@ def _no_delays() -> Delays:
     return Delays(rows, rows, rows, rows, rows, np.zeros((0, len(PARTS)), np.int64), np.zeros(0, np.bool_), rows, rows)
 
 
-class _Own(msgspec.Struct):
-    """Own times of a group: n members, k operations. -1 where there was no release before."""
-
-    spent_ns: Int64s
-    before: Int64s
-    """Kind and size of the operation that released."""
-    parts: Int64s
-    """Shape (parts, n, k)."""
-    kernels: Int64s
-    kernel_ns: Int64s
-    work: Int64s
-    ahead_ns: Int64s
-    """What was computed in the operation that released, before the release."""
-
-
 def own_delays(
     job: Job, sequences: Sequence[Operations], times: Sequence[Times], places: Sequence[int] | None = None
 ) -> Delays:
@@ -86,7 +67,7 @@ def own_delays(
         places: a number for each of ``sequences``; only those with equal numbers do the same.
     """
     places = places or [0] * len(sequences)
-    owns = _own_times(job, sequences, times)
+    owns = own_times(job, sequences, times)
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     delays = [_no_delays()]
@@ -172,8 +153,8 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
         One row per rank and iteration, whose sequence and column mean nothing, and the number of its iteration.
     """
     gathered = []
-    for each, own in zip(sequences, _own_times(job, sequences, times), strict=True):
-        if own is None or each.lacks_members:
+    for each, own in zip(sequences, own_times(job, sequences, times), strict=True):
+        if own is None:
             continue
         for row, place in enumerate(each.members.tolist()):
             iteration = job.members[place].tables.communication.iteration[each.rows[row]]
@@ -191,6 +172,11 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
     known[cell[rows[2] < 0]] = False  # what precedes the first operation of a capture is unknown
     spent, ahead, kernels, work, kernel_ns, *parts = sums
     work &= 0xFFFF_FFFF
+    if any(each.lacks_members for each in sequences):
+        # What is spent in operations with ranks that are missing may be waiting for them.
+        waits = parts[PARTS.index("communication_ns")]
+        spent -= waits
+        waits[:] = 0
     asked = np.flatnonzero(known)
     alike = np.stack([cells[1, asked], kernels[asked], work[asked]])
     group = np.unique(alike, axis=1, return_inverse=True)[1].reshape(-1)
@@ -231,7 +217,7 @@ def _median_of_others(values: Int64s) -> Int64s:
     return medians
 
 
-def _head_start(job: Job, each: Operations, own: _Own, late: Int64s) -> Int64s:
+def _head_start(job: Job, each: Operations, own: OwnTimes, late: Int64s) -> Int64s:
     """How long the kernels take that each member had run more than the late one when its own time began: shape (n, k).
 
     A member that computes while it waits for others, and then waits in a queue of communication, did so operations ago.
@@ -263,95 +249,6 @@ def _twice_median(values: Int64s, is_known: Flags) -> Int64s:
     return twice
 
 
-class _Releases(msgspec.Struct):
-    """When one member was released, ascending."""
-
-    time_ns: Int64s
-    before: Int64s
-    row: Int64s
-    """Row of its ``CommunicationRows``."""
-
-
-def _codes(each: Operations) -> Int64s:
-    """Kind and size of each operation as one number."""
-    return (each.kind << 56) | (each.in_bytes + 1)
-
-
-def _releases(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[_Releases]:
-    gathered: list[list[tuple[Int64s, Int64s, Int64s, Int64s]]] = [[] for _ in job.members]
-    for each, of in zip(sequences, times, strict=True):
-        if each.used.any():
-            first, codes = each.start_ns.min(0)[each.used], _codes(each)[each.used]
-            for row, place in enumerate(each.members.tolist()):
-                gathered[place].append((of.release_ns[row, each.used], first, codes, each.rows[row, each.used]))
-    releases = []
-    for parts in gathered:
-        if not parts:
-            releases.append(_Releases(*(np.zeros(0, np.int64) for _ in range(3))))
-            continue
-        time, first, codes, rows = (np.concatenate(columns) for columns in zip(*parts, strict=True))
-        order = np.lexsort((first, time))
-        releases.append(_Releases(time[order], codes[order], rows[order]))
-    return releases
-
-
-def _own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[_Own | None]:
-    releases = _releases(job, sequences, times)
-    overlaps = [Intervals(member.tables.overlap_start_ns, member.tables.overlap_stop_ns) for member in job.members]
-    result: list[_Own | None] = []
-    for each in sequences:
-        if not each.used.any():
-            result.append(None)
-            continue
-        shape = each.start_ns.shape
-        own = _Own(
-            np.full(shape, -1, np.int64),
-            np.full(shape, -1, np.int64),
-            np.zeros((len(PARTS), *shape), np.int64),
-            *(np.zeros(shape, np.int64) for _ in range(4)),
-        )
-        for row, place in enumerate(each.members.tolist()):
-            of = releases[place]
-            at = np.searchsorted(of.time_ns, each.start_ns[row], side="left") - 1
-            known = np.flatnonzero((at >= 0) & each.used)
-            if len(known):
-                _fill(own, row, known, each, of, at[known], job.members[place], overlaps[place])
-        result.append(own)
-    return result
-
-
-def _fill(
-    own: _Own, row: int, known: Int64s, each: Operations, of: _Releases, at: Int64s, member: Member, overlap: Intervals
-) -> None:
-    """The own times of one member, split into parts.
-
-    The release lies within the operation that released, whose row has the totals up to its start.
-    """
-    table = member.tables.communication
-    now, then = each.rows[row, known], of.row[at]
-    release = of.time_ns[at]
-    own.spent_ns[row, known] = spent = each.start_ns[row, known] - release
-    own.before[row, known] = of.before[at]
-    since = release - member.base_ns
-    own.ahead_ns[row, known] = inside = covered(overlap, table.start_ns[then], since)
-    held = since - table.start_ns[then]
-
-    def grown(name: str) -> Int64s:
-        column = getattr(table, name)
-        values: Int64s = column[now] - column[then]
-        return values
-
-    compute = grown("compute_ns_before") - inside
-    communication = grown("exposed_communication_ns_before") - (held - inside)
-    copies, waiting, held = (grown(f"{name}_ns_before") for name in ("exposed_copy", "input", "held"))
-    host = spent - compute - communication - copies - waiting - held
-    for part, values in enumerate((compute, copies, waiting, held, host, communication)):
-        own.parts[part, row, known] = values
-    own.kernels[row, known] = grown("kernels_before")
-    own.kernel_ns[row, known] = grown("kernel_ns_before")
-    own.work[row, known] = grown("work_before") & 0xFFFF_FFFF
-
-
 class _Siblings:
     """The ranks in the same place of sibling groups: peers of those that have none in their own group."""
 
@@ -360,7 +257,7 @@ class _Siblings:
         job: Job,
         sequences: Sequence[Operations],
         times: Sequence[Times],
-        owns: Sequence[_Own | None],
+        owns: Sequence[OwnTimes | None],
         places: Sequence[int],
     ) -> None:
         self._job = job
@@ -375,7 +272,7 @@ class _Siblings:
             sorted_values = (values[row, column] for values in columns)
             gathered.append((self.roles(each, own, place)[row, column], each.members[row], *sorted_values))
             if not each.lacks_members:
-                codes = _codes(each)
+                codes = codes_of(each)
                 for code in np.unique(codes[each.used]).tolist():
                     transfer = float(np.median(of.transfer_ns[each.used & (codes == code)]))
                     key = (code, each.size, each.stream)
@@ -385,7 +282,7 @@ class _Siblings:
         self._role, self._member, self._spent, self._ahead, *rest = (column[order] for column in columns_of)
         self._kernels, self._work, self._kernel_ns, *self._parts = rest
 
-    def roles(self, each: Operations, own: _Own, place: int) -> Int64s:
+    def roles(self, each: Operations, own: OwnTimes, place: int) -> Int64s:
         """A number for the role of each member in each operation: equal ones mean the same place of sibling groups.
 
         In jobs that lack ranks, all members of a collective have one role: it is unknown which of them are missing.
@@ -404,10 +301,12 @@ class _Siblings:
 
     def usual_transfers(self, each: Operations) -> npt.NDArray[np.float64]:
         """Of each operation: how long the fastest complete group of its kind and size transfers; below 0 if none."""
-        return np.array([self._transfer.get((code, each.size, each.stream), -np.inf) for code in _codes(each).tolist()])
+        return np.array(
+            [self._transfer.get((code, each.size, each.stream), -np.inf) for code in codes_of(each).tolist()]
+        )
 
     def compare(
-        self, each: Operations, own: _Own, row: int, column: int, role: int
+        self, each: Operations, own: OwnTimes, row: int, column: int, role: int
     ) -> tuple[int, int, list[int], tuple[int, int, int]] | None:
         """Delay, its fresh part, excess of each part, and kernels (whether the same, own and peers' duration).
 

@@ -15,7 +15,8 @@ from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.links import Links
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.own_delay import PARTS, Delays
+from tensorboard_plugin_dlprof.ranks.own_delay import Delays
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -77,7 +78,8 @@ class Facts(msgspec.Struct, frozen=True):
 
 def judge(facts: Facts) -> Verdict:
     """The verdict on a job."""
-    if not any(each.used.any() and len(each.members) > 1 for each in facts.sequences):
+    are_matched = any(each.used.any() and len(each.members) > 1 for each in facts.sequences)
+    if not are_matched and not facts.is_of_iterations:
         return Verdict(_nothing_matched(facts), [], judged=False)
     verdict = _slow_link(facts) or _slow_ranks(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
@@ -88,6 +90,8 @@ def _nothing_matched(facts: Facts) -> str:
         return "There is a profile of one rank only, so ranks cannot be compared."
     if not any(len(member.tables.communication.start_ns) for member in facts.job.members):
         return "Stragglers cannot be judged: no communication between GPUs was recorded."
+    if all(each.lacks_members for each in facts.sequences) and facts.sequences:
+        return "Stragglers cannot be judged: ranks are missing in every group that communicates."
     return "Stragglers cannot be judged: the collectives of the ranks present do not match."
 
 
@@ -105,6 +109,8 @@ def _nobody(facts: Facts) -> str:
         leaders = _leaders(facts)
         if leaders.max(initial=0) <= 2 / len(facts.job.members) * facts.iterations:
             return f"Imbalance moves between ranks, and no rank leads: {wait}."
+    if any(each.lacks_members for each in facts.sequences):
+        return f"No rank stands out as far as is known, as ranks are missing: {wait or 'waiting is unknown'}."
     return f"No rank stands out: {wait}." if wait else "No rank stands out."
 
 
@@ -151,7 +157,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     sentence = _sentence(facts, lasting[0])
     if facts.is_of_iterations:
         sentence += (
-            " Whole iterations were compared, as most operations have no peers that do the same: the own delays of "
+            " Whole iterations were compared, as too few operations have peers that do the same: the own delays of "
             "single operations are only a part of it."
         )
     return Verdict(sentence, lasting)

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks.clocks import align
 from tensorboard_plugin_dlprof.ranks.division import Gathered, OfMember, divided
 from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.waiting import times_of
 from tests.ranks.by_hand import job_of, member, operations
 
@@ -105,3 +106,25 @@ def test_stages_are_paired_by_the_clocks_of_ranks_that_are_together_elsewhere() 
     }
     result = {key[:2] for key, _ in divided(gathered, members, 4)}
     assert result == {("stream 0", (0, 1)), ("stream 0", (2, 3)), ("stream 1", (0, 2)), ("stream 1", (1, 3))}
+
+
+def test_what_is_computed_while_a_missing_rank_may_be_waited_for_is_no_delay() -> None:
+    """Nobody knows when the operation released its members, so that all of it may be waiting."""
+    starts, ends = np.array([[0, 100], [0, 100], [0, 1_000]]), np.array([[100, 200], [100, 200], [1_000, 1_100]])
+    members = [
+        member(
+            rank,
+            start_ns=start,
+            end_ns=end,
+            compute_ns_before=start,
+            overlap_start_ns=start[:1],
+            overlap_stop_ns=end[:1],
+        )
+        for rank, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
+    whole = operations([0, 1], starts[:2], ends[:2])
+    lacking = operations([2], starts[2:], ends[2:], lacks_members=True, key=("2", (2, 3), 2))
+    job, sequences = job_of(members), [whole, lacking]
+    delays = own_delays(job, sequences, [times_of(each) for each in sequences])
+    assert delays.own_delay_ns.tolist() == [900]
+    assert delays.excess_ns[0, PARTS.index("communication_ns")] >= 900

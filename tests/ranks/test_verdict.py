@@ -237,18 +237,19 @@ def test_stages_of_one_pipeline_are_compared_by_what_they_do(
 
 
 @pytest.mark.parametrize(
-    ("stages", "reduces", "slow", "missing"),
+    ("stages", "pipelines", "reduces", "slow", "missing"),
     [
-        (3, True, None, 8),  # rank 7 has a send less that is matched: others were released later, and did less since
-        (2, False, 5, 4),  # all that the late rank does with others is a send of which the sender is missing
-        (2, False, None, 4),
+        (3, 4, True, None, 8),  # rank 7 has a send less that is matched: others were released later, and did less since
+        (2, 4, False, 5, 4),  # all that the late rank does with others is a send of which the sender is missing
+        (2, 4, False, None, 4),
+        (3, 1, False, 1, 2),  # what the late rank computes ends with a send to the missing one
     ],
 )
 def test_pipelines_that_lack_a_rank_are_judged(
-    stages: int, reduces: bool, slow: int | None, missing: int, tmp_path: Path
+    stages: int, pipelines: int, reduces: bool, slow: int | None, missing: int, tmp_path: Path
 ) -> None:
     """What is left of a rank's sends is with the missing one; who leaves at once was the last, whoever is missing."""
-    folder = imported_pipelines(tmp_path, stages, 4, slow, "host", reduces)
+    folder = imported_pipelines(tmp_path, stages, pipelines, slow, "host", reduces)
     for path in folder.rglob(f"rank{missing}.*"):
         path.unlink()
     verdict = answer(made_in(folder))["verdict"]
@@ -266,6 +267,10 @@ def test_what_was_not_recorded_is_said(tmp_path: Path) -> None:
     result = answer(made_in(imported(tmp_path / "silent", Plan(tensor=1, data=2), silent)))
     assert "no communication" in result["verdict"]["sentence"]
     assert result["iterations"] == 4
+    (tmp_path / "apart").mkdir()
+    folder = imported_pipelines(tmp_path / "apart", 3)
+    next(folder.rglob("rank1.dlprof_rank.sqlite")).unlink()
+    assert "ranks are missing in every group" in answer(made_in(folder))["verdict"]["sentence"]
     folder = imported(tmp_path / "one", Plan(tensor=1, data=2))
     for path in folder.rglob("*rank1.*"):
         path.unlink()
