@@ -157,33 +157,39 @@ def _on_cluster(commands: dict[Task, list[str]], address: str) -> _Results:
 
 
 def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
-    """Refuse workers that cannot write into the folders of the results.
+    """Refuse workers that do not see the folders of the results, or cannot write into them.
+
+    A worker with another file system would write its results where nobody looks for them, so a file is shown to all.
 
     Raises:
-        OutputNotWritable: such a worker exists, or there is none at all.
+        OutputNotWritable: such a worker exists, or there is none at all, or this machine cannot write there.
     """
+    from tempfile import NamedTemporaryFile
+
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE_S)
-        result = client.run(_unwritable, folders)
-    except TimeoutError:
-        raise OutputNotWritable("The cluster has no workers; start some.") from None
-    except OSError:
-        raise _SchedulerLost from None
+        for folder in folders:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        shown = NamedTemporaryFile(prefix=".dlprof-", dir=folders[0])  # noqa: SIM115  closed below
+    except OSError as error:
+        raise OutputNotWritable(f"{folders[0]}: results cannot be written there ({error.strerror}).") from None
+    with shown:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE_S)
+            result = client.run(_not_shared, shown.name, folders)
+        except TimeoutError:
+            raise OutputNotWritable("The cluster has no workers; start some.") from None
+        except OSError:
+            raise _SchedulerLost from None
     for worker, folder in result.items():
         if folder:
             raise OutputNotWritable(f"The worker {worker} cannot write into {folder}; give it the same file system.")
 
 
-def _unwritable(folders: Iterable[str]) -> str:
-    """The first folder that this machine cannot write into; empty if there is none."""
-    for folder in folders:
-        try:
-            Path(folder).mkdir(parents=True, exist_ok=True)
-        except OSError:
-            return folder
-        if not os.access(folder, os.W_OK):
-            return folder
-    return ""
+def _not_shared(shown: str, folders: Iterable[str]) -> str:
+    """The first folder that this machine does not share or cannot write into; empty if there is none."""
+    if not Path(shown).is_file():
+        return os.fspath(Path(shown).parent)
+    return next((folder for folder in folders if not os.access(folder, os.W_OK)), "")
 
 
 def rank_file(task: Task) -> Path:

@@ -171,14 +171,39 @@ class _Cluster:
     def wait_for_workers(self, _count: int, timeout: float) -> None:
         assert timeout > 0
 
-    def run(self, function: Callable[..., str], folders: list[str]) -> dict[str, str]:
+    def run(self, function: Callable[..., str], shown: str, folders: list[str]) -> dict[str, str]:
         assert all(Path(folder).is_absolute() for folder in folders), "workers work in other folders"
-        return {"tcp://worker": function(folders)}
+        return {"tcp://worker": function(self.sees(shown), folders)}
+
+    def sees(self, shown: str) -> str:
+        return shown
 
     def submit(self, function: Callable[..., tuple[int, str, str]], words: list[str], **_key: object) -> _Future:
         self.given.append(words)
         status = self.statuses[len(self.given) - 1]
         return _Future(status, function(words) if status == "finished" else (1, "", ""))
+
+
+class _Elsewhere(_Cluster):
+    """Its worker has a file system of its own, in which folders may have the same names."""
+
+    def sees(self, shown: str) -> str:
+        return f"{shown} elsewhere"
+
+
+def test_workers_with_other_files_are_refused(
+    traces: Path, tmp_path: Path, dlprof: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would write their results where nobody looks for them."""
+    module = types.ModuleType("dask.distributed")
+    vars(module).update(Client=_Elsewhere, as_completed=iter)
+    monkeypatch.setitem(sys.modules, "dask", types.ModuleType("dask"))
+    monkeypatch.setitem(sys.modules, "dask.distributed", module)
+    out = tmp_path / "out"
+    code, _, errors = dlprof("import", traces, "-o", out, "--job", "--depth", "job", "--dask", "tcp://x:1")
+    assert code == exit_codes.FAILURE
+    assert "give it the same file system" in errors
+    assert not [path for path in out.rglob("*") if path.is_file()]
 
 
 def test_a_lost_scheduler_ends_in_one_sentence_and_nothing_is_lost(
