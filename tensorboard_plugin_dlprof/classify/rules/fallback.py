@@ -76,13 +76,13 @@ RULES: Final = (
          r"|_)tma(?:_|$)"
          r"|persistent)", "@words or types",
          note="a product built for the GPU's asynchronous matrix instructions", knows_better=True, of_rest=True,
-         words="gemm matmul bmm_"),
+         words="gemm matmul bmm"),
     Rule("word-triton-product", YES, "gemm", "triton",
          r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts))"
          r"(?:\w*_)?(?:(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm|mm|linear)"
          r"|(?:gemm|matmul|bmm)_a\d+w\d+)(?:_\w+)?$",
          "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
-         words="gemm matmul mm_ linear"),
+         words="gemm matmul mm linear"),
     Rule("naive-half-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:mma|tensor|cute)).*(?:h|s)gemm_(?:naive|sliced_k|t_\d+x\d+_sliced)\w*$", "@types",
          r"\((?:const )?(?:half|__half|float) ?(?:const )?\*",
