@@ -207,6 +207,7 @@ def _results(profile: Profile, selection: Selection, source: str) -> Results:
 
 def _judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgement:
     feedback, advice = _advice(profile, aggregation)
+    release_freed()
     return Judgement([feedback], [advice], _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
 
 
@@ -235,6 +236,7 @@ def _advice(profile: Profile, aggregation: Aggregation) -> tuple[list[Feedback],
     For profiles with DLProf's markers, DLProf's table has the findings of its own detectors; otherwise it has ours.
     """
     rates = efficiency(profile, measure(profile), aggregation)
+    release_freed()
     verdict = judge(profile, aggregation, rates)
     if not profile.dlprof_markers:
         return feedback(verdict), Advice(rates, verdict)

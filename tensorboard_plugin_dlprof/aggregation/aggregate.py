@@ -27,7 +27,8 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.columns.store import release_pages, spill_columns, spilled
+from tensorboard_plugin_dlprof.columns.heap import release_freed
+from tensorboard_plugin_dlprof.columns.store import spill_columns, spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 
@@ -46,7 +47,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     rows = instance_rows(profile)
     spill_columns(rows)
     times = instance_times(profile, rows)
-    release_pages()
+    release_freed()
 
     iteration = iteration_of(profile.instances.start_ns, candidate)
     aggregated = (iteration >= 0) & selected[iteration]
@@ -56,7 +57,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     memcpy, memset = (np.flatnonzero(aggregated[work]) for work in (rows.memcpys, rows.memsets))
 
     nodes = of_ops.op_nodes(profile, times, aggregated, kernel_aggregated)
-    release_pages()
+    release_freed()
     in_iterations, iteration_kernels = of_kernels.iteration_ops(
         profile,
         times,
@@ -65,8 +66,9 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
         kernel,
         rows.kernels,
     )
-    release_pages()
+    release_freed()
     parts, unknown = resources.device_parts(profile, candidate.start_ns[selected], candidate.stop_ns[selected])
+    release_freed()
     in_use = resources.devices_in_use(profile)
     window_parts = resources.mean_parts(parts, in_use)
     graph = np.flatnonzero(aggregated[rows.graphs])
@@ -151,8 +153,8 @@ def _devices(profile: Profile, parts: Int64s, unknown: Int64s, in_use: Bools, ke
         in_use=in_use,
         kernels=np.zeros(len(ids), np.int64),
         kernel_ns=np.zeros(len(ids), np.int64),
-        parts_ns=parts[: len(ids)].sum(axis=1),
-        unknown_part_ns=unknown[: len(ids)].sum(axis=1),
+        parts_ns=resources.of_devices(parts.sum(axis=1), in_use),
+        unknown_part_ns=resources.of_devices(unknown.sum(axis=1), in_use),
     )
     times.kernels[has], times.kernel_ns[has] = count[place], kernel_ns[place]
     return times

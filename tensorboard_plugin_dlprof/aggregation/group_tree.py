@@ -70,21 +70,22 @@ def _times(
     """The time metrics of all groups, and of all ops. A sample is the time of one of them in one iteration."""
     position = np.zeros(len(profile.ops), np.int64)
     position[nodes.op] = np.arange(len(nodes.op))
+
+    def of_instances(begin: int, end: int) -> _Samples:
+        instance = np.flatnonzero(aggregated[begin:end]) + begin
+        op = position[profile.instances.op[instance]]
+        return _samples(op, iteration[instance], times.columns(instance), iterations)
+
     of_ops, below = no_time_metrics(len(nodes.op)), [_no_samples()]
     for (some,) in by_op(len(profile.ops), profile.instances.op):
         # In blocks, because an op may have millions of instances, but few samples.
-        blocks = []
-        for begin in range(some.start, some.stop, _INSTANCES):
-            instance = np.flatnonzero(aggregated[begin : min(begin + _INSTANCES, some.stop)]) + begin
-            op = position[profile.instances.op[instance]]
-            blocks.append(_samples(op, iteration[instance], times.columns(instance), iterations))
-        of_op = blocks[0] if len(blocks) == 1 else _samples(*_joined([_no_samples(), *blocks]), iterations)
+        begins = range(some.start, some.stop, _INSTANCES)
+        of_op = _added_up([of_instances(each, min(each + _INSTANCES, some.stop)) for each in begins], iterations)
         # Each op is in a single portion; the metrics of all other portions are 0 for it.
         of_ops = added_times(of_ops, _metrics_of(of_op, len(nodes.op)))
         # Kept as samples of groups, of which there are far fewer than of ops.
         below.append(_of_innermost(tree, of_op, iterations))
-    of_groups = _metrics_of(_add_up(tree, _joined(below), iterations), len(tree.paths))
-    return of_groups, of_ops
+    return _of_groups(tree, _joined(below), iterations), of_ops
 
 
 class _Tree:
@@ -154,6 +155,11 @@ def _joined(samples: list[_Samples]) -> _Samples:
     )
 
 
+def _added_up(blocks: list[_Samples], iterations: int) -> _Samples:
+    """The samples of all blocks, added where they are of the same op and iteration."""
+    return blocks[0] if len(blocks) == 1 else _samples(*_joined([_no_samples(), *blocks]), iterations)
+
+
 def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
     """The samples of ops, summed as samples of their innermost groups."""
     op, iteration, sums = of_op
@@ -162,18 +168,17 @@ def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
     return _samples(group[inside], iteration[inside], [column[inside] for column in sums], iterations)
 
 
-def _add_up(tree: _Tree, innermost: _Samples, iterations: int) -> _Samples:
-    """The samples of all groups. From the deepest level to the root, each group adds its sums to its parent's."""
+def _of_groups(tree: _Tree, innermost: _Samples, iterations: int) -> TimeMetrics:
+    """The metrics of all groups. From the deepest level to the root, each group adds its samples to its parent's."""
     depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
-    finished, below = [_no_samples()], _no_samples()
+    metrics, below = no_time_metrics(len(tree.paths)), _no_samples()
     group, iteration, sums = innermost
     for level in range(int(depth.max(initial=-1)), -1, -1):
         here = np.flatnonzero(depth[group] == level)
         passed = (parent[below[0]], below[1], below[2])
-        owner, of, columns = _joined([(group[here], iteration[here], [column[here] for column in sums]), passed])
-        below = _samples(owner, of, columns, iterations)
-        finished.append(below)
-    return _joined(finished)
+        below = _added_up([(group[here], iteration[here], [column[here] for column in sums]), passed], iterations)
+        metrics = added_times(metrics, _metrics_of(below, len(tree.paths)))
+    return metrics
 
 
 def _metrics_of(samples: _Samples, size: int) -> TimeMetrics:

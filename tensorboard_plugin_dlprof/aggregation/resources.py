@@ -37,25 +37,26 @@ def device_work(profile: Profile) -> list[Work]:
 def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s, Int64s]:
     """The parts of each window from ``start[i]`` to ``stop[i]``, in nanoseconds.
 
-    A profile without devices has one row, that of a device that did nothing.
+    One row for each device in use, and last, if there are others or none at all, one for a device that did nothing.
 
     Returns:
-        The parts, shape (devices, windows, 7), indexed by ``Part``. And, shape (devices, windows), the part of
+        The parts, shape (rows, windows, 7), indexed by ``Part``. And, shape (rows, windows), the part of
         ``OTHER_KERNEL`` with kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole, running:
         ``TENSOR_CORE`` may be larger by up to this.
     """
-    parts = np.zeros((max(len(profile.devices), 1), len(start), len(Part)), np.int64)
+    in_use = devices_in_use(profile)
+    is_any_idle = not in_use.any() or not in_use.all()
+    parts = np.zeros((int(in_use.sum()) + is_any_idle, len(start), len(Part)), np.int64)
     unknown = np.zeros(parts.shape[:2], np.int64)
     host = list(_unions(_host_work(profile)))
     # The parts of the host are the same for all devices, and so are all parts of devices that did nothing.
     parts[:, :, Part.DATA_LOADER : Part.OTHER] = _added([covered(union, start, stop) for union in host])
     windows = Intervals(start, stop)
-    used = np.flatnonzero(devices_in_use(profile))
-    ids = np.array([device.device_id for device in profile.devices], np.int64)[used]
+    ids = np.array([device.device_id for device in profile.devices], np.int64)[in_use]
     for group in side_by_side(ids, device_work(profile), [windows]):
         theirs = group.repeated(windows)
         shape = len(group.row), len(start)
-        rows = used[group.row]
+        rows = group.row
         busy = theirs
         on_gpu: list[Int64s] = []
         for union in _unions(_gpu_work(profile, group)):
@@ -75,10 +76,15 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s,
     return parts, unknown
 
 
+def of_devices(times: Int64s, in_use: Bools) -> Int64s:
+    """The row of each device among those of ``device_parts``, and of what is made of them."""
+    return times[np.where(in_use, np.cumsum(in_use) - 1, len(times) - 1)]
+
+
 def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
     """Mean over the devices in use, shape (windows, 7), in whole nanoseconds; the remainder goes to ``OTHER``.
 
-    If no device is in use, all have the same parts, and those of the first are returned.
+    If no device is in use, it is that of a device that did nothing.
     """
     wall = parts[0].sum(axis=1)
     mean = mean_time(parts, in_use)
@@ -88,7 +94,7 @@ def mean_parts(parts: Int64s, in_use: Bools) -> Int64s:
 
 def mean_time(times: Int64s, in_use: Bools) -> Int64s:
     """Mean over the devices in use, along the first axis, rounded down, so that a part is never more than the whole."""
-    selected = times[in_use] if in_use.any() else times[:1]
+    selected = times[: max(int(in_use.sum()), 1)]
     mean: Int64s = selected.sum(axis=0) // len(selected)
     return mean
 

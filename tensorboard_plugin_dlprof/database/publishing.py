@@ -115,7 +115,7 @@ def _connect(temporary: Path) -> sqlite3.Connection:
     # A half-written file is deleted, so no journal is needed to undo anything; the file is flushed once, at the end.
     con.execute("PRAGMA journal_mode = OFF")
     con.execute("PRAGMA synchronous = OFF")
-    con.execute("PRAGMA cache_size = -16000")
+    con.execute("PRAGMA cache_size = -4000")
     con.set_progress_handler(is_over, _STEPS_AT_ONCE)
     return con
 

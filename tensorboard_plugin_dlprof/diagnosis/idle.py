@@ -39,6 +39,8 @@ _MOST_BLOCKS = 16
 """Gaps that are explained at once: not many, because intermediate results take several times their memory, and in few
 blocks, because all that a thread did is looked through for each."""
 
+_PIECES = 1 << 16
+
 TURNAROUND, DEPENDENCY, GRAPH, UNEXPLAINED = range(4)
 QUEUED_DETAILS = ("turnaround", "dependency", "graph", "unexplained")
 
@@ -63,6 +65,21 @@ class IdlePieces(msgspec.Struct):
     """The thread that answered, -1 if none."""
     of_call: npt.NDArray[np.bool_]
     """Whether ``item`` of a ``HOST_OP`` piece is a row of ``HostCalls``, not the number of an op."""
+
+    def portions(self) -> Iterator[IdlePieces]:
+        """The same pieces, some tens of thousands at a time: a GPU that mostly waits has millions in a few gaps."""
+        for begin in range(0, max(len(self.part), 1), _PIECES):
+            some = slice(begin, begin + _PIECES)
+            yield IdlePieces(
+                device=self.device,
+                start_ns=self.start_ns[some],
+                stop_ns=self.stop_ns[some],
+                part=self.part[some],
+                item=self.item[some],
+                detail=self.detail[some],
+                thread=self.thread[some],
+                of_call=self.of_call[some],
+            )
 
 
 def find_idle(recording: Recording) -> Iterator[IdlePieces]:

@@ -249,8 +249,9 @@ class _Place(msgspec.Struct):
 
 
 class _Namer:
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, recording: Recording) -> None:
         self._host = host
+        self.classes = {text: pair for text, *pair in _classes(host, recording)}
         capture, nesting = host.capture, host.nesting
         self._associated = np.array(
             [op.eligibility != Eligibility.UNASSOCIATED for op in host.tables.ops] or [False], np.bool_
@@ -311,12 +312,13 @@ _BY_CALL = (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)
 
 def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
     """The idle time of every GPU, with equal causes only once."""
-    namer, causes = _Namer(host), dict[Cause, int]()
+    namer, causes = _Namer(host, recording), dict[Cause, int]()
     release_pages()
 
     def segments() -> Iterator[Segments]:
         for pieces in idle:
-            yield _of_block(host, recording, namer, causes, pieces)
+            for portion in pieces.portions():
+                yield _of_block(host, recording, namer, causes, portion)
             release_pages()
 
     devices = of_devices(segments())
@@ -349,12 +351,11 @@ def _of_block(
     key = combine(part, detail, call, place.what, place.number, place.is_frame, thread, long) if count else call
     _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
     number = np.empty(len(first), np.int32)
-    classes = {text: pair for text, *pair in _classes(host, recording)}
     for index, row in enumerate(first.tolist()):
         cause = _cause(
             host,
             recording,
-            classes,
+            namer.classes,
             (int(part[row]), int(detail[row]), int(call[row]), bool(long[row]), int(thread[row])),
             (int(place.what[row]), int(place.number[row]), bool(place.is_frame[row])),
         )
