@@ -73,8 +73,10 @@ def headline(profile: Profile) -> str:
     peak = peak_of(history)
     held = by_category(history, peak.state)
     parts = zip(held, shares([each.num_bytes for each in held], peak.in_use_bytes), strict=True)
+    # All of it is taken from the driver.
+    named = [] if history.measure == "driver" else [*parts][:3]
     consists = ", ".join(
-        f"{size(each.num_bytes) if share is None else percentage(share)} {each.name}" for each, share in [*parts][:3]
+        f"{size(each.num_bytes) if share is None else percentage(share)} {each.name}" for each, share in named
     )
     of = ""
     if history.capacity_bytes and not history.relative:
@@ -93,8 +95,8 @@ def headline(profile: Profile) -> str:
         return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
     where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
     # PyTorch of 2021 tells sizes without addresses.
-    holds = f": {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded" if consists else ""
-    return f"Peak {size(peak.in_use_bytes)}{measure}{of}{relative}{where}{holds}.{reserved}"
+    holds = f": {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded"
+    return f"Peak {size(peak.in_use_bytes)}{of}{measure}{relative}{where}{holds if consists else ''}.{reserved}"
 
 
 def _iteration_at(candidate: IterationCandidate, time_ns: int | None) -> str:

@@ -132,7 +132,7 @@ def test_memory_of_nsight_systems_is_taken_from_the_driver(tmp_path: Path) -> No
     assert (first["peak_bytes"], first["peak_of"], first["relative"]) == (22 << 20, "allocated", False)
     assert first["at_peak"] == [{"category": "taken from the driver", "bytes": 22 << 20, "blocks": 2}]
     assert (first["end_bytes"], second["peak_bytes"], first["capacity_bytes"]) == (8 << 20, 1 << 20, 40 << 30)
-    assert "taken from the driver" in memory["headline"]
+    assert memory["headline"] == "Peak 22.0 MiB of 40.0 GiB (0.1 %) taken from the driver on GPU 0."
     capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
     assert capture.skipped == {"memory events with impossible values": 1}
     without = {**tables, "CUDA_GPU_MEMORY_USAGE_EVENTS": ("start bytes", [[1, 2]])}

@@ -88,7 +88,7 @@ export const wholeNumber = (text: string | undefined, mostDigits = 15): number |
 
 /** Keys that mean something within one profile only. */
 const OF_ONE_PROFILE =
-  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|timeline\.(?:from|to|item|gap|range)|memory\.(?:at|from|to|gpu)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
+  /^(?:aggregation|domain|job|iterations\.(?:from|to|start|stop|key|by)|timeline\.(?:from|to|item|gap|range)|memory\.(?:at|from|to|gpu|block)|groups\.(?:root|toggled|member|place))$|\.(?:page|row)$/;
 
 /** The state without what only means something within one profile: aggregation, zoom, pages and selected rows. */
 export function forOtherProfile(state: UrlState): UrlState {

@@ -24,7 +24,7 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
   );
   const found = query.data;
   return (
-    <DetailsPane title="Block of a segment" onClose={onClose}>
+    <DetailsPane title="Block of a segment" onClose={onClose} calm>
       {found === null ? (
         query.error === null ? (
           <Loading what="the block" />

@@ -53,7 +53,13 @@ export function Memory() {
           label="GPU"
           options={devices.map((id) => [id, `GPU ${id}`] as const)}
           value={chosen}
-          to={(id) => ({ "memory.gpu": id, "memory.at": null, "memory.from": null, "memory.to": null })}
+          to={(id) => ({
+            "memory.gpu": id,
+            "memory.at": null,
+            "memory.from": null,
+            "memory.to": null,
+            "memory.block": null,
+          })}
         />
       )}
       <OfDevice key={chosen} id={chosen} device={device} />
@@ -96,6 +102,9 @@ function groupsOf(lists: MemoryAt | MemoryDevice, by: (typeof GROUPINGS)[number]
   }
 }
 
+/** A setting of PyTorch's allocator at the beginning of advice. */
+const SETTING = /^PYTORCH\w+=[^\s,]+/;
+
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
   const url = useUrl();
@@ -112,18 +121,25 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const grouping = chosenOf(groupings, url["memory.by"]);
   const owners = groupsOf(at ?? device, grouping);
   const whole = at?.in_use_bytes ?? device.peak_bytes;
+  const ofDriver = device.at_peak.some(({ category }) => category === "taken from the driver");
   // Without events only the end is known.
   const most = device.events > 0 ? "At the peak" : "At the end";
   const when = at === null ? most : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
   return (
     <>
-      <Panel
-        title={`Memory over time, GPU ${id}`}
-        about="Memory in use by tensors, and what PyTorch's allocator has reserved from the GPU. Click to see what is held at a moment; drag to look closer, double click to see all again."
-        picture
-      >
-        <MemoryCurve id={id} device={device} time={time} />
-      </Panel>
+      {device.events > 0 && (
+        <Panel
+          title={ofDriver ? `Memory taken from the driver, GPU ${id}` : `Memory over time, GPU ${id}`}
+          about={`${
+            ofDriver
+              ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
+              : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
+          } Click to see what is held at a moment; drag to look closer, double click to see all again.`}
+          picture
+        >
+          <MemoryCurve id={id} device={device} time={time} />
+        </Panel>
+      )}
       <Panel
         title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
         about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
@@ -178,7 +194,9 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             {device.findings.map(({ rule, title, action }) => (
               <li key={rule}>
                 <strong>{title}.</strong> {action}{" "}
-                {action.startsWith("PYTORCH") && <CopyButton text={action} what="the setting" />}
+                {SETTING.exec(action)?.map((setting) => (
+                  <CopyButton key={setting} text={setting} what="the setting" />
+                ))}
               </li>
             ))}
           </ul>
@@ -249,7 +267,12 @@ function Iterations({ device }: { device: MemoryDevice }) {
         ))}
       </ol>
       <p class="muted note-below">
-        Light: peak. Dark: in use at the end.
+        <span class="memory-key">
+          <span class="swatch memory-peak-swatch" /> peak
+        </span>
+        <span class="memory-key">
+          <span class="swatch memory-swatch" /> in use at the end
+        </span>
         {shown.length < iterations.length &&
           ` The first ${shown.length} of ${exactNumber(iterations.length)} iterations.`}
       </p>

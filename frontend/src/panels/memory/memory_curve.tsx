@@ -63,6 +63,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
   // A capacity far above would press the curve down.
   const shownCapacity = capacity !== null && capacity < most * MOST_TIMES ? capacity : null;
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
+  const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
   const plotTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const inner = width - LEFT;
@@ -135,7 +136,13 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         {shownCapacity !== null && (
           <g>
             <line class="memory-capacity" x1={LEFT} x2={width} y1={y(shownCapacity)} y2={y(shownCapacity)} />
-            <text class="axis" x={LEFT + 4} y={y(shownCapacity) + 12}>
+            {/* At the side where the peak is not. */}
+            <text
+              class="axis"
+              x={peakIsLeft ? width - 4 : LEFT + 4}
+              y={y(shownCapacity) + 12}
+              text-anchor={peakIsLeft ? "end" : "start"}
+            >
               the GPU's {formatBytes(shownCapacity)}
             </text>
           </g>

@@ -1,11 +1,12 @@
 /** The allocator at the end of a snapshot: one strip a segment, what is in use filled, and what is free between left white. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 
 import { fetchMemorySegments } from "../../api/client";
 import type { MemorySegment, MemorySegments } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { scopeKey, useScope } from "../../frame/scope";
+import { navigateStep, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
@@ -28,7 +29,7 @@ export function Segments({ id }: { id: string }) {
   return (
     <Panel
       title="Allocator's segments at the end"
-      about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Coloured by what a block holds; paler: freed, but a stream still uses it; empty: cached, not in use. Click a block to see it and its neighbours."
+      about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Coloured by what a block holds; paler: freed, but a stream still uses it; empty: cached, not in use. Click a block, or move by arrow keys, to see it and its neighbours."
       picture
     >
       <Strips id={id} segments={segments} categories={query.data?.categories ?? []} />
@@ -54,8 +55,26 @@ interface StripsProps {
   categories: readonly string[];
 }
 
+/** By keys: how many segments and blocks to move. */
+const MOVES: Readonly<Record<string, readonly [number, number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
 function Strips({ id, segments, categories }: StripsProps) {
-  const [chosen, setChosen] = useState<readonly [number, number] | null>(null);
+  const [segment, block] =
+    /^(\d{1,9})\.(\d{1,9})$/
+      .exec(useUrl()["memory.block"] ?? "")
+      ?.slice(1)
+      .map(Number) ?? [];
+  const row = segments.findIndex(({ number }) => number === segment);
+  const open = (next: number, place: number): void => {
+    const of = segments[Math.max(0, Math.min(next, segments.length - 1))];
+    if (of === undefined || of.blocks.length === 0) return;
+    navigateStep({ "memory.block": `${of.number}.${Math.max(0, Math.min(place, of.blocks.length - 1))}` });
+  };
   const [measure, width] = useWidth(1000);
   const canvas = useRef<HTMLCanvasElement>(null);
   // Hundreds of segments stand in columns.
@@ -94,22 +113,39 @@ function Strips({ id, segments, categories }: StripsProps) {
         at += size;
       }
     });
-  }, [segments, width, height, pitch, perColumn, columns, most, categories]);
+    const selected = segments[row];
+    if (selected === undefined || block === undefined) return;
+    const before = selected.blocks.slice(0, block).reduce((sum, [size]) => sum + size, 0);
+    context.globalAlpha = 1;
+    context.strokeStyle = style.getPropertyValue("--accent");
+    context.lineWidth = 2;
+    context.strokeRect(
+      Math.floor(row / perColumn) * (across + GAP) + (before / most) * across,
+      (row % perColumn) * pitch,
+      Math.max(((selected.blocks[block]?.[0] ?? 0) / most) * across, 2),
+      thick,
+    );
+  }, [segments, width, height, pitch, perColumn, columns, most, categories, row, block]);
   const shown = categories.filter((_, number) =>
     segments.some(({ blocks }) => blocks.some((each) => each[2] === number)),
   );
   const across = width / columns - (columns > 1 ? GAP : 0);
-  /** The block under the pointer: its segment's number, and its place in it. */
-  const blockAt = (event: MouseEvent): readonly [number, number] | null => {
+  const onClick = (event: MouseEvent): void => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const column = Math.floor((event.clientX - box.left) / (across + GAP));
-    const segment = segments[column * perColumn + Math.floor((event.clientY - box.top) / pitch)];
-    if (segment === undefined) return null;
+    const number = column * perColumn + Math.floor((event.clientY - box.top) / pitch);
     let left = ((event.clientX - box.left - column * (across + GAP)) / across) * most;
-    const place = segment.blocks.findIndex(([size]) => (left -= size) < 0);
-    return place < 0 ? null : [segment.number, place];
+    const place = segments[number]?.blocks.findIndex(([size]) => (left -= size) < 0) ?? -1;
+    if (place >= 0) open(number, place);
   };
-  const label = `${exactNumber(segments.length)} segments, the largest of ${formatBytes(most)}`;
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const move = MOVES[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    if (row < 0 || block === undefined) open(0, 0);
+    else open(row + move[0], move[0] === 0 ? block + move[1] : 0);
+  };
+  const label = `${exactNumber(segments.length)} segments, the largest of ${formatBytes(most)}. Arrow keys open one block after the other.`;
   return (
     <div ref={measure}>
       <canvas
@@ -117,8 +153,10 @@ function Strips({ id, segments, categories }: StripsProps) {
         class="memory-strips"
         style={{ width, height }}
         role="img"
+        tabIndex={0}
         aria-label={label}
-        onClick={(event) => setChosen(blockAt(event))}
+        onClick={onClick}
+        onKeyDown={onKeyDown}
       />
       <p class="muted note-below">
         {shown.map((category) => (
@@ -127,7 +165,9 @@ function Strips({ id, segments, categories }: StripsProps) {
           </span>
         ))}
       </p>
-      {chosen !== null && <BlockPane id={id} of={chosen} onClose={() => setChosen(null)} />}
+      {row >= 0 && segment !== undefined && block !== undefined && (
+        <BlockPane id={id} of={[segment, block]} onClose={() => navigateStep({ "memory.block": null })} />
+      )}
     </div>
   );
 }
