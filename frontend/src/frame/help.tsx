@@ -61,7 +61,7 @@ const TERMS: readonly [string, string][] = [
 const KEYS: readonly [string, string][] = [
   [
     "Tab",
-    "goes to the next row of buttons, field, chart or table; its first two stops skip to the page and to its table",
+    "goes to the next row of buttons, field, chart or table; its first stops skip to the page and to each of its tables",
   ],
   ["Arrow keys", "walk over the buttons of a row, the cells of a table, the bars of a chart, or the entries of a menu"],
   ["Enter", "select a row; open the iteration of a bar of the Dashboard"],

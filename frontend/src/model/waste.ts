@@ -25,6 +25,8 @@ function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
 }
 
 export interface Waste {
+  /** What has most GPU time; null without any. */
+  longest: TreeRow | null;
   /** What could gain most time; null where no gain is known. */
   gains: TreeRow | null;
   /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
@@ -39,6 +41,7 @@ export function wasteOf(rows: Rows): Waste {
   const limited = deepest(rows, limitedNs);
   const untold = roots.some(({ unknown }) => unknown.has("using_ops") || unknown.has("eligible_ops"));
   return {
+    longest: deepest(rows, ({ values }) => values.gpu_time_ns),
     gains: deepest(rows, ({ values }) => values.gain_ns),
     limited: limited !== null && limitedNs(limited) >= LEAST * sum("gpu_time_ns") ? limited : null,
     ops: untold || sum("unknown_ops") > 0 ? null : { eligible: sum("eligible_ops"), using: sum("using_ops") },

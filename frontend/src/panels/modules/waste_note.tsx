@@ -1,8 +1,9 @@
-/** In a sentence above the modules: which of them could gain most, and why eligible ops do not use matrix units. */
+/** In sentences above the modules: which of them could gain most, or takes most, and why eligible ops do not use matrix units. */
 import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { formatCount, formatCounted } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
@@ -10,12 +11,19 @@ import { boundOf } from "../../model/shades";
 import { wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
-  const { gains, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
+  const { longest, gains, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
   const isTold = ops !== null && ops.eligible > 0 && ops.using <= ops.eligible;
-  if (gains === null && limited === null && !isTold) return null;
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
+  const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
   const sentences = [
+    gains === null && longest !== null && (
+      <>
+        Most GPU time: <Place row={longest} tree={tree} />,{" "}
+        <strong class="nowrap">{formatDuration(longest.values.gpu_time_ns)}</strong> (
+        {formatShare(shareOf(longest.values.gpu_time_ns, whole))}).
+      </>
+    ),
     gains !== null && (
       <>
         Could gain most: <Place row={gains} tree={tree} />,{" "}
@@ -37,6 +45,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ),
   ].filter((sentence) => sentence !== false);
   const [first, ...others] = sentences;
+  if (first === undefined) return null;
   return (
     <header class="headline waste">
       <h2>{first}</h2>

@@ -54,7 +54,7 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   return (
-    <header>
+    <header class="headline">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
         {idle === 0 ? (
           <>
