@@ -258,6 +258,10 @@ class _Namer:
         )
         kind = capture.ranges.kind[nesting.row]
         self._named = are_among(kind, (RangeKind.ANNOTATION, RangeKind.MODULE, RangeKind.OP))
+        if capture.info.source_format == _NSIGHT:  # Other formats have a kind of their own for marks of iterations.
+            names = capture.ranges.name[nesting.row]
+            words = {text: capture.strings[text] for text in distinct_values(names).tolist()}
+            self._named &= ~are_among(names, _step_names(words))
         self._draft_of_place = capture.store.empty(len(nesting.row), np.int32)
         self._draft_of_place[:] = -1
         drafts = np.flatnonzero(host.drafts.place >= 0)

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tests.analysis.test_idle_rules import GAP, NCCL, STEP_US, said, steps
 from tests.diagnosis.test_parts import Event, event, launch
+from tests.importers.nsight_exports import strings, thread, write_export
+from tests.importers.nsight_rows import KERNEL_COLUMNS, NVTX_COLUMNS, RUNTIME_COLUMNS, kernel, marker
 
 
 def _full(body: dict[int, list[Event]], *, lengths: tuple[int, ...] = (STEP_US,) * 6) -> list[Event]:
@@ -132,3 +135,29 @@ def test_a_loop_that_allocates_and_frees_is_no_start(tmp_path: Path) -> None:
     assert first["rule"] == "allocation_detector"
     assert first["time_ns"] == pytest.approx(159_000_000, rel=0.02)
     assert "cold_start" not in {each["rule"] for each in others}
+
+
+def test_a_mark_of_an_iteration_is_no_place(tmp_path: Path) -> None:
+    """A call that is in nothing else is one of every iteration, not another one in each."""
+    names = strings("cudaLaunchKernel_v7000", "void ns::gemm<float>(float*)", "gemm", "cudaStreamSynchronize_v3020")
+    work, calls, marks = [], [], []
+    for number in range(4):
+        begin = 10_000_000 * number
+        marks.append(marker(begin, begin + 10_000_000, f"step {number}"))
+        marks.append(marker(begin + 5, begin + 25, "forward"))
+        calls += [[begin + 10, begin + 20, thread(7, 8), number + 1, 0]]
+        calls += [[begin + 100, begin + 4_000_000, thread(7, 8), number + 100, 3]]
+        work.append(kernel(begin + 30, begin + 1_000_000, correlation=number + 1))
+    export = write_export(
+        tmp_path / "report.sqlite",
+        {
+            "StringIds": names,
+            "CUPTI_ACTIVITY_KIND_KERNEL": (KERNEL_COLUMNS, work),
+            "CUPTI_ACTIVITY_KIND_RUNTIME": (RUNTIME_COLUMNS, calls),
+            "NVTX_EVENTS": (NVTX_COLUMNS, marks),
+        },
+    )
+    findings = diagnose_source(export, "typical", ImportOptions(), lambda *_: None)["findings"]
+    (told,) = (each for each in findings if each["rule"] == "sync_detector")
+    assert [(row["path"], row["count"]) for row in told["evidence"]] == [("cudaStreamSynchronize", 1)]
+    assert "Most: cudaStreamSynchronize, 3.00 ms" in told["title"]
