@@ -130,6 +130,7 @@ class GrowingColumn:
         self._store = store
         self._recent: array[Any] = array(typecode)
         """The values that are not in the file."""
+        self._dtype = np.dtype(f"{np.dtype(typecode).kind}{self._recent.itemsize}")
         self._file: IO[bytes] | None = None
         self._in_file = 0
 
@@ -154,10 +155,10 @@ class GrowingColumn:
     def whole(self) -> npt.NDArray[Any]:
         """The complete column. Nothing can be appended afterwards."""
         if self._file is None:
-            return np.frombuffer(self._recent, self._recent.typecode)
+            return np.frombuffer(self._recent, self._dtype)
         with self._file as file:
             self._flush(file)
-            return _mapped(file, self._recent.typecode, self._in_file)
+            return _mapped(file, self._dtype, self._in_file)
 
     def _spill(self) -> None:
         if len(self._recent) * self._recent.itemsize > self._store.long_bytes:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+_MOST = 1 << 16
+"""A limit, since all values of a column may differ."""
+
 
 class Memo(dict[Any, Any]):
     """What a function returns for each key: a known key costs one look-up."""
@@ -14,5 +17,7 @@ class Memo(dict[Any, Any]):
         self._function = function
 
     def __missing__(self, key: Any) -> Any:
-        value = self[key] = self._function(key)
+        value = self._function(key)
+        if len(self) < _MOST:
+            self[key] = value
         return value

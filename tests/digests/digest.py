@@ -32,7 +32,7 @@ _LONG = 400
 
 TEXT_IDS = {
     *("name", "short_name", "long_name", "domain", "shapes", "dtypes", "parameters", "stack", "group", "function"),
-    *("innermost", "input_names", "input_shapes", "output_names", "output_shapes", "call"),
+    *("innermost", "input_names", "input_shapes", "output_names", "output_shapes", "call", "call_name"),
 }
 """Columns of ids of texts."""
 

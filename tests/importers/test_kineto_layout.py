@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 from tensorboard_plugin_dlprof.importers.kineto import reader
-from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto.events import EventDecoder
+from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event
 from tests.importers.kineto_traces import kernel, op, read, spans, texts, trace
 from tests.imports.traces import write_trace
 
@@ -181,13 +181,18 @@ def test_unknown_categories_without_number_are_told_together(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("stamp", ["5.25", "1712195495519689", "1712195495519689.25"])
-def test_times_written_as_text_are_decoded_by_the_piece(stamp: str) -> None:
+def test_times_written_as_text_are_decoded_by_the_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stamp: str
+) -> None:
     """A trace may have text in place of all its times: to read each event for itself takes ten times as long."""
-    piece = json.dumps([op(ts=stamp, dur="0.5"), kernel(ts=stamp, dur="0.25")]).encode()
-    clock = Clock(piece)
-    events = EventDecoder(clock).decode(piece)
-    assert events is not None
-    assert [(clock.origin_us + event.ts, event.dur) for event in events] == [(float(stamp), 0.5), (float(stamp), 0.25)]
+    alone: list[bytes] = []
+    monkeypatch.setattr(reader, "decode_event", lambda text, kind: alone.append(text) or decode_event(text, kind))
+    text = trace(op(ts=stamp, dur="0.5"), kernel(ts=stamp, dur="0.25"), op("last", ts=stamp, dur="0"))
+    capture = read(text, tmp_path)
+    assert capture.info.base_time_ns == round(Decimal(stamp) * 1000)
+    assert sorted(spans(capture)) == [("aten::mm", 0, 500), ("last", 0, 0)]
+    assert capture.work.end_ns.tolist() == [250]
+    assert [b"last" in each for each in alone] == [True], "behind the last gap between two events"
 
 
 @pytest.mark.parametrize(

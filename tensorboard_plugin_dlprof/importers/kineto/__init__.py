@@ -15,9 +15,10 @@ Events that cannot be used are counted in ``Capture.skipped``.
 
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace Event Format".
 
-The modules, in the order of the data: ``reader`` splits the text into batches of events, with ``workers`` in several
-processes; ``events`` decodes them, ``lenient`` what that refuses; ``tables`` collects columns; ``frames``
-leaves out empty frames; ``ranks`` separates the ranks of a merged trace; and ``capture`` builds the tables.
+The modules, in the order of the data: ``reader`` splits the text into batches and decodes them into ``events``, with
+``workers`` in several processes; ``lenient`` reads what the decoder refuses; ``tables`` collects columns; ``times``
+makes them count from the first event; ``frames`` leaves out empty frames; ``ranks`` separates the ranks of a merged
+trace; and ``capture`` builds the tables.
 """
 
 from __future__ import annotations
@@ -29,13 +30,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto.capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
 from tensorboard_plugin_dlprof.importers.kineto.tables import NO_TYPE, Events, EventTables
 from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
@@ -93,7 +94,7 @@ class KinetoImporter:
         if events.is_empty():
             raise BrokenSource(_without_events(shown(path), events, skipped))
         rank = rank_from_name(path, options.rank_expression)
-        return build_capture(events, reader.clock, reader.metadata, path, rank, skipped, store)
+        return build_capture(events, reader.metadata, path, rank, skipped, store)
 
 
 def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progress) -> tuple[Events, TraceReader]:
@@ -113,7 +114,7 @@ def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progre
         return _sorted(reader.batches(), stream, store, progress).finish(), reader
 
 
-def _sorted(batches: Iterable[list[Any]], stream: ByteStream, store: ColumnStore, progress: Progress) -> EventTables:
+def _sorted(batches: Iterable[list[Event]], stream: ByteStream, store: ColumnStore, progress: Progress) -> EventTables:
     """Sorts all events. Each batch is freed before the next is created, which then reuses memory that is still in the
     processor's cache."""
     tables = EventTables(store)

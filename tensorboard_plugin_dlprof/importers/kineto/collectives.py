@@ -1,27 +1,22 @@
 """Reads what PyTorch says about collectives: the ``args`` of kernels and of the op ``record_param_comms``.
 
-Few events have these arguments, so they are found by their text in a piece of the trace and decoded apart. They are
-joined to kernels by correlation; a kernel without arguments of its own has those of the op with its ``External id``.
+They are joined to kernels by correlation; a kernel without arguments of its own has those of the op with its
+``External id``.
 """
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.events.tables import Collectives, DeviceWork, Int64s, ProcessGroup, Strings
-from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Kind, Scalar
+from tensorboard_plugin_dlprof.events.tables import Collectives, DeviceWork, Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
-
-_KEY = b'"Collective name"'
 
 _CUT = "..."
 """PyTorch writes only the first 30 elements of a list, and then this."""
@@ -41,48 +36,10 @@ _ELEMENT_BYTES = {
 """PyTorch's names of types, in lower case."""
 
 
-class Described(msgspec.Struct, frozen=True, gc=False):
-    """The arguments of one event that describe a collective. -1 and empty values stand for absent."""
-
-    kind: ClassVar[Kind] = Kind.COLLECTIVE
-    correlation: Scalar = -1
-    external_id: Scalar = msgspec.field(name="External id", default=-1)
-    stream: Scalar = -1
-    call: Scalar = msgspec.field(name="Collective name", default="")
-    dtype: Scalar = ""
-    group_name: Scalar = msgspec.field(name="Process Group Name", default="")
-    group_id: Scalar = msgspec.field(name="Process Group ID", default="")
-    group_text: Scalar = msgspec.field(name="Process Group Description", default="")
-    group_ranks: Any = msgspec.field(name="Process Group Ranks", default="")
-    group_size: Scalar = msgspec.field(name="Group size", default=-1)
-    in_elements: Scalar = msgspec.field(name="In msg nelems", default=-1)
-    out_elements: Scalar = msgspec.field(name="Out msg nelems", default=-1)
-    in_split: Any = msgspec.field(name="In split size", default="")
-    sequence: Scalar = msgspec.field(name="Seq", default=-1)
-    comms_id: Scalar = msgspec.field(name="Comms Id", default=-1)
-    source: Scalar = msgspec.field(name="Src Rank", default=-1)
-    destination: Scalar = msgspec.field(name="Dst Rank", default=-1)
-
-
-_decode = msgspec.json.Decoder(Described, strict=False).decode
-
-
-def described(text: bytes) -> list[Described]:
-    """The collectives that a piece of a trace describes; arguments that cannot be decoded are left out."""
-    descriptions, place = [], text.find(_KEY)
-    while place >= 0:
-        begin, end = text.rfind(b"{", 0, place), text.find(b"}", place)
-        if begin < 0 or end < 0:
-            break
-        with contextlib.suppress(*DECODE_ERRORS):
-            descriptions.append(_decode(text[begin : end + 1]))
-        place = text.find(_KEY, end)
-    return descriptions
-
-
-def list_text(value: object) -> str:
-    """A list as text without blanks: ``[0,1]`` for ``"[0, 1]"`` and for ``[0, 1]``."""
-    return re.sub(r"\s", "", value if isinstance(value, str) else json.dumps(value) if isinstance(value, list) else "")
+def list_text(value: bytes) -> str:
+    """A list as text without blanks: ``[0,1]`` for ``[0, 1]`` and for that as a text; empty if it is none."""
+    text = re.sub(rb'[\s"]', b"", value).decode("utf-8", "replace")
+    return text if text.startswith("[") else ""
 
 
 def positive_hash(value: object) -> int:
@@ -95,7 +52,7 @@ def positive_hash(value: object) -> int:
 
 
 def collectives(
-    columns: Columns, work: DeviceWork, external_id: Int64s, strings: Strings, metadata: Mapping[str, Any]
+    columns: Columns, work: DeviceWork, external_id: Int64s, texts: Sequence[str], metadata: Mapping[str, Any]
 ) -> tuple[Collectives, list[ProcessGroup]]:
     """What is known of each collective, and the process groups of the trace.
 
@@ -103,36 +60,28 @@ def collectives(
         columns: what events describe, as ``EventTables`` collects it.
         work: all device work; its row is found by correlation.
         external_id: of each row of ``work``; -1 if unknown.
-        strings: the texts of ``columns``.
+        texts: those of ``columns``.
         metadata: the members of the trace besides its events.
     """
     groups = _Groups(metadata)
     if not len(columns["correlation"]):
         return empty(Collectives), groups.groups
-    texts = strings.texts()
-    own, of_op = columns["correlation"], columns["external_id"]
-    row, described_row = _joined(own, work.correlation)
-    others, hosts = np.setdiff1d(np.arange(len(work.correlation)), row), np.flatnonzero(own < 0)
-    more_rows, more = _joined(of_op[hosts], external_id[others])
-    row, described_row = np.append(row, others[more_rows]), np.append(described_row, hosts[more])
+    row, description = _joined(columns["correlation"], work.correlation)
+    others, hosts = np.setdiff1d(np.arange(len(work.correlation)), row), np.flatnonzero(columns["correlation"] < 0)
+    more_rows, more = _joined(columns["external_id"][hosts], external_id[others])
+    row, description = np.append(row, others[more_rows]), np.append(description, hosts[more])
     order = np.argsort(row, kind="stable")
-    row, described_row = row[order], described_row[order]
-    values = {name: column[described_row].astype(np.int64) for name, column in columns.items()}
-    names = zip(*(values[f"group_{what}"].tolist() for what in ("name", "text", "ranks", "size")), strict=True)
+    of_work = {name: column[description[order]] for name, column in columns.items()}
+    names = zip(*(of_work[f"group_{what}"].tolist() for what in ("name", "text", "ranks", "size")), strict=True)
     group = [groups.number(texts[name], texts[text], texts[ranks], size) for name, text, ranks, size in names]
-    sizes = [_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in values["dtype"].tolist()]
+    sizes = [_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in of_work["dtype"].tolist()]
     table = Collectives(
-        work=row,
-        call=values["called"].astype(np.int32),
+        work=row[order],
         process_group=np.array(group, np.int32),
-        sequence=values["sequence"],
-        comms_id=values["comms_id"],
-        in_elements=np.maximum(values["in_elements"], -1),
-        out_elements=np.maximum(values["out_elements"], -1),
         element_bytes=np.array(sizes, np.int32),
-        split=values["split"].astype(np.int8),
-        source=values["source"].astype(np.int32),
-        destination=values["destination"].astype(np.int32),
+        in_elements=np.maximum(of_work.pop("in_elements"), -1),
+        out_elements=np.maximum(of_work.pop("out_elements"), -1),
+        **{name: column for name, column in of_work.items() if name in Collectives.__struct_fields__},
     )
     return table, groups.groups
 
@@ -162,7 +111,7 @@ class _Groups:
         listed = listed if isinstance(listed, list) else []
         for entry in listed[:_MOST_GROUPS]:
             if isinstance(entry, dict):
-                ranks = _ranks(list_text(entry.get("ranks")))
+                ranks = _ranks(list_text(json.dumps(entry.get("ranks")).encode()))
                 name, size = str(entry.get("pg_name", "")), whole_number(entry.get("pg_size"))
                 if ranks is not None:
                     self._configured[name] = ranks

@@ -15,16 +15,18 @@ reads them as an addition to another profile.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s, TensorSamples
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.importers.kineto.times import Times, usable_start
+from tensorboard_plugin_dlprof.importers.kineto.events import Event
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 
 _METRIC: Final = Expression(
     r"(?:sm|smsp)__(?:(?P<cycles>pipe_tensor_cycles_active|inst_executed_pipe_tensor)\.(?:avg|sum)\.pct_of_peak_sustained_"
@@ -35,48 +37,41 @@ _GPU: Final = Expression(r"GPU (\d{1,4})\b")
 _WHOLE_PERCENT: Final = 1.0
 
 
-def is_tensor_sample(event: Any) -> bool:
+def is_tensor_sample(event: Event, value: object) -> bool:
     """Whether an event of the category is a sample of the Tensor Cores of a GPU, with a usable value."""
-    value = event.args.value
     return (
         event.ph == "C"
         and isinstance(value, (int, float))
         and not isinstance(value, bool)
         and value >= 0
-        and _GPU.match(str(event.pid)) is not None
+        and device_of(event.pid) >= 0
         and _METRIC.match(event.name) is not None
     )
 
 
-def device_of(event: Any) -> int:
-    """The GPU that a sample is of."""
-    gpu = _GPU.match(str(event.pid))
+def device_of(process: int | str) -> int:
+    """The GPU that samples are of, by the name of their track; -1 if it is no GPU."""
+    gpu = _GPU.match(str(process))
     return int(gpu[1]) if gpu else -1
 
 
-def tensor_samples(
-    columns: dict[str, npt.NDArray[Any]], metrics: list[str], times: Times, middle_us: float
-) -> TensorSamples:
+def tensor_samples(columns: Columns, texts: Sequence[str]) -> TensorSamples:
     """The samples ordered by device and time, each with the time of its end.
 
     A sample ends where the next one of its GPU begins. The last one, whose end is not recorded, is left out. So are
     values between 0 and 1 percent: they prove nothing, and integers cannot distinguish them from 0.
     """
-    end_ns = times.end_ns
-    start_us, device, metric, value = (columns[name] for name in ("start_us", "device", "metric", "value"))
+    start_ns, device, metric, value = (columns[name] for name in ("start_ns", "device", "metric", "value"))
     parts: list[tuple[Int64s, Int64s, Int64s]] = []
-    samples = np.flatnonzero(usable_start(start_us, middle_us))
-    for number, places in rows_by_value(device[samples]):
-        here = samples[places]
-        best = min(distinct_values(metric[here]).tolist(), key=lambda each: (not _is_share(metrics[each]), each))
+    for number, here in rows_by_value(device):
+        best = min(dict.fromkeys(metric[here].tolist()), key=lambda each: not _is_share(texts[each]))
         rows = here[metric[here] == best]
-        rows = rows[np.argsort(start_us[rows], kind="stable")]
-        percent = _percent(value[rows], is_share=_is_share(metrics[best]))
-        stop = times.points(start_us[rows])[1:]
+        rows = rows[np.argsort(start_ns[rows], kind="stable")]
+        percent = _percent(value[rows], is_share=_is_share(texts[best]))
+        stop = start_ns[rows][1:]
         sound = (percent[:-1] == 0) | ((percent[:-1] >= _WHOLE_PERCENT) & (percent[:-1] <= 100))
         ended = np.rint(percent[:-1]).astype(np.int64)[sound]
         parts.append((np.full(len(ended), number, np.int64), stop[sound], ended))
-    times.end_ns = end_ns  # the profiler goes on sampling after the program has ended
     if not parts:
         return empty(TensorSamples)
     devices, stops, percents = (np.concatenate(column) for column in zip(*parts, strict=True))

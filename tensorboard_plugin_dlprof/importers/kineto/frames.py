@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
-from tensorboard_plugin_dlprof.events.tables import Frames, Int32s, Int64s, RangeKind, Thread
-from tensorboard_plugin_dlprof.importers.kineto.times import Columns, Mask, Times, blocks, leave_out
+from tensorboard_plugin_dlprof.events.tables import Frames, Int64s, RangeKind, Thread
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns, Mask, leave_out
 
 _NEVER_NS = np.iinfo(np.int64).max
-_NO_ROW = -1
 
-LONG_FRAME_US = 10.0
+LONG_FRAME_NS = 10_000
 """Shorter calls count as part of their caller: this is a hundredth of the gaps that are explained by functions. Of the
 frames that Python's profiler records, 85 to 98 % are shorter."""
 
@@ -51,17 +49,14 @@ def adopt_frames(frames: Columns, ranges: Sequence[Columns], calls: Columns, thr
         frames["thread"] = np.full(len(frames["thread"]), near[0], np.int32)
 
 
-def long_frames(frames: Columns, times: Times) -> Frames:
+def long_frames(frames: Columns) -> Frames:
     """The calls of functions that took long, whatever they contain. The table is not changed."""
-    rows = np.flatnonzero(frames["duration_us"] >= LONG_FRAME_US)
-    start_ns, end_ns = times.span(frames["start_us"][rows], frames["duration_us"][rows])
+    rows = np.flatnonzero(frames["end_ns"] - frames["start_ns"] >= LONG_FRAME_NS)
     kind = np.full(len(rows), RangeKind.FRAME, np.int8)
-    return Frames(start_ns, end_ns, frames["thread"][rows], kind, frames["name"][rows])
+    return Frames(kind=kind, **{name: frames[name][rows] for name in ("start_ns", "end_ns", "thread", "name")})
 
 
-def leave_out_empty_frames(
-    frames: Columns, ranges: Sequence[Columns], calls: Columns, times: Times, texts: Sequence[str]
-) -> None:
+def leave_out_empty_frames(frames: Columns, ranges: Sequence[Columns], calls: Columns, texts: Sequence[str]) -> None:
     """Keeps only modules, and frames during which a module, another range or an API call of their thread starts.
 
     Two kinds of frames are kept for another reason: the last frame to end on each thread, because calls whose return
@@ -72,36 +67,23 @@ def leave_out_empty_frames(
         frames: calls of Python functions, from which rows are left out.
         ranges: all other host ranges.
         calls: all API calls.
-        times: converts the times of the trace.
         texts: the names by number.
     """
-    start_us, duration_us, thread, name = (frames[column] for column in ("start_us", "duration_us", "thread", "name"))
+    start_ns, end_ns, thread, name = (frames[column] for column in ("start_ns", "end_ns", "thread", "name"))
     keep: Mask = are_among(name, [text for text in distinct_values(name).tolist() if is_module(texts[text])])
     if keep.all():
         return
-    modules = np.flatnonzero(keep)
-    tables = [(table["start_us"], table["thread"]) for table in (calls, *ranges)]
-    tables.append((start_us[modules], thread[modules]))
-    starts = [(times.points(begin_us), of_thread) for begin_us, of_thread in tables]
-    inside = _by_thread(starts)
-    first = min((int(start_ns.min(initial=_NEVER_NS)), _NO_ROW) for start_ns, _ in starts[1:])
-    last: list[tuple[int, int, Int64s]] = []
-    for block in blocks(len(keep)):
-        here = np.flatnonzero(~keep[block]) + block.start
-        start_ns, end_ns = times.span(start_us[here], duration_us[here])
-        for number, members in rows_by_value(thread[here]):
-            start, end, rows = start_ns[members], end_ns[members], here[members]
-            if number in inside:
-                keep[rows] = inside[number][np.searchsorted(inside[number], start)] <= end
-            first = min(first, (int(start.min()), int(rows[start.argmin()])))
-            latest = int(end.max())
-            last.append((number, latest, rows[end == latest]))
-    ends = dict(sorted((number, latest) for number, latest, _ in last))
-    for number, latest, rows in last:
-        if latest == ends[number]:
-            keep[rows] = True
-    if first[1] != _NO_ROW:
-        keep[first[1]] = True
+    modules = {"start_ns": start_ns[keep], "thread": thread[keep]}
+    inside = _starts_by_thread([*ranges, modules, calls])
+    others = np.flatnonzero(~keep)
+    for number, members in rows_by_value(thread[others]):
+        rows = others[members]
+        if number in inside:
+            keep[rows] = inside[number][np.searchsorted(inside[number], start_ns[rows])] <= end_ns[rows]
+        keep[rows[end_ns[rows] == end_ns[rows].max()]] = True
+    first = others[start_ns[others].argmin()]
+    if all(start_ns[first] < table["start_ns"].min(initial=_NEVER_NS) for table in (*ranges, modules)):
+        keep[first] = True
     leave_out(frames, keep)
 
 
@@ -109,7 +91,7 @@ def _threads_of(table: Columns) -> set[int]:
     return set(distinct_values(table["thread"]).tolist())
 
 
-def _by_thread(starts: Sequence[tuple[Int64s, Int32s]]) -> dict[int, npt.NDArray[np.int64]]:
+def _starts_by_thread(tables: Sequence[Columns]) -> dict[int, Int64s]:
     """The starts on each thread, ascending, followed by a time that is never reached."""
-    start_ns, thread = map(np.concatenate, zip(*starts, strict=True))
+    start_ns, thread = (np.concatenate([table[name] for table in tables]) for name in ("start_ns", "thread"))
     return {number: np.append(np.sort(start_ns[rows]), _NEVER_NS) for number, rows in rows_by_value(thread)}

@@ -11,7 +11,6 @@ key, or by the end of its object.
 from __future__ import annotations
 
 import json
-import math
 import re
 from decimal import Decimal
 from typing import Any
@@ -19,11 +18,8 @@ from typing import Any
 import msgspec
 
 from tensorboard_plugin_dlprof.events.strings import valid_text
-from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto.events import ARG_FIELDS, DECODE_ERRORS, Args, Event
+from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, NO_ARGS, Event
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
-
-_decode_event = msgspec.json.Decoder(Event, strict=False).decode
 
 _OPENING = re.compile(r'"[^"\\]*"\s*:\s*"')
 """A key and the quotation mark before its value."""
@@ -42,33 +38,48 @@ _MOST_BROKEN_MEMBERS = 100
 """A limit, because for each of them all the text that follows may be searched."""
 
 
-def decode_one(text: bytes, clock: Clock) -> Event | None:
+def decode_event(text: bytes, kind: type[Event]) -> Event | None:
     """The event in ``text``; values that make no sense count as absent. None if it is broken JSON or not an object."""
     try:
-        event = _decode_event(clock.shorten(text))
-        if clock.trusts([event]):
-            return event
+        return msgspec.json.decode(text, type=kind, strict=False)
     except DECODE_ERRORS:
-        pass
-    decoded = text.decode("utf-8", "replace")
+        decoded = text.decode("utf-8", "replace")
     fields = _fields(decoded)
     if fields is None:
         fields = _fields(escaped(decoded))
     if fields is None:
         return None
-    args = fields.get("args")
-    category = fields.get("cat")
-    return Event(
+    args, category = fields.get("args"), fields.get("cat")
+    number = type(kind().ts)
+    return kind(
         ph=_text(fields.get("ph")),
         cat=",".join(map(_text, category)) if isinstance(category, list) else _text(category),
         name=_text(fields.get("name")),
         pid=_number_or_text(fields.get("pid")),
         tid=_number_or_text(fields.get("tid")),
-        ts=clock.relative_us(fields.get("ts")),
-        dur=_microseconds(fields.get("dur")),
+        ts=_number(fields.get("ts"), number),
+        dur=_number(fields.get("dur"), float),
+        args=msgspec.Raw(json.dumps(args, default=float).encode()) if isinstance(args, dict) else NO_ARGS,
         id=_number_or_text(fields.get("id")),
-        args=_args(args) if isinstance(args, dict) else Args(),
     )
+
+
+def decode_args(text: bytes | msgspec.Raw, kind: type[msgspec.Struct]) -> Any:
+    """``args`` as a struct whose fields are numbers, texts or JSON; values of other types count as absent."""
+    try:
+        return msgspec.json.decode(text, type=kind, strict=False)
+    except DECODE_ERRORS:
+        fields = _fields(bytes(text).decode("utf-8", "replace")) or {}
+    known: dict[str, Any] = {}
+    for field in msgspec.structs.fields(kind):
+        value = fields.get(field.encode_name, field.default)
+        if field.type is msgspec.Raw and field.encode_name in fields:
+            known[field.name] = msgspec.Raw(json.dumps(value, default=float).encode())
+        elif isinstance(value, Decimal):
+            known[field.name] = float(value)
+        elif value is None or isinstance(value, (int, float, str)):
+            known[field.name] = valid_text(value) if isinstance(value, str) else value
+    return kind(**known)
 
 
 def _fields(text: str) -> dict[str, Any] | None:
@@ -77,19 +88,6 @@ def _fields(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None
-
-
-def _args(fields: dict[str, Any]) -> Any:
-    known: dict[str, Any] = {}
-    for key, field in ARG_FIELDS.items():
-        value = fields.get(key, field.default)
-        if field.type is msgspec.Raw and key in fields:
-            known[field.name] = msgspec.Raw(json.dumps(value, default=float).encode())
-        elif isinstance(value, Decimal):
-            known[field.name] = float(value)
-        elif value is None or isinstance(value, (int, float, str)):
-            known[field.name] = valid_text(value) if isinstance(value, str) else value
-    return Args(**known)
 
 
 def _text(value: object) -> str:
@@ -102,13 +100,12 @@ def _number_or_text(value: object) -> int | str:
     return valid_text(value) if isinstance(value, str) else whole_number(value)
 
 
-def _microseconds(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
-        return math.nan
+def _number(value: object, kind: Any) -> Any:
+    """A number as ``float`` or ``Decimal``; NaN if it is none."""
     try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return math.nan
+        return kind("nan" if value is None or isinstance(value, (bool, list, dict)) else value)
+    except (ValueError, ArithmeticError):
+        return kind("nan")
 
 
 def escaped(text: str) -> str:

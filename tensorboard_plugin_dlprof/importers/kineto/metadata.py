@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 
 from tensorboard_plugin_dlprof.events.tables import CaptureInfo, Device, valid_text
-from tensorboard_plugin_dlprof.importers.kineto.times import Times
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
@@ -27,7 +26,8 @@ def read_info(
     path: Path,
     rank_in_name: int,
     processes: Collection[int],
-    times: Times,
+    first_ns: int,
+    end_ns: int,
     recorded: frozenset[str],
 ) -> CaptureInfo:
     """What the trace says about its origin, and when it was recorded.
@@ -37,7 +37,8 @@ def read_info(
         path: the file, whose name may contain the host.
         rank_in_name: for a trace that does not tell its rank; -1 if the name does not either.
         processes: ids of the host processes in the trace.
-        times: of the trace, all of which have been converted.
+        first_ns: start of the first event on the trace's clock; 0 without events.
+        end_ns: end of the last event since then.
         recorded: what the trace holds, as ``CaptureInfo`` names it.
     """
     distributed = metadata.get("distributedInfo")
@@ -45,13 +46,13 @@ def read_info(
     rank = _number(distributed.get("rank"))
     host = _HANDLER_NAME.match(path.name)
     offset_ns = max(0, _number(metadata.get("baseTimeNanoseconds")))  # 0: times are absolute
-    base_ns = times.base_ns + offset_ns
+    base_ns = first_ns + offset_ns
     return CaptureInfo(
         source_format="pytorch",
         base_time_ns=base_ns,
         base_offset_ns=offset_ns,
         utc_start_ns=base_ns if _EARLIEST_NS < base_ns < _LATEST_NS else -1,
-        end_ns=times.end_ns,
+        end_ns=end_ns,
         recorded=recorded,
         tool_version=_tool_version(metadata),
         framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tensorboard_plugin_dlprof.importers.kineto.events import Kind
+from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 ThreadKey = tuple[int | str, int | str]
@@ -66,14 +66,20 @@ _PLAIN_MEMORY = str.maketrans("M", "H")
 """Intel's M stands for host memory that was not allocated for the device."""
 
 
-def copy_kind(kind_name_and_direction: tuple[Kind, str, object]) -> int:
+def work_kind(category: str) -> WorkKind:
+    """Whether device work is a copy, a set or a kernel."""
+    written = category.lower()
+    return WorkKind.MEMCPY if "memcpy" in written else WorkKind.MEMSET if "memset" in written else WorkKind.KERNEL
+
+
+def copy_kind(category_name_and_direction: tuple[str, str, object]) -> int:
     """CUPTI's number for the kind of a copy, of what is written of it; -1 if it is unknown, or no copy.
 
     The name is ``Memcpy HtoD (Pageable -> Device)``, or ``Memcpy M2D (Memory -> Device)`` on Intel's GPUs; the
     direction is ``HtoD`` on AMD's GPUs, else absent.
     """
-    kind, *texts = kind_name_and_direction
-    for text in texts if kind is Kind.MEMCPY else ():
+    category, *texts = category_name_and_direction
+    for text in texts if work_kind(category) == WorkKind.MEMCPY else ():
         if isinstance(text, str) and (match := _COPY_DIRECTION.search(text)):
             return _COPY_KINDS.get((match[1][0] + match[2][0]).translate(_PLAIN_MEMORY), -1)
     return -1
@@ -83,9 +89,10 @@ _SYNC_TYPES = {"event sync": 1, "stream wait event": 2, "stream sync": 3, "conte
 """CUPTI's ``CUpti_ActivitySynchronizationType``, by the names that Kineto gives them."""
 
 
-def sync_type(kind: object) -> int:
-    """CUPTI's number for the kind of a synchronisation; 0 if unknown."""
-    return _SYNC_TYPES.get(str(kind).lower(), 0)
+def sync_type(kind_and_name: tuple[object, str]) -> int:
+    """CUPTI's number for the kind of a synchronisation, or else for its name; 0 if unknown."""
+    kind, name = kind_and_name
+    return _SYNC_TYPES.get(str(kind or name).lower(), 0)
 
 
 def memory_device(type_and_id: tuple[object, object]) -> int:

@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.kineto.numbers import label_of
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
-from tensorboard_plugin_dlprof.importers.kineto.times import Columns, Microseconds
+from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _Process = int | str
@@ -126,29 +126,29 @@ def _launching_processes(
                     of_caller = np.array([owner == caller for owner in owners], np.bool_)[calls["thread"]]
                     launches[caller] = _first_launches(calls, of_caller & (calls["correlation"] > 0))
             mine = (work["track"] == track) & (work["device"] == device) & (work["correlation"] > 0)
-            place = _launcher_of(work["correlation"][mine], work["start_us"][mine], [launches[each] for each in near])
+            place = _launcher_of(work["correlation"][mine], work["start_ns"][mine], [launches[each] for each in near])
             near = near[place : place + 1] if place >= 0 else []
         number = numbers[near[0]] if near else 0
         launching[track, device] = number if abs(number) <= _HIGHEST else 0
     return launching
 
 
-_Launches = tuple[Int64s, Microseconds]
+_Launches = tuple[Int64s, Int64s]
 """Correlations in order, and the start of the first call with each."""
 
 
 def _first_launches(calls: Columns, mask: npt.NDArray[np.bool_]) -> _Launches:
     """A call of the driver inside one of the runtime may have the same correlation."""
-    correlation, start_us = calls["correlation"][mask], calls["start_us"][mask]
-    order = np.argsort(start_us, kind="stable")
+    correlation, start_ns = calls["correlation"][mask], calls["start_ns"][mask]
+    order = np.argsort(start_ns, kind="stable")
     distinct, first = np.unique(correlation[order], return_index=True)
-    return distinct, start_us[order[first]]
+    return distinct, start_ns[order[first]]
 
 
-def _launcher_of(correlation: Int64s, start_us: Microseconds, callers: Sequence[_Launches]) -> int:
+def _launcher_of(correlation: Int64s, start_ns: Int64s, callers: Sequence[_Launches]) -> int:
     """Index of the process that launched work of a GPU that has a correlation; -1 if several share the GPU, or none
     launched the work."""
-    lags_of = np.array([_lags(correlation, start_us, launches) for launches in callers])
+    lags_of = np.array([_lags(correlation, start_ns, launches) for launches in callers])
     lags_of = lags_of[:, ~np.isnan(lags_of).all(axis=0)]
     whole = np.flatnonzero(~np.isnan(lags_of).any(axis=1)).tolist() if lags_of.shape[1] else []
 
@@ -159,10 +159,10 @@ def _launcher_of(correlation: Int64s, start_us: Microseconds, callers: Sequence[
     return max(whole, key=likelihood, default=-1)
 
 
-def _lags(correlation: Int64s, start_us: Microseconds, launches: _Launches) -> Microseconds:
-    """Time (us) from the launch with the same correlation to each piece of work; NaN if there is no such launch."""
-    known, launched_us = launches
+def _lags(correlation: Int64s, start_ns: Int64s, launches: _Launches) -> npt.NDArray[np.float64]:
+    """Time (ns) from the launch with the same correlation to each piece of work; NaN if there is no such launch."""
+    known, launched_ns = launches
     if not len(known):
         return np.full(len(correlation), np.nan)
     place = np.minimum(np.searchsorted(known, correlation), len(known) - 1)
-    return np.where(known[place] == correlation, start_us - launched_us[place], np.nan)
+    return np.where(known[place] == correlation, start_ns - launched_ns[place], np.nan)

@@ -8,20 +8,20 @@ is read event by event: each ends with its brackets, or, if these do not match, 
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
 from typing import Any, cast
 
+import msgspec
+
 from tensorboard_plugin_dlprof.errors import BrokenSource
-from tensorboard_plugin_dlprof.importers.kineto.clock import Clock
-from tensorboard_plugin_dlprof.importers.kineto.collectives import described
-from tensorboard_plugin_dlprof.importers.kineto.events import Event, EventDecoder
-from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_one, mended_members
+from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Event
+from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event, mended_members
+from tensorboard_plugin_dlprof.importers.kineto.times import event_type
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
 CHUNK_BYTES = 1 << 18
@@ -65,19 +65,18 @@ class TraceReader:
         self._stream = stream
         self._name = name
         self._buffer = b""
-        self._ahead = io.BytesIO()
         self._long_bytes = SAMPLE_BYTES
         self._ended = False
         self._bare_array = False
         self._is_part = False
         self._separator = b""
         self._first_chunk_bytes = 0
-        self._decoder: EventDecoder
+        self._event_type: type[Event]
+        self._decode: Callable[[bytes], list[Event]]
         self.metadata: dict[str, Any] = {}
         """The members of the trace besides ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
         """Reason -> number of entries of the event list that were left out."""
-        self.clock = Clock(b"")
 
     def begin(self) -> None:
         """Reads up to the events, and determines the format of events and timestamps.
@@ -89,14 +88,13 @@ class TraceReader:
         self._read_head()
         while len(self._buffer) < SAMPLE_BYTES and self._fill():
             pass
-        self.clock = Clock(self._buffer)
-        self._decoder = EventDecoder(self.clock)
+        self._event_type = event_type(self._buffer)
+        self._decode = msgspec.json.Decoder(list[self._event_type], strict=False).decode  # type: ignore[name-defined]
         self._separator = _separator(self._buffer)
-        self._ahead, self._buffer = io.BytesIO(self._buffer), b""
         self._first_chunk_bytes = self._stream.position_bytes
 
-    def batches(self) -> Iterator[list[Any]]:
-        """The rest of the events, in lists of hundreds, as ``EventDecoder`` returns them. Reads the metadata behind.
+    def batches(self) -> Iterator[list[Event]]:
+        """The rest of the events, in lists of hundreds. Reads the metadata behind.
 
         Raises:
             BrokenSource: the list of events cannot be read.
@@ -111,7 +109,7 @@ class TraceReader:
         """How many chunks after the sample may be read by several processes."""
         return max(0, self._stream.expanded_bytes - TAIL_BYTES - self._first_chunk_bytes) // CHUNK_BYTES
 
-    def batches_of(self, stream: ByteStream, first: int, stop: int) -> Iterator[list[Any]]:
+    def batches_of(self, stream: ByteStream, first: int, stop: int) -> Iterator[list[Event]]:
         """The events that begin in the chunks ``first`` to before ``stop``; with the first chunk, those before it too.
 
         Args:
@@ -136,7 +134,6 @@ class TraceReader:
         if not chunk:
             stream.skip_to(self._first_chunk_bytes)
             return
-        self._ahead = io.BytesIO()
         stream.skip_to(self._first_chunk_bytes + (chunk - 1) * CHUNK_BYTES)
         before = stream.read(CHUNK_BYTES)
         end = self._last_end(before)
@@ -145,15 +142,15 @@ class TraceReader:
         self._buffer = before[end:].lstrip(_GAP_BYTES)
 
     def _chunks(self, count: int | None = None) -> Iterator[bytes]:
-        """The chunks of the sample, and up to ``count`` chunks after it."""
-        of_sample = iter(partial(self._ahead.read, CHUNK_BYTES), b"")
-        return chain(of_sample, islice(iter(partial(self._stream.read, CHUNK_BYTES), b""), count))
+        """What has been read, and up to ``count`` chunks after it."""
+        read, self._buffer = self._buffer, b""
+        return chain((read,), islice(iter(partial(self._stream.read, CHUNK_BYTES), b""), count))
 
     def _last_end(self, text: bytes) -> int:
         """Where the last event that seems to end in ``text`` does; 0 if none does."""
         return text.rfind(self._separator) + 1 if self._separator else 0
 
-    def _batches(self, chunks: Iterable[bytes]) -> Iterator[list[Any]]:
+    def _batches(self, chunks: Iterable[bytes]) -> Iterator[list[Event]]:
         for chunk in chunks:
             end = self._last_end(chunk)
             if not end and len(self._buffer) + len(chunk) < self._long_bytes:
@@ -161,11 +158,10 @@ class TraceReader:
                 continue
             # join() copies once; formatting would copy twice, and move the text as it grows.
             batch = b"".join((b"[", self._buffer, memoryview(chunk)[:end], b"]"))
-            events = self._decoder.decode(batch) if end else None
-            if events is not None:
-                events += described(batch)
+            try:
+                events = self._decode(batch)
                 self._buffer = chunk[end:].lstrip(_GAP_BYTES)
-            else:
+            except DECODE_ERRORS:
                 self._buffer = batch[1:-1]
                 events = self._one_by_one()
                 self._buffer += chunk[end:]
@@ -175,7 +171,7 @@ class TraceReader:
                 return
 
     def _fill(self, size: int = CHUNK_BYTES) -> bool:
-        chunk = self._ahead.read(size) or self._stream.read(size)
+        chunk = self._stream.read(size)
         self._buffer += chunk
         return bool(chunk)
 
@@ -183,13 +179,13 @@ class TraceReader:
         """Doubles the buffer, so that the time to read a long text stays linear."""
         return self._fill(max(CHUNK_BYTES, len(self._buffer)))
 
-    def _one_by_one(self, at_end_of_file: bool = False) -> list[Any]:
+    def _one_by_one(self, at_end_of_file: bool = False) -> list[Event]:
         """The complete events in the buffer, decoded one by one. What remains in it is the begin of another one.
 
         Raises:
             NeedsSequentialRead: this is a part of the trace, and where its events end depends on what is before it.
         """
-        events: list[Any] = []
+        events: list[Event] = []
         text, position, separated = self._buffer, 0, 0
         while True:
             position = _end_of(_GAP, text, position)
@@ -209,7 +205,6 @@ class TraceReader:
             else:
                 self.skipped[BROKEN_EVENT if text[position : position + 1] == b"{" else NO_OBJECT] += 1
             position = end
-        events += described(text[:position])
         self._buffer = text[position:]
         # Otherwise one long event would be searched again and again.
         self._long_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))
@@ -237,12 +232,12 @@ class TraceReader:
             if end == start:
                 return start + 1, None  # a bracket that closes nothing
             return end if end < len(text) or at_end_of_file else -1, None
-        if separated and (event := decode_one(text[start:separated], self.clock)):
+        if separated and (event := decode_event(text[start:separated], self._event_type)):
             return separated, event
         end = _end_of_value(text, start)
         if end < 0 and not at_end_of_file and len(text) - start < CHUNK_BYTES:
             return -1, None  # perhaps only its begin has been read
-        event = decode_one(text[start:end], self.clock) if end > 0 else None
+        event = decode_event(text[start:end], self._event_type) if end > 0 else None
         if event or not 0 < separated < (end if end > 0 else len(text)):
             return end, event
         if self._is_part:

@@ -1,22 +1,36 @@
-"""Collects events by kind in columns: 4 or 8 bytes a value, texts interned at once."""
+"""Collects events in tables of columns: 4 or 8 bytes a value, texts numbered at once.
+
+``TABLES`` declares each column once: what it is read from, what that means and how it is stored. The structs that
+``args`` are decoded into are made of it, and parts that several processes read are joined by it (``workers``).
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
-from operator import itemgetter
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, compress
+from operator import attrgetter, itemgetter
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
-from tensorboard_plugin_dlprof.events.kinds import WorkKind
 from tensorboard_plugin_dlprof.events.strings import valid_text
 from tensorboard_plugin_dlprof.importers.kineto.collectives import list_text, positive_hash
 from tensorboard_plugin_dlprof.importers.kineto.counters import device_of, is_tensor_sample
-from tensorboard_plugin_dlprof.importers.kineto.events import NO_TEXT, Kind
+from tensorboard_plugin_dlprof.importers.kineto.events import (
+    COUNTER_RANGE,
+    DECODE_ERRORS,
+    IGNORED,
+    NO_TABLES,
+    UNKNOWN,
+    UNNAMED,
+    Event,
+    table_of,
+)
+from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_args
 from tensorboard_plugin_dlprof.importers.kineto.numbers import (
     ThreadKey,
     copy_kind,
@@ -26,10 +40,12 @@ from tensorboard_plugin_dlprof.importers.kineto.numbers import (
     thread_key,
     track_number,
     triple,
+    work_kind,
 )
-from tensorboard_plugin_dlprof.importers.kineto.times import Columns
+from tensorboard_plugin_dlprof.importers.kineto.times import NO_TIME, Columns, nanoseconds
 from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
+from tensorboard_plugin_dlprof.units import NS_PER_US
 
 NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"
@@ -47,21 +63,42 @@ _CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
 _FLOW_ENDS = {"s": 0, "f": 1}
 """Phase of an end of an arrow -> which one it is; -1 for a step between, which PyTorch does not write."""
 
-_WORK_KINDS = {Kind.KERNEL: WorkKind.KERNEL, Kind.MEMCPY: WorkKind.MEMCPY, Kind.MEMSET: WorkKind.MEMSET}
+_TIMES = ("ts", "dur")
+_HALVES = ("B", "E")
+_INSTANTS = ("i", "I")
 
-NO_INPUTS = b"\0\0"
-"""Shapes, types and values of an op's inputs as written, joined by zero bytes, which JSON lacks; here all absent."""
+_COLLECTIVE = "Collective name"
+"""The key that tells ``args`` that describe a collective from others."""
+
+_MAY_DESCRIBE = ("ops", "work")
+"""Tables of events that may describe a collective, beside what they are."""
+
+_Scalar = int | float | str | bool | None
+"""A value of ``args``. Numbers are sometimes written as text (``"bytes": "616"`` on AMD), or null."""
+
+_JSON = {
+    *("Input Dims", "Input type", "Concrete Inputs", "grid", "block", "Process Group Ranks", "In split size"),
+}
+"""Keys of ``args`` whose values stay JSON text."""
+
+_OLD_KEYS = {
+    b'"Input dims"': b'"Input Dims"',
+    b'"external id"': b'"External id"',
+    b'"Process Group ID"': b'"Process Group Name"',
+}
+"""Keys of ``args`` in other versions of PyTorch -> those of today, which replace them."""
 
 
 class Column(NamedTuple):
-    """A column of a table: what it has of each event."""
+    """A column of a table."""
 
     typecode: str
     """As in ``array``."""
-    keys: Callable[[list[Any]], list[Any]]
-    """What stands in each of some events."""
+    sources: tuple[str, ...]
+    """The fields of the event, or keys of its ``args``, that it is read from."""
     read: Callable[[Any], Any] | None = None
-    """What that means. Called once for each different key, so these must be few."""
+    """What they mean, of the value of a single source or the tuple of several; mostly called once for each different
+    one. None: an integer that is stored as it is, -1 if it is absent or does not fit."""
     items: str = ""
     """The list of ``Events`` in which the column has the place of what was read; empty if it has that itself."""
 
@@ -70,49 +107,41 @@ def _text(value: object) -> str:
     return "" if value is None else valid_text(str(value))
 
 
-def _texts(keys: Callable[[list[Any]], list[Any]]) -> Column:
-    return Column("i", keys, _text, "texts")
+def _json_text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
 
 
-def _inputs(events: list[Any]) -> list[bytes]:
-    args = [e.args for e in events]
-    dims = [a.input_dims if a.input_dims_2020 is NO_TEXT else a.input_dims_2020 for a in args]
-    return [b"\0".join((d, a.input_type, a.concrete_inputs)) for d, a in zip(dims, args, strict=True)]
+def _integer(key: str, typecode: str = "q") -> Column:
+    return Column(typecode, (key,))
 
 
-def _external_ids(events: list[Any]) -> list[Any]:
-    """Numbers of operators, under today's name or that of 2020."""
-    return [a.external_id_2020 if a.external_id == -1 else a.external_id for a in [e.args for e in events]]
+def _texts(key: str, read: Callable[[Any], str] = _text) -> Column:
+    return Column("i", (key,), _json_text if key in _JSON and read is _text else read, "texts")
 
 
-_START = {"start_us": Column("d", lambda events: [e.ts for e in events])}
-_SPAN = {
-    **_START,
-    "duration_us": Column("d", lambda events: [e.dur for e in events]),
-    "name": _texts(lambda events: [e.name for e in events]),
-}
-_THREAD = {"thread": Column("i", lambda events: [(e.pid, e.tid) for e in events], thread_key, "threads")}
-_LINKS = {
-    "correlation": Column("q", lambda events: [e.args.correlation for e in events]),
-    "external_id": Column("q", _external_ids),
-}
+_START = {"start_ns": _integer("ts")}
+_SPAN = {**_START, "duration_ns": _integer("dur"), "name": _texts("name")}
+_THREAD = {"thread": Column("i", ("pid", "tid"), thread_key, "threads")}
+_LINKS = {"correlation": _integer("correlation"), "external_id": _integer("External id")}
 _OPS = {
     **_SPAN,
     **_THREAD,
-    "inputs": Column("i", _inputs, bytes, "inputs"),
-    "stack": _texts(lambda events: [e.args.call_stack for e in events]),
-    "group": _texts(lambda events: [e.args.group_name or e.args.group_id for e in events]),
-    "sequence": Column("q", lambda events: [e.args.sequence for e in events]),
-    "forward_thread": Column("q", lambda events: [e.args.forward_thread for e in events]),
+    "shapes": _texts("Input Dims"),
+    "dtypes": _texts("Input type"),
+    "parameters": _texts("Concrete Inputs"),
+    "stack": _texts("Call stack"),
+    "group": _texts("Process Group Name"),
+    "sequence": _integer("Sequence number"),
+    "forward_thread": _integer("Fwd thread id"),
 }
 _ON_DEVICE = {
     **_SPAN,
     **_LINKS,
-    "track": Column("i", lambda events: [e.pid for e in events], lambda pid: pid if label_of(pid) else "", "texts"),
-    "device": Column("i", lambda events: [(e.args.device, e.pid) for e in events], track_number),
-    "stream": Column("q", lambda events: [(e.args.stream, e.tid) for e in events], track_number),
+    "track": _texts("pid", lambda pid: pid if label_of(pid) else ""),
+    "device": Column("i", ("device", "pid"), track_number),
+    "stream": Column("q", ("stream", "tid"), track_number),
 }
-COLUMNS: dict[str, dict[str, Column]] = {
+TABLES: Final[dict[str, dict[str, Column]]] = {
     "old_ops": _OPS,
     "ops": _OPS,
     "annotations": _OPS,
@@ -120,74 +149,77 @@ COLUMNS: dict[str, dict[str, Column]] = {
     "calls": {**_SPAN, **_THREAD, **_LINKS},
     "work": {
         **_ON_DEVICE,
-        "kind": Column("b", lambda events: [_WORK_KINDS[e.kind] for e in events]),
-        "grid": Column("i", lambda events: [bytes(e.args.grid) for e in events], triple, "triples"),
-        "block": Column("i", lambda events: [bytes(e.args.block) for e in events], triple, "triples"),
-        "registers": Column("i", lambda events: [e.args.registers for e in events]),
-        "shared_bytes": Column("q", lambda events: [e.args.shared_memory for e in events]),
-        "occupancy": Column("i", lambda events: [e.args.occupancy for e in events]),
-        "num_bytes": Column("q", lambda events: [e.args.num_bytes for e in events]),
-        "copy_kind": Column("i", lambda events: [(e.kind, e.name, e.args.kind) for e in events], copy_kind),
-        "graph_node": Column("q", lambda events: [e.args.graph_node for e in events]),
+        "kind": Column("b", ("cat",), work_kind),
+        "grid": Column("i", ("grid",), triple, "triples"),
+        "block": Column("i", ("block",), triple, "triples"),
+        "registers": _integer("registers per thread", "i"),
+        "dynamic_shared_bytes": _integer("shared memory"),
+        "occupancy_percent": _integer("est. achieved occupancy %", "i"),
+        "num_bytes": _integer("bytes"),
+        "copy_kind": Column("i", ("cat", "name", "kind"), copy_kind),
+        "graph_node": _integer("graph node id"),
     },
     "syncs": {
         **_ON_DEVICE,
-        "sync_type": Column("i", lambda events: [e.args.sync_kind or e.name for e in events], sync_type),
-        "event_id": Column("q", lambda events: [e.args.event_id for e in events]),
+        "sync_type": Column("i", ("cuda_sync_kind", "name"), sync_type),
+        "event_id": _integer("wait_on_cuda_event_id"),
     },
     "memory": {
         **_START,
         **_THREAD,
-        "device": Column("i", lambda events: [(e.args.device_type, e.args.device_id) for e in events], memory_device),
-        "num_bytes": Column("q", lambda events: [whole_number(e.args.memory_bytes, 0) for e in events]),
-        "allocated": Column("q", lambda events: [e.args.allocated for e in events]),
-        "reserved": Column("q", lambda events: [e.args.reserved for e in events]),
-        "address": Column("q", lambda events: [e.args.address for e in events]),
+        "device": Column("i", ("Device Type", "Device Id"), memory_device),
+        "num_bytes": Column("q", ("Bytes",), lambda size: whole_number(size, 0)),
+        "allocated_bytes": _integer("Total Allocated"),
+        "reserved_bytes": _integer("Total Reserved"),
+        "address": _integer("Addr"),
     },
     "flows": {
         **_START,
         **_THREAD,
-        "name": _texts(lambda events: [e.id if isinstance(e.id, str) else "" for e in events]),
-        "number": Column("q", lambda events: [e.id for e in events]),
-        "end": Column("b", lambda events: [_FLOW_ENDS.get(e.ph, -1) for e in events]),
+        "name": _texts("id", lambda number: number if isinstance(number, str) else ""),
+        "number": _integer("id"),
+        "end": Column("b", ("ph",), lambda phase: _FLOW_ENDS.get(phase, -1)),
     },
     "collectives": {
-        "correlation": Column("q", lambda events: [e.correlation for e in events]),
-        "external_id": Column("q", lambda events: [e.external_id for e in events]),
-        "called": _texts(lambda events: [e.call for e in events]),
-        "dtype": _texts(lambda events: [e.dtype for e in events]),
-        "group_name": _texts(lambda events: [e.group_name or e.group_id for e in events]),
-        "group_text": _texts(lambda events: [e.group_text for e in events]),
-        "group_ranks": _texts(lambda events: [list_text(e.group_ranks) for e in events]),
-        "group_size": Column("q", lambda events: [e.group_size for e in events]),
-        "in_elements": Column("q", lambda events: [e.in_elements for e in events]),
-        "out_elements": Column("q", lambda events: [e.out_elements for e in events]),
-        "split": Column("b", lambda events: [len(list_text(e.in_split)) > 2 for e in events]),
-        "sequence": Column("q", lambda events: [e.sequence for e in events]),
-        "comms_id": Column("q", lambda events: [positive_hash(e.comms_id) for e in events]),
-        "source": Column("q", lambda events: [e.source for e in events]),
-        "destination": Column("q", lambda events: [e.destination for e in events]),
+        **_LINKS,
+        "call": _texts("Collective name"),
+        "dtype": _texts("dtype"),
+        "group_name": _texts("Process Group Name"),
+        "group_text": _texts("Process Group Description"),
+        "group_ranks": _texts("Process Group Ranks", list_text),
+        "group_size": _integer("Group size"),
+        "in_elements": _integer("In msg nelems"),
+        "out_elements": _integer("Out msg nelems"),
+        "split": Column("b", ("In split size",), lambda sizes: len(list_text(sizes)) > len("[]")),
+        "sequence": _integer("Seq"),
+        "comms_id": Column("q", ("Comms Id",), positive_hash),
+        "source": _integer("Src Rank", "i"),
+        "destination": _integer("Dst Rank", "i"),
     },
     "counters": {
         **_START,
-        "device": Column("i", lambda events: [device_of(e) for e in events]),
-        "metric": Column("i", lambda events: [e.name for e in events], str, "metrics"),
-        "value": Column("d", lambda events: [float(e.args.value) for e in events]),
+        "device": Column("i", ("pid",), device_of),
+        "metric": _texts("name"),
+        "value": _integer("", "d"),
     },
 }
-"""Table -> its columns. Times are microseconds of the trace's clock. Of work and syncs, ``track`` is the process of the
+"""Table -> its columns. Times are nanoseconds of the trace's clock. Of work and syncs, ``track`` is the process of the
 track if that is a text with a label, else empty; ``number`` of a flow is -1 if it has a name instead."""
 
-_TIMED = {
-    Kind.OLD_OP: "old_ops",
-    Kind.OP: "ops",
-    Kind.ANNOTATION: "annotations",
-    Kind.FRAME: "frames",
-    Kind.CALL: "calls",
-    **dict.fromkeys(_WORK_KINDS, "work"),
-    Kind.SYNC: "syncs",
+_WANTED: Final[dict[str, Callable[[Event, Any], bool]]] = {
+    "memory": lambda event, args: args.Bytes is not None,
+    "counters": lambda event, args: is_tensor_sample(event, args.value),  # others are ignored, not counted as skipped
 }
-"""Kinds whose events have a duration -> their table."""
+"""Table -> whether it takes an event."""
+
+TIMED: Final = ("old_ops", "ops", "annotations", "frames", "calls", "work", "syncs")
+"""Tables of events with a duration."""
+
+
+class _Named(msgspec.Struct):
+    """``args`` of metadata: the name of a thread."""
+
+    name: _Scalar = ""
 
 
 class Events(msgspec.Struct):
@@ -197,12 +229,8 @@ class Events(msgspec.Struct):
     """Table -> name -> column; columns are taken out as they are converted."""
     texts: list[str] = []
     threads: list[ThreadKey] = []
-    inputs: list[bytes] = []
-    """As ``NO_INPUTS``, which is the first."""
     triples: list[tuple[int, int, int]] = []
     """Grids and blocks."""
-    metrics: list[str] = []
-    """Names of counters."""
     thread_names: dict[ThreadKey, str] = {}
     """The name that the trace's metadata gives a thread."""
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
@@ -214,7 +242,7 @@ class Events(msgspec.Struct):
 
     def is_empty(self) -> bool:
         """Whether no table of ranges, calls, work or memory has a row."""
-        return not any(len(self.tables[name]["start_us"]) for name in (*_TIMED.values(), "memory"))
+        return not any(len(self.tables[name]["start_ns"]) for name in (*TIMED, "memory"))
 
 
 class Places(dict[Any, int]):
@@ -228,16 +256,34 @@ class Places(dict[Any, int]):
 class _GrowingTable:
     """The columns of one table while it is read."""
 
-    def __init__(self, columns: dict[str, Column], store: ColumnStore, memo: Callable[[Column], Any]) -> None:
-        self._columns = [(each, store.growing(each.typecode), memo(each)) for each in columns.values()]
-        self._names = list(columns)
+    def __init__(self, name: str, store: ColumnStore, memo: Callable[[Column], Memo | None]) -> None:
+        columns = TABLES[name]
+        self._columns = {
+            name: (column, list(map(_getter, column.sources)), memo(column), store.growing(column.typecode))
+            for name, column in columns.items()
+        }
+        self._kind = _struct_of(columns.values(), (_COLLECTIVE,) if name in _MAY_DESCRIBE else ())
+        self._decode = msgspec.json.Decoder(list[self._kind], strict=False).decode  # type: ignore[name-defined]
 
-    def extend(self, events: list[Any]) -> None:
+    def args_of(self, events: Sequence[Event]) -> list[Any]:
+        """The ``args`` of events; an empty list if the table needs none."""
+        if not self._kind.__struct_fields__:
+            return []
+        texts = [event.args for event in events]
+        try:
+            return self._decode(_with_keys_of_today(b"[" + b",".join(texts) + b"]"))
+        except DECODE_ERRORS:
+            return [decode_args(_with_keys_of_today(bytes(text)), self._kind) for text in texts]
+
+    def extend(self, events: Sequence[Event], args: Sequence[Any]) -> None:
         """Appends events. What should be an integer and is not, or does not fit, becomes -1."""
-        for column, growing, memo in self._columns:
-            values = column.keys(events)
+        for column, getters, memo, growing in self._columns.values():
+            values, *others = [values_of(events, args) for values_of in getters]
+            if column.sources[0] in _TIMES:
+                growing.append(nanoseconds(values))
+                continue
             if memo is not None:
-                values = list(map(memo.__getitem__, values))
+                values = list(map(memo.__getitem__, zip(values, *others, strict=True) if others else values))
             try:
                 growing.extend(values)
             except (TypeError, OverflowError):
@@ -247,32 +293,59 @@ class _GrowingTable:
 
     def whole(self) -> Columns:
         """The complete columns."""
-        return {name: growing.whole() for name, (_, growing, _) in zip(self._names, self._columns, strict=True)}
+        return {name: growing.whole() for name, (*_, growing) in self._columns.items()}
+
+
+def _struct_of(columns: Iterable[Column], more: Iterable[str]) -> type[msgspec.Struct]:
+    """The fields of ``args`` that columns need, and more. Integers that are absent are -1, other values None."""
+    fields: dict[str, Any] = {key: (_attribute(key), _Scalar, msgspec.field(name=key, default=None)) for key in more}
+    for column in columns:
+        for key in column.sources:
+            absent = -1 if column.read is None else None
+            kind, default = (msgspec.Raw, msgspec.Raw()) if key in _JSON else (_Scalar, absent)
+            if key not in Event.__struct_fields__:
+                fields[key] = (_attribute(key), kind, msgspec.field(name=key, default=default))
+    return msgspec.defstruct("Args", fields.values(), frozen=True, gc=False)
+
+
+def _attribute(key: str) -> str:
+    return re.sub(r"\W", "_", key) or "value"
+
+
+def _getter(source: str) -> Callable[[Sequence[Event], Sequence[Any]], list[Any]]:
+    """What finds a field in events, or in their ``args``."""
+    if source in Event.__struct_fields__:
+        return lambda events, args: list(map(attrgetter(source), events))
+    field = attrgetter(_attribute(source))
+    if source in _JSON:
+        return lambda events, args: list(map(bytes, map(field, args)))
+    return lambda events, args: list(map(field, args))
+
+
+def _with_keys_of_today(text: bytes) -> bytes:
+    for old, today in _OLD_KEYS.items():
+        text = text.replace(old, today)
+    return text
 
 
 class EventTables:
     """Sorts the events of a trace into tables. Feed it with ``add``, then call ``finish``."""
 
     def __init__(self, store: ColumnStore) -> None:
-        self._items: dict[str, Places] = {
-            "texts": Places({"": 0}),
-            "threads": Places(),
-            "inputs": Places({NO_INPUTS: 0}),
-            "triples": Places(),
-            "metrics": Places(),
-        }
+        self._items = {"texts": Places({"": 0}), "threads": Places(), "triples": Places()}
         self._memos: dict[tuple[str, Any], Memo] = {}
-        self._tables = {name: _GrowingTable(columns, store, self._of_column) for name, columns in COLUMNS.items()}
+        self._tables = {name: _GrowingTable(name, store, self._of_column) for name in TABLES}
+        self._table_of = Memo(table_of)
         self._events = Events()
-        self._halves: list[tuple[Kind, Any]] = []
+        self._halves: list[Event] = []
         """Begin and end events in the order of the trace; they wait until all are known."""
 
     def _of_column(self, column: Column) -> Memo | None:
-        """What is known of the keys of a column; columns that read the same share it."""
+        """What is known of the values of a column; columns that read the same share it."""
         if column.read is None:
             return None
         read, items = column.read, self._items.get(column.items)
-        function = read if items is None else lambda key: items.of(read(key))
+        function = read if items is None else lambda value: items.of(read(value))
         return self._memos.setdefault((column.items, read), Memo(function))
 
     @property
@@ -280,110 +353,103 @@ class EventTables:
         """Whether there are begin or end events, which cannot be joined before all events are read."""
         return bool(self._halves)
 
-    def add(self, events: Sequence[Any]) -> None:
-        """Sorts events, as ``EventDecoder`` returns them, into their tables."""
-        by_kind: defaultdict[Kind, list[Any]] = defaultdict(list)
+    def add(self, events: Sequence[Event]) -> None:
+        """Sorts events into their tables, in which they keep their order."""
+        if not {event.ph for event in events}.isdisjoint(_HALVES):
+            self._halves += [event for event in events if event.ph in _HALVES]
+            events = [event for event in events if event.ph not in _HALVES]
+        groups: dict[str, list[Event]] = {name: [] for name in (*TABLES, *NO_TABLES)}
+        table_of = self._table_of
         for event in events:
-            by_kind[event.kind].append(event)
-        first_half = len(self._halves)
-        for kind in sorted(by_kind):
-            if kind in _TIMED:
-                self._add_timed(kind, by_kind[kind])
-            else:
-                self._add_other(kind, by_kind[kind])
-        if len(self._halves) > first_half:
-            place = {id(event): number for number, event in enumerate(events)}
-            self._halves[first_half:] = sorted(self._halves[first_half:], key=lambda half: place[id(half[1])])
+            groups[table_of[event.cat]].append(event)
+        for name, group in groups.items():
+            if group:
+                self._add(name, group)
 
     def finish(self) -> Events:
         """Joins begin and end events, and completes the columns."""
-        joined: defaultdict[Kind, list[Any]] = defaultdict(list)
-        for kind, event in self._joined_halves():
-            joined[kind].append(event)
-        for kind, events in joined.items():
-            self._add_timed(kind, events)
+        self.add(list(self._joined_halves()))
         self._events.tables = {name: table.whole() for name, table in self._tables.items()}
         for name, places in self._items.items():
             setattr(self._events, name, list(places))
         return self._events
 
-    def _add_timed(self, kind: Kind, events: list[Any]) -> None:
-        if [event.ph for event in events].count("X") < len(events):
-            self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
-            events = [event for event in events if event.ph == "X"]
-        if events:
-            self._tables[_TIMED[kind]].extend(events)
-
-    def _add_other(self, kind: Kind, events: list[Any]) -> None:
-        if kind is Kind.FLOW:
-            self._tables["flows"].extend(events)
-        elif kind is Kind.INSTANT:
-            self._add_memory([event for event in events if event.name == "[memory]"])
-        elif kind is Kind.COUNTER:  # those of other metrics are ignored, and not counted as skipped
-            self._tables["counters"].extend([event for event in events if is_tensor_sample(event)])
-        elif kind is Kind.COLLECTIVE:
-            self._tables["collectives"].extend(events)
-        elif kind is Kind.COUNTER_RANGE:
-            self._events.skipped[COUNTER_RANGES] += len(events)
-        elif kind is Kind.UNKNOWN:
-            self._events.categories.update(event.cat for event in events if event.ph in ("X", "B"))
-            self._events.other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
-            self._halves.extend((kind, event) for event in events if event.ph in ("B", "E"))
-        elif kind is Kind.UNNAMED:
+    def _add(self, name: str, events: Sequence[Event]) -> None:
+        """Adds events to a table, or counts those that none has."""
+        if name == UNNAMED:
             self._add_unnamed(events)
+        elif name == UNKNOWN:
+            self._events.categories.update(event.cat for event in events if event.ph == "X")
+            self._events.other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
+        elif name == COUNTER_RANGE:
+            self._events.skipped[COUNTER_RANGES] += len(events)
+        elif name in TIMED:
+            self._extend(name, [event for event in events if event.ph == "X"])
+        elif name == "memory":
+            self._extend(name, [event for event in events if event.name == "[memory]"])
+        elif name in self._tables:
+            self._extend(name, events)
 
-    def _add_memory(self, events: list[Any]) -> None:
-        sized = [event for event in events if event.args.memory_bytes is not None]
-        if unsized := len(events) - len(sized):
-            self._events.skipped[NO_SIZE] += unsized
-        self._tables["memory"].extend(sized)
+    def _extend(self, name: str, events: Sequence[Event]) -> None:
+        args = self._tables[name].args_of(events)
+        if wanted := _WANTED.get(name):
+            are_wanted = list(map(wanted, events, args))
+            if name == "memory":
+                self._events.skipped[NO_SIZE] += are_wanted.count(False)
+            events, args = list(compress(events, are_wanted)), list(compress(args, are_wanted))
+        self._tables[name].extend(events, args)
+        if name in _MAY_DESCRIBE:
+            describe = (each.Collective_name is not None for each in args)
+            self._extend("collectives", list(compress(events, describe)))
 
-    def _add_unnamed(self, events: list[Any]) -> None:
+    def _add_unnamed(self, events: Sequence[Event]) -> None:
         memory, ops = [], []
         for event in events:
-            if event.name == "[memory]" and event.ph in ("i", "I"):
+            if event.name == "[memory]" and event.ph in _INSTANTS:
                 memory.append(event)
             elif event.ph == "X" and event.pid == _CPU_TRACK:
                 ops.append(event)
             elif event.ph == "X" and event.pid == _GPU_TRACK:
                 self._events.skipped[GPU_TIMES] += 1
             elif event.ph == "M":
-                if event.name == "thread_name" and isinstance(event.args.name, str):
-                    self._events.thread_names[thread_key((event.pid, event.tid))] = event.args.name
-            elif event.ph in ("B", "E"):  # an end need not repeat the category
-                self._halves.append((Kind.UNNAMED, event))
-            elif event.ph not in ("i", "I", "C"):
+                if event.name == "thread_name" and isinstance(name := decode_args(event.args, _Named).name, str):
+                    self._events.thread_names[thread_key((event.pid, event.tid))] = name
+            elif event.ph not in (*_INSTANTS, "C"):
                 self._events.skipped[NO_TYPE] += 1
-        self._add_timed(Kind.OLD_OP, ops)
-        self._add_memory(memory)
+        self._extend("old_ops", ops)
+        self._extend("memory", memory)
 
-    def _joined_halves(self) -> Iterator[tuple[Kind, Any]]:
-        begun: defaultdict[ThreadKey, list[tuple[Kind, Any]]] = defaultdict(list)
-        for thread, kind, event in self._halves_by_time():
+    def _joined_halves(self) -> Iterator[Event]:
+        """A complete event for each begin and its end, and for begins without an end of categories that are not read,
+        which are counted as complete ones are."""
+        begun: defaultdict[ThreadKey, list[tuple[int, Event]]] = defaultdict(list)
+        for time_ns, thread, event in self._halves_by_time():
             if event.ph == "B":
-                begun[thread].append((kind, event))
+                begun[thread].append((time_ns, event))
             elif begun[thread]:
-                of_begin, begin = begun[thread].pop()
-                if of_begin in _TIMED:
-                    yield of_begin, msgspec.structs.replace(begin, ph="X", dur=event.ts - begin.ts)
-                elif of_begin is not Kind.UNKNOWN:  # counted by its category
-                    self._events.skipped[NO_TYPE] += 1
-            elif kind is not Kind.UNKNOWN:
+                begin_ns, begin = begun[thread].pop()
+                duration_us = math.nan if event.ts != event.ts else (time_ns - begin_ns) / NS_PER_US
+                yield msgspec.structs.replace(begin, ph="X", dur=duration_us)
+            elif self._table_of[event.cat] not in (UNKNOWN, IGNORED):
                 self._events.skipped[NO_PARTNER] += 1
-        for kind, _ in chain.from_iterable(begun.values()):
-            if kind is not Kind.UNKNOWN:
-                self._events.skipped[NO_PARTNER if kind in _TIMED else NO_TYPE] += 1
+        for _, begin in chain.from_iterable(begun.values()):
+            if self._table_of[begin.cat] in TIMED:
+                self._events.skipped[NO_PARTNER] += 1
+            else:
+                yield msgspec.structs.replace(begin, ph="X")
 
-    def _halves_by_time(self) -> Iterator[tuple[ThreadKey, Kind, Any]]:
-        """Begin and end events with their threads, ordered by time; equal times keep the order of the trace.
+    def _halves_by_time(self) -> list[tuple[int, ThreadKey, Event]]:
+        """Begin and end events with their times (ns) and threads, by time; equal times keep the order of the trace.
 
         An event without a time gets that of the one before on its thread, so that the others find their counterparts.
         """
-        latest: dict[ThreadKey, float] = {}
+        latest: dict[ThreadKey, int] = {}
         timed = []
-        for kind, event in self._halves:
+        for event, time_ns in zip(
+            self._halves, nanoseconds([event.ts for event in self._halves]).tolist(), strict=True
+        ):
             thread = thread_key((event.pid, event.tid))
-            if not math.isnan(event.ts):
-                latest[thread] = event.ts
-            timed.append((latest.get(thread, -math.inf), (thread, kind, event)))
-        return (half for _, half in sorted(timed, key=itemgetter(0)))
+            if time_ns != NO_TIME:
+                latest[thread] = time_ns
+            timed.append((latest.get(thread, NO_TIME), thread, event))
+        return sorted(timed, key=itemgetter(0))

@@ -1,47 +1,91 @@
-"""Selects events with usable times, and converts these to nanoseconds since the start of the capture."""
+"""Converts the times of a trace to integer nanoseconds without rounding, and leaves out events without usable ones.
+
+Kineto has written ``ts`` in three ways: whole microseconds since 1970 (until 2024), microseconds
+since 1970 with three decimals (2024), and microseconds with three decimals since
+``baseTimeNanoseconds`` (since then). A double represents the first and the third exactly. The second it
+rounds to a quarter of a microsecond, which is enough to make nested ranges cross; so it is decoded as a decimal number.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.importers.kineto.clock import MAX_US, Clock
-from tensorboard_plugin_dlprof.units import NS_PER_US
+from tensorboard_plugin_dlprof.importers.kineto.events import Event, ExactEvent, RoundedEvent
+from tensorboard_plugin_dlprof.units import NS_PER_S, NS_PER_US
 
 NO_START = "events without a usable start time"
 NO_DURATION = "events without a usable duration"
 NEGATIVE_DURATION = "events with a negative duration"
 
-_DAY_US = 86_400e6
-
-_BLOCK = 1 << 18
-"""Rows converted at a time, because intermediate arrays take more memory than the columns."""
+NO_TIME: Final = -(1 << 63)
+"""Stands for a time that is absent, not a number, or does not fit."""
 
 Columns = dict[str, npt.NDArray[Any]]
 """The columns of a table by name."""
 
 Mask = npt.NDArray[np.bool_]
-Microseconds = npt.NDArray[np.float64]
+
+_STAMP = re.compile(rb'"ts"\s*:\s*"?(\d{13,18})\.\d')
+
+_EXACT_BELOW_US = 1 << 43
+"""Below this, neighbouring doubles are less than a nanosecond apart."""
+
+_MAX_US = (1 << 62) // NS_PER_US
+"""Beyond, the sum of a start and a duration may overflow 64 bits."""
+
+_DAY_NS = 86_400 * NS_PER_S
 
 
-def blocks(count: int) -> Iterator[slice]:
-    """Slices that cover ``count`` rows."""
-    return (slice(low, low + _BLOCK) for low in range(0, count, _BLOCK))
+def event_type(sample: bytes) -> type[Event]:
+    """What to decode events as, of a text from their start: all timestamps of a trace are written in the same way."""
+    is_long = any(int(stamp[1]) >= _EXACT_BELOW_US for stamp in _STAMP.finditer(sample))
+    return ExactEvent if is_long else RoundedEvent
 
 
-def middle_of(starts: Iterable[Microseconds]) -> float:
-    """The median start (us) of a sample from the largest table; 0 without events."""
+def nanoseconds(microseconds: Sequence[float | Decimal]) -> Int64s:
+    """Times or durations in nanoseconds; ``NO_TIME`` where they are not finite or too long.
+
+    The fraction of a double is scaled separately, because 1000 times a timestamp since 1970 is not exact.
+    """
+    if microseconds and isinstance(microseconds[0], Decimal):
+        try:
+            return np.array([round(stamp * NS_PER_US) for stamp in microseconds], np.int64)
+        except (ValueError, ArithmeticError):  # not a number, or infinite, or too long
+            return np.array([_exact(stamp) for stamp in microseconds], np.int64)
+    stamps = np.array(microseconds, np.float64)
+    usable = np.abs(stamps) < _MAX_US
+    stamps[~usable] = 0
+    whole = np.floor(stamps)
+    result: Int64s = whole.astype(np.int64) * NS_PER_US + np.rint((stamps - whole) * NS_PER_US).astype(np.int64)
+    result[~usable] = NO_TIME
+    return result
+
+
+def _exact(stamp: Any) -> int:
+    usable = stamp.is_finite() and -_MAX_US < stamp < _MAX_US
+    return round(stamp * NS_PER_US) if usable else NO_TIME
+
+
+def middle_of(starts: Iterable[Int64s]) -> int:
+    """The median start of a sample from the largest table; 0 without events."""
     largest = max(starts, key=len)
-    sample = largest[:: max(1, len(largest) // 100_000)]
-    sample = sample[np.isfinite(sample) & (np.abs(sample) < MAX_US)]
-    middle = len(sample) // 2  # numpy.median would import numpy.ma
-    return float(np.partition(sample, middle)[middle]) if len(sample) else 0.0
+    sample = np.sort(largest[:: max(1, len(largest) // 100_000)])
+    sample = sample[sample != NO_TIME]
+    return int(sample[len(sample) // 2]) if len(sample) else 0
+
+
+def usable_start(start_ns: Int64s, middle_ns: int) -> Mask:
+    """Whether each time is known and within a day of the middle of the trace. With an event at time 0, the capture
+    would last 50 years."""
+    return (start_ns > middle_ns - _DAY_NS) & (start_ns < middle_ns + _DAY_NS)
 
 
 def leave_out(columns: Columns, keep: Mask) -> None:
@@ -50,77 +94,26 @@ def leave_out(columns: Columns, keep: Mask) -> None:
         columns.update({name: values[keep] for name, values in columns.items()})
 
 
-def leave_out_unusable(columns: Columns, middle_us: float, skipped: Counter[str]) -> None:
+def leave_out_unusable(columns: Columns, middle_ns: int, skipped: Counter[str]) -> None:
     """Removes rows without a usable start or duration, and counts them."""
-    count = len(columns["start_us"])
-    keep = np.empty(count, np.bool_)
-    for rows in blocks(count):
-        started = usable_start(columns["start_us"][rows], middle_us)
-        skipped[NO_START] += int(np.count_nonzero(~started))
-        if "duration_us" in columns:
-            duration_us = columns["duration_us"][rows]
-            negative = duration_us < 0
-            lasted = np.isfinite(duration_us) & (duration_us < MAX_US)
-            skipped[NO_DURATION] += int(np.count_nonzero(started & ~lasted & ~negative))
-            skipped[NEGATIVE_DURATION] += int(np.count_nonzero(started & negative))
-            started &= lasted & ~negative
-        keep[rows] = started
+    keep = usable_start(columns["start_ns"], middle_ns)
+    skipped[NO_START] += int(np.count_nonzero(~keep))
+    if "duration_ns" in columns:
+        duration_ns = columns["duration_ns"]
+        for reason, is_bad in ((NO_DURATION, duration_ns == NO_TIME), (NEGATIVE_DURATION, duration_ns < 0)):
+            skipped[reason] += int(np.count_nonzero(keep & is_bad))
+            keep &= ~is_bad
     leave_out(columns, keep)
 
 
-def usable_start(start_us: Microseconds, middle_us: float) -> Mask:
-    """Whether each time is finite and within a day of the middle of the trace. With an event at time 0, the capture
-    would last 50 years."""
-    with np.errstate(invalid="ignore"):
-        return np.isfinite(start_us) & (np.abs(start_us) < MAX_US) & (np.abs(start_us - middle_us) < _DAY_US)
+def count_from(columns: Columns, first_ns: int) -> int:
+    """Makes the times of a table count from ``first_ns``, and its durations ends. Returns the last end.
 
-
-class Times:
-    """Nanoseconds since the start of the capture.
-
-    Args:
-        starts: starts of all usable events.
-        clock: converts the times of the trace.
+    Durations are added as they were converted, so that their sum equals that in the trace.
     """
-
-    def __init__(self, starts: Iterable[Microseconds], clock: Clock) -> None:
-        firsts = [start.min() for start in starts if len(start)]
-        self._first_ns = int(nanoseconds(np.array([min(firsts, default=0.0)]))[0])
-        self.base_ns = self._first_ns + clock.origin_us * NS_PER_US if firsts else 0
-        """Start of the first event on the trace's clock."""
-        self.end_ns = 0
-        """End of the last event that was converted."""
-
-    def points(self, microseconds: Microseconds) -> Int64s:
-        """Times of the clock, converted to nanoseconds since the start of the capture."""
-        result = nanoseconds(microseconds)
-        result -= self._first_ns
-        self.end_ns = max(self.end_ns, int(result.max(initial=0)))
-        return result
-
-    def span(self, start_us: Microseconds, duration_us: Microseconds) -> tuple[Int64s, Int64s]:
-        """Start and end. Durations are converted separately, so that their sum equals that in the trace."""
-        start = self.points(start_us)
-        return start, start + nanoseconds(duration_us)
-
-    def spans(self, columns: Columns, store: ColumnStore) -> tuple[Int64s, Int64s]:
-        """Start and end of the rows of a table, from which these columns are removed."""
-        start_us, duration_us = columns.pop("start_us"), columns.pop("duration_us")
-        start, end = store.empty(len(start_us), np.int64), store.empty(len(start_us), np.int64)
-        for rows in blocks(len(start_us)):
-            start[rows], end[rows] = self.span(start_us[rows], duration_us[rows])
-            self.end_ns = max(self.end_ns, int(end[rows].max()))
-        return start, end
-
-
-def nanoseconds(microseconds: Microseconds) -> Int64s:
-    """Finite microseconds, rounded to nanoseconds.
-
-    The fraction is scaled separately, because 1000 times a timestamp since 1970 is not exact as a double.
-    """
-    whole = np.floor(microseconds)
-    parts = np.rint((microseconds - whole) * NS_PER_US)
-    result: Int64s = whole.astype(np.int64)
-    result *= NS_PER_US
-    result += parts.astype(np.int64)
-    return result
+    start_ns = end_ns = columns["start_ns"]
+    start_ns -= first_ns
+    if "duration_ns" in columns:
+        end_ns = columns["end_ns"] = columns.pop("duration_ns")
+        end_ns += start_ns
+    return int(end_ns.max(initial=0))

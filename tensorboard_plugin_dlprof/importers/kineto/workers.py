@@ -27,12 +27,13 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
-from tensorboard_plugin_dlprof.importers.kineto.tables import COLUMNS, Events, EventTables, Places
+from tensorboard_plugin_dlprof.importers.kineto.tables import TABLES, Events, EventTables, Places
 from tensorboard_plugin_dlprof.opening.allowance import start_timer
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
-Read = Callable[[Iterable[list[Any]]], EventTables]
+Read = Callable[[Iterable[list[Event]]], EventTables]
 """Sorts batches of events."""
 
 _Part = tuple[Events, Iterator[npt.NDArray[Any]]]
@@ -136,7 +137,7 @@ class _Fork:
 
 def _columns(events: Events) -> Iterator[npt.NDArray[Any]]:
     """The columns of all tables; each is taken out of its table."""
-    return (events.tables[table].pop(column) for table, columns in COLUMNS.items() for column in columns)
+    return (events.tables[table].pop(column) for table, columns in TABLES.items() for column in columns)
 
 
 def _write(events: Events, file: IO[bytes]) -> None:
@@ -149,13 +150,13 @@ def _write(events: Events, file: IO[bytes]) -> None:
 def _joined(parts: Sequence[_Part], store: ColumnStore) -> Events:
     """The events of the parts of one trace, in the order of the file. Items are numbered as if one had read them all:
     by first appearance."""
-    whole = Events(tables={name: {} for name in COLUMNS})
+    whole = Events(tables={name: {} for name in TABLES})
     numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
-    for items in ("texts", "threads", "inputs", "triples", "metrics"):
+    for items in ("texts", "threads", "triples"):
         known = Places()
         numbers[items] = [np.array(list(map(known.of, getattr(part, items))), np.int32) for part, _ in parts]
         setattr(whole, items, list(known))
-    for table, columns in COLUMNS.items():
+    for table, columns in TABLES.items():
         for name, column in columns.items():
             values = [next(columns_of_part) for _, columns_of_part in parts]
             if column.items:
