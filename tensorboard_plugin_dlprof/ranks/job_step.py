@@ -69,7 +69,9 @@ def make_jobs(
     jobs, unusable = find_jobs(folder)
     if not jobs:
         raise NotFound(
-            f"{shown(folder)}: there is no imported profile below this folder; make one of each rank with dlprof "
+            f"{shown(folder)}: none of the profiles below this folder can be used. {unusable[0]}"
+            if unusable
+            else f"{shown(folder)}: there is no imported profile below this folder; make one of each rank with dlprof "
             "import DIR --job."
         )
     made = []

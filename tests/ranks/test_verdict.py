@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
 from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
@@ -335,6 +335,10 @@ def test_a_job_is_made_again_only_when_a_rank_has_changed(tmp_path: Path) -> Non
     away.write_bytes(remaining)
     assert made().is_new
     assert made().ranks == 3
+    for path in folder.rglob("*.dlprof_rank.sqlite"):
+        path.write_bytes(remaining[:5_000])
+    with pytest.raises(NotFound, match=r"none of the profiles .* can be used\. .* is left out"):
+        make_jobs(folder)
 
 
 def test_a_job_of_the_first_ranks_is_gone_once_the_others_are_there(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 /** Runs, ranks and captures: order, colours, names, search. */
 import type { ProfileEntry, ProfilesResponse } from "../api/types";
+import { formatCount } from "../format/number";
 
 /** TensorBoard's own palette for runs, light and dark theme. */
 const RUN_COLOURS = [
@@ -84,7 +85,9 @@ export const titleOf = ({ run, name }: Pick<ProfileEntry, "run" | "name">, top: 
 /** `rank 3 of 8`, `rank 3`, or nothing. */
 export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): string {
   if (profile.rank === null) return "";
-  return profile.world_size === null ? `rank ${profile.rank}` : `rank ${profile.rank} of ${profile.world_size}`;
+  return profile.world_size === null
+    ? `rank ${profile.rank}`
+    : `rank ${profile.rank} of ${formatCount(profile.world_size)}`;
 }
 
 /** `8 x NVIDIA H100 80GB HBM3`: equal names counted. */

@@ -1,5 +1,6 @@
 /** What the job of this rank says of it: a busy GPU may only wait for others. */
 import { ViewLink } from "../../components/view_link";
+import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { useRankSummary } from "../../frame/use_rank_job";
 
@@ -9,7 +10,7 @@ export function RankNote() {
   const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
   return (
     <p class="rank-note" data-tip={job.sentence}>
-      {name} of {job.world_size}
+      {name} of {formatCount(job.world_size)}
       {job.wait_fraction !== null && (
         <>
           {" "}

@@ -342,7 +342,8 @@ function CellTable({ job, cells, values, rows }: Pick<PictureProps, "job" | "cel
           <tr>
             <th scope="col">Rank</th>
             {Array.from({ length: columns }, (_, column) => (
-              <th scope="col" key={column}>
+              <th scope="col" key={column} class="number">
+                {column === 0 && "iteration "}
                 {job.iterations_by_number.iteration[column * cells.iterations]}
               </th>
             ))}
