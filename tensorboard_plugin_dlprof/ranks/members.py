@@ -220,13 +220,21 @@ def _jobs(members: Sequence[Member], folder: Path) -> list[Job]:
             f"{amd.database.path} is of an AMD GPU and {other.database.path} is not, so they are not one job; give "
             "each job a folder of its own."
         )
-    sizes = {member.tables.world_size for member in members if member.tables.world_size > 1}
+    sizes = {member.tables.world_size for member in members if _states_size(member)}
     if len(sizes) <= 1:
         return [_job(members, folder)]
-    by_size = {size: [member for member in members if member.tables.world_size == size] for size in sorted(sizes)}
-    unknown = [member for member in members if member.tables.world_size <= 1]
-    by_size[max(sizes)] += unknown
+    by_size: dict[int, list[Member]] = {size: [] for size in sorted(sizes)}
+    for member in members:
+        by_size[member.tables.world_size if _states_size(member) else max(sizes)].append(member)
     return [_job(some, folder) for some in by_size.values()]
+
+
+def _states_size(member: Member) -> bool:
+    """Whether the profile says how many ranks the job has; its groups alone say how many at least."""
+    tables = member.tables
+    of_all = any(group.description == "default_pg" and group.size == tables.world_size for group in tables.groups)
+    highest = max([tables.rank, *(rank for group in tables.groups for rank in group.ranks)])
+    return tables.world_size > 1 and (of_all or tables.world_size > highest + 1)
 
 
 def _job(members: Sequence[Member], folder: Path) -> Job:

@@ -382,6 +382,19 @@ def test_groups_are_told_by_ranks_and_size_not_by_name(tmp_path: Path) -> None:
     assert len(rows(made, "SELECT 1 FROM job_groups WHERE believed")) == 6
 
 
+def test_groups_alone_do_not_say_how_many_ranks_there_are(tmp_path: Path) -> None:
+    """Rank 0 is in no group with rank 3, the others are: all of them are one job."""
+
+    def edited(_rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        info = trace["distributedInfo"]
+        del info["world_size"]
+        info["pg_config"] = [group for group in info["pg_config"] if group["pg_desc"] != "default_pg"]
+        return trace
+
+    made = made_in(imported(tmp_path, Plan(data=2, straggler=None, iterations=2), edited))
+    assert (made.ranks, made.world_size) == (4, 4)
+
+
 def test_bandwidth_counts_what_each_link_carries(tmp_path: Path) -> None:
     """As nccl-tests do; nothing is said of contradicting sizes."""
     made = made_in(imported(tmp_path, Plan(straggler=None, iterations=2)))

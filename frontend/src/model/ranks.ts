@@ -143,7 +143,7 @@ export interface RankPart {
 }
 
 export const PARTS: readonly RankPart[] = [
-  { key: "compute", label: "Compute", about: "At least one kernel computes." },
+  { key: "compute", label: "Compute", about: "At least one kernel computes, be it one that communicates meanwhile." },
   { key: "transfer", label: "Transfer", about: "Data moves between GPUs, and nothing is computed." },
   { key: "wait", label: "Waiting", about: "In a collective, for ranks that come later, and nothing is computed." },
   { key: "unmatched", label: "Unmatched", about: "Communication of which nothing more is known." },
