@@ -47,6 +47,13 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
     expect(curve).not_to_contain_text("event 9")
     page.get_by_role("button", name="Show the peak").click()
     expect(page.get_by_role("heading", name="At the peak: 80.0 MiB")).to_be_visible()
+    curve.focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name="At the clicked event")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(curve).to_contain_text("event 9")
+    page.keyboard.press("+")
+    expect(curve).not_to_contain_text("start")
 
 
 def test_a_block_of_the_allocator_has_neighbours(page: Page, snapshot: TensorBoard) -> None:

@@ -205,7 +205,7 @@ function Line({ found, profiles }: { found: SeriesResponse; profiles: readonly P
                 r="5"
                 fill={colour(run.profile)}
                 role="button"
-                tabIndex={0}
+                tabindex={0}
                 aria-label={words}
                 data-tip={words}
                 onClick={() => compare(i)}

@@ -84,11 +84,13 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
     if (x(high) - x(low) > 6) setRange([low, high]);
     else onMoment(end);
   };
-  const step = (by: number): void => {
-    const now = time ?? (unit === "ns" ? device.peak_ns : device.peak_event) ?? from;
-    onMoment(Math.round(Math.min(Math.max(now + by * (to - from), from), to)));
+  const now = Math.min(Math.max(time ?? curve.peak_at, from), to);
+  const step = (by: number): void => onMoment(Math.round(Math.min(Math.max(now + by * (to - from), from), to)));
+  const lookCloser = (): void => {
+    const quarter = (to - from) / 4;
+    setRange([Math.round(Math.max(now - quarter, from)), Math.round(Math.min(now + quarter, to))]);
   };
-  const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, Escape shows all.`;
+  const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + looks closer at it, Escape shows all.`;
   return (
     <div ref={measure}>
       <svg
@@ -96,7 +98,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         width={width}
         height={HEIGHT}
         role="img"
-        tabIndex={0}
+        tabindex={0}
         aria-label={label}
         onMouseDown={(event) => setDrag([momentAt(event), momentAt(event)])}
         onMouseMove={(event) => drag !== null && setDrag([drag[0], momentAt(event)])}
@@ -106,6 +108,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         onKeyDown={(event) => {
           if (event.key === "ArrowLeft") step(-0.01);
           else if (event.key === "ArrowRight") step(0.01);
+          else if (event.key === "+") lookCloser();
           else if (event.key === "Escape") setRange(null);
           else return;
           event.preventDefault();
