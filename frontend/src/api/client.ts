@@ -165,8 +165,8 @@ export async function fetchMoment(
   signal: AbortSignal,
 ): Promise<{ gap: TimelineGap } | { item: TimelineItem }> {
   const query = new URLSearchParams({ profile, device: String(device), at: String(at) });
-  const found = (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap | TimelineItem;
-  return "cause" in found ? { gap: found } : { item: found };
+  const answer = (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap | TimelineItem;
+  return "cause" in answer ? { gap: answer } : { item: answer };
 }
 
 /** The launches of a GPU whose calls begin in a window. */

@@ -47,7 +47,7 @@ export function chosenOf<Id extends string>(
   asked = "",
 ): Id {
   const [first] = options;
-  const found = options.find(([id]) => id === asked) ?? first;
-  if (found === undefined) throw new Error("There is nothing to choose from.");
-  return found[0];
+  const active = options.find(([id]) => id === asked) ?? first;
+  if (active === undefined) throw new Error("There is nothing to choose from.");
+  return active[0];
 }

@@ -63,8 +63,8 @@ export function CurrentView(props: CurrentViewProps) {
     );
   }
   // A server that does not answer is told of above what was loaded before.
-  const kept = data !== null && query.error?.code === "unreachable";
-  if (query.error !== null && !query.loading && !kept)
+  const isStale = data !== null && query.error?.code === "unreachable";
+  if (query.error !== null && !query.loading && !isStale)
     return (
       <ProblemPage error={query.error} name={selected.name} retry={query.reload}>
         <DashboardLink />

@@ -149,7 +149,7 @@ function Skips() {
 /** The slot of the baseline that this profile is compared with; it is kept from page to page. */
 function BaselinePicker({ profiles, runs, top, theme, jobs }: HeaderProps) {
   const { base } = useUrl();
-  const chosen = profiles.find(({ id }) => id === base) ?? null;
+  const baseline = profiles.find(({ id }) => id === base) ?? null;
   const choose = (id: string | null): void =>
     navigate(
       { base: id, base_aggregation: null, "compare.row": null, ...(id === null ? {} : { view: "compare" }) },
@@ -162,7 +162,7 @@ function BaselinePicker({ profiles, runs, top, theme, jobs }: HeaderProps) {
       </span>
       <ProfilePicker
         profiles={profiles}
-        selected={chosen}
+        selected={baseline}
         runs={runs}
         top={top}
         theme={theme}

@@ -27,10 +27,10 @@ interface JobBannersProps {
 export function JobBanners({ profile, aggregations, shown }: JobBannersProps) {
   const { mine } = useMyJobs();
   // A deletion that went well shows by itself: the entry is gone.
-  const told = mine.filter(({ kind, state }) => kind === "aggregate" || state === "failed" || state === "queued");
+  const reported = mine.filter(({ kind, state }) => kind === "aggregate" || state === "failed" || state === "queued");
   return (
     <>
-      {told.map((job) => (
+      {reported.map((job) => (
         <JobBanner key={job.id} job={job} profile={profile} aggregations={aggregations} shown={shown} />
       ))}
     </>

@@ -158,9 +158,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role } = props;
   const id = useId();
   const [search, setSearch] = useState("");
-  const found = searchProfiles(profiles, search);
+  const matching = searchProfiles(profiles, search);
   // What cannot be read stands at the end, with the reason.
-  const sorted = [...found.filter((profile) => !isUnreadable(profile)), ...found.filter(isUnreadable)];
+  const sorted = [...matching.filter((profile) => !isUnreadable(profile)), ...matching.filter(isUnreadable)];
   const whole = [
     ...byJob(
       sorted.filter((profile) => !isUnreadable(profile)),
@@ -196,12 +196,12 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   }, [current, id, search]);
 
   const onKey = (event: KeyboardEvent): void => {
-    const chosen = options[current];
+    const highlighted = options[current];
     if (event.key === "ArrowDown") setActive(Math.min(current + 1, options.length - 1));
     else if (event.key === "ArrowUp") setActive(Math.max(current - 1, 0));
     else if (event.key === "PageDown") setActive(Math.min(current + 10, options.length - 1));
     else if (event.key === "PageUp") setActive(Math.max(current - 10, 0));
-    else if (event.key === "Enter" && chosen !== undefined) onSelect(chosen.profile, chosen.view);
+    else if (event.key === "Enter" && highlighted !== undefined) onSelect(highlighted.profile, highlighted.view);
     else if (event.key === "Escape" || event.key === "Tab") onClose();
     else return;
     event.preventDefault();
@@ -255,14 +255,14 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
               {group.options.map(({ profile, view }) => {
                 index += 1;
                 const mine = index;
-                const isChosen = view === undefined && profile.id === selected?.id;
+                const isCurrent = view === undefined && profile.id === selected?.id;
                 return (
                   <div
                     key={`${profile.id} ${view ?? ""}`}
                     id={optionId(mine)}
                     role="option"
                     class={mine === current ? "picker-option active" : "picker-option"}
-                    aria-selected={isChosen}
+                    aria-selected={isCurrent}
                     onClick={() => onSelect(profile, view)}
                     onPointerMove={() => setActive(mine)}
                   >
@@ -271,7 +271,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                         <div class="picker-option-head">
                           <Capture profile={profile} />
                           <StateChip profile={profile} />
-                          {isChosen && <Icon name="check" />}
+                          {isCurrent && <Icon name="check" />}
                         </div>
                         <div
                           class="muted picker-option-details"
@@ -300,11 +300,11 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
               )}
             </div>
           ))}
-        {found.length === 0 && <p class="nothing">No profile matches.</p>}
+        {matching.length === 0 && <p class="nothing">No profile matches.</p>}
       </div>
       {options.length >= MOST_SHOWN && (
         <p class="muted picker-more">
-          {formatCount(options.length)} of {formatCount(found.length)} are listed; search to find the others.
+          {formatCount(options.length)} of {formatCount(matching.length)} are listed; search to find the others.
         </p>
       )}
       {unlisted.map((sentence) => (

@@ -22,6 +22,6 @@ export const ProfilesContext = createContext<KnownProfiles>({
 /** The baseline, if it is in the list but cannot be compared with yet: it has to be imported first. */
 export function useUnready(base: string): ProfileEntry | null {
   const { profiles } = useContext(ProfilesContext);
-  const found = profiles.find(({ id }) => id === base);
-  return found === undefined || found.state === "ready" ? null : found;
+  const baseline = profiles.find(({ id }) => id === base);
+  return baseline === undefined || baseline.state === "ready" ? null : baseline;
 }

@@ -9,8 +9,8 @@ import { useQuery } from "./use_query";
 export function useCauses(untold: boolean, reload: () => void): void {
   const scope = useScope();
   const rates = useQuery(untold ? scopeKey(scope) : null, (signal) => fetchEfficiency(scope, signal));
-  const told = untold && (rates.data?.precisions.length ?? 0) > 0;
+  const isAnswered = untold && (rates.data?.precisions.length ?? 0) > 0;
   useEffect(() => {
-    if (told) reload();
-  }, [told, reload]);
+    if (isAnswered) reload();
+  }, [isAnswered, reload]);
 }

@@ -19,18 +19,18 @@ const NONE = new Set<string>();
 
 describe("rings", () => {
   it("splits bars by the diagnosis only where its parts add up to all of them", () => {
-    const told = new Map([
+    const parts = new Map([
       [1, { compute_other: 10, launching: 90 }],
       [2, { compute_other: 20, launching: 60 }],
     ]);
     const both = iterationRow({ iteration: 1, stop_iteration: 2, count: 2, duration_ns: 180 });
-    const [summed] = withParts([both], told) ?? [];
+    const [summed] = withParts([both], parts) ?? [];
     expect(barParts(summed ?? both, NONE)).toEqual([
       { key: "compute_other", ns: 30 },
       { key: "launching", ns: 150 },
     ]);
-    expect(withParts([both, iterationRow({ iteration: 3, stop_iteration: 3, duration_ns: 90 })], told)).toBeNull();
-    expect(withParts([{ ...both, duration_ns: 200 }], told)).toBeNull();
+    expect(withParts([both, iterationRow({ iteration: 3, stop_iteration: 3, duration_ns: 90 })], parts)).toBeNull();
+    expect(withParts([{ ...both, duration_ns: 200 }], parts)).toBeNull();
   });
 
   it("lay the parts end to end around one turn", () => {

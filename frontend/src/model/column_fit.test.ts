@@ -8,7 +8,7 @@ const size = (key: string, least: number, changes: Partial<ColumnSize> = {}): Co
   whole: least,
   ideal: least,
   grows: false,
-  kept: false,
+  fixed: false,
   tier: 0,
   ...changes,
 });
@@ -19,7 +19,7 @@ describe("which columns fit", () => {
   const columns = [
     size("time", 100),
     size("least", 100, { tier: 1 }),
-    size("name", 200, { kept: true }),
+    size("name", 200, { fixed: true }),
     size("shapes", 300),
     size("cause", 100),
   ];

@@ -15,7 +15,7 @@ export interface ColumnSize {
   /** Whether its texts can always use more room. */
   readonly grows: boolean;
   /** Whether it is shown however narrow the page is, because rows could not be distinguished without it. */
-  readonly kept: boolean;
+  readonly fixed: boolean;
   /** 0 for what the table is read for; the higher, the sooner it is left out. */
   readonly tier: number;
 }
@@ -27,10 +27,10 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, numbe
  * that of their tiers, and within one that of the table. One of a higher tier takes no room that the texts before it lack.
  */
 export function fitting(columns: readonly ColumnSize[], available: number): ReadonlySet<string> {
-  const kept = columns.filter((column) => column.kept);
-  const others = columns.filter((column) => !column.kept);
-  let room = available - sum(kept.map(({ least }) => least));
-  const shown = new Set(kept.map(({ key }) => key));
+  const fixed = columns.filter((column) => column.fixed);
+  const others = columns.filter((column) => !column.fixed);
+  let room = available - sum(fixed.map(({ least }) => least));
+  const shown = new Set(fixed.map(({ key }) => key));
   for (const column of others.sort((a, b) => a.tier - b.tier)) {
     const before = columns.filter(({ key, tier }) => shown.has(key) && tier < column.tier);
     if (column.least + sum(before.map(({ least, whole }) => whole - least)) > room) continue;

@@ -14,7 +14,7 @@ import {
   waterfallAxis,
 } from "./comparison";
 
-const found = {
+const compared = {
   a: { value_ns: 100 },
   b: { value_ns: 130 },
   change_ns: 30,
@@ -31,11 +31,11 @@ const found = {
 } as unknown as CompareResponse;
 
 test("the waterfall goes from A to B without a gap", () => {
-  const steps = waterfall(found);
+  const steps = waterfall(compared);
   expect(steps.map(({ kind }) => kind)).toEqual(["total", "less", "more", "total"]);
   expect(steps[2]).toMatchObject({ from: 90, to: 130 });
   expect(waterfallAxis(steps)[0]).toBeGreaterThan(0);
-  expect(waterfall({ ...found, parts: [] }).map(({ label }) => label)).toEqual(["A", "y", "x", "B"]);
+  expect(waterfall({ ...compared, parts: [] }).map(({ label }) => label)).toEqual(["A", "y", "x", "B"]);
 });
 
 test("the waterfall leaves out what did not change, and sums what is too small to be seen", () => {
@@ -58,7 +58,7 @@ test("the waterfall leaves out what did not change, and sums what is too small t
 });
 
 test("the sum over the bars in program order ends at the whole change", () => {
-  const bars = orderBars(programOrder(found, true));
+  const bars = orderBars(programOrder(compared, true));
   expect(bars.at(-1)?.sum).toBe(30);
   expect(bars.reduce((sum, { width }) => sum + width, 0)).toBeCloseTo(1);
   expect(barAt(bars, 0)).toBe(0);
@@ -70,9 +70,9 @@ test("layers that repeat are one in program order, and all time stays", () => {
   const ones = name.map(() => 1);
   const kind = name.map((each) => (each.startsWith("/") ? "op" : "part"));
   const order = { name, kind, count: ones, position: name.map((_, i) => i), a_ns: ones, b_ns: name.map((_, i) => i) };
-  const found = { order } as unknown as CompareResponse;
-  expect(programOrder(found, false).name).toEqual(name);
-  const folded = programOrder(found, true);
+  const compared = { order } as unknown as CompareResponse;
+  expect(programOrder(compared, false).name).toEqual(name);
+  const folded = programOrder(compared, true);
   expect(folded.name).toEqual(["/embed", "/h.0..1/a", "/h.0..2/b", "/loss1", "Idle 1"]);
   expect(folded.count).toEqual([1, 2, 3, 1, 1]);
   expect(folded.position).toEqual([0, 1, 2, 6, 7]);
@@ -81,7 +81,7 @@ test("layers that repeat are one in program order, and all time stays", () => {
 });
 
 test("modules lie below what holds them", () => {
-  const boxes = moduleBoxes(found.modules);
+  const boxes = moduleBoxes(compared.modules);
   expect(boxes.map(({ name, depth, width }) => [name, depth, width])).toEqual([
     ["m", 0, 1],
     ["n", 1, 0.5],

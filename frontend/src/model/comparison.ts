@@ -47,22 +47,22 @@ const LEAST_SHARE = 1e-3;
 type NamedChange = Pick<Step, "label" | "part"> & { change: number };
 
 /** From A to B: the parts of the time, or where it is not divided the rows with the largest changes. */
-export function waterfall(found: CompareResponse): Step[] {
-  const least = Math.max(found.a.value_ns, found.b.value_ns) * LEAST_SHARE;
+export function waterfall(result: CompareResponse): Step[] {
+  const least = Math.max(result.a.value_ns, result.b.value_ns) * LEAST_SHARE;
   const changes = withRest(
-    found.parts.length > 0
-      ? found.parts.map(({ label, part, change_ns: change }) => ({ label, part, change }))
-      : rowsByName(found),
-    found.parts.length > 0 ? Infinity : MOST_STEPS,
+    result.parts.length > 0
+      ? result.parts.map(({ label, part, change_ns: change }) => ({ label, part, change }))
+      : rowsByName(result),
+    result.parts.length > 0 ? Infinity : MOST_STEPS,
     least,
   );
-  const steps: Step[] = [{ label: "A", from: 0, to: found.a.value_ns, kind: "total", part: null }];
-  let running = found.a.value_ns;
+  const steps: Step[] = [{ label: "A", from: 0, to: result.a.value_ns, kind: "total", part: null }];
+  let running = result.a.value_ns;
   for (const { label, part, change } of changes) {
     steps.push({ label, from: running, to: running + change, kind: directionOf(change), part });
     running += change;
   }
-  steps.push({ label: "B", from: 0, to: found.b.value_ns, kind: "total", part: null });
+  steps.push({ label: "B", from: 0, to: result.b.value_ns, kind: "total", part: null });
   return steps;
 }
 
@@ -126,18 +126,18 @@ const siblings = (path: string): string => /^\/\D*\d[^/]*/.exec(path)?.[0] ?? ""
  * of one of them: rows whose names differ in numbers only are summed.
  */
 export function programOrder({ order }: Pick<CompareResponse, "order">, folds: boolean): Order {
-  const found: Order = { name: [], ofOps: [], count: [], position: [], last: [], a_ns: [], b_ns: [] };
+  const result: Order = { name: [], ofOps: [], count: [], position: [], last: [], a_ns: [], b_ns: [] };
   const add = (rows: readonly number[]): void => {
     const sum = (values: readonly number[]): number => rows.reduce((total, row) => total + (values[row] ?? 0), 0);
     const [first = 0] = rows;
     const last = rows.at(-1) ?? first;
-    found.name.push(foldedName(rows.map((row) => order.name[row] ?? "")));
-    found.ofOps.push(isOfOps(order.kind[first]));
-    found.count.push(sum(order.count));
-    found.position.push(order.position[first] ?? 0);
-    found.last.push((order.position[last] ?? 0) + (order.count[last] ?? 1) - 1);
-    found.a_ns.push(sum(order.a_ns));
-    found.b_ns.push(sum(order.b_ns));
+    result.name.push(foldedName(rows.map((row) => order.name[row] ?? "")));
+    result.ofOps.push(isOfOps(order.kind[first]));
+    result.count.push(sum(order.count));
+    result.position.push(order.position[first] ?? 0);
+    result.last.push((order.position[last] ?? 0) + (order.count[last] ?? 1) - 1);
+    result.a_ns.push(sum(order.a_ns));
+    result.b_ns.push(sum(order.b_ns));
   };
   const heads = order.name.map((name, row) => (folds && isOfOps(order.kind[row]) ? siblings(name) : ""));
   let begin = 0;
@@ -152,7 +152,7 @@ export function programOrder({ order }: Pick<CompareResponse, "order">, folds: b
     }
     for (const group of groups.values()) add(group);
   }
-  return found;
+  return result;
 }
 
 /** The bars in the order of the program: as wide as the larger time, none too narrow to exist. */
@@ -177,8 +177,8 @@ export function orderBars(order: Order): OrderBar[] {
 
 /** The bar at a place from 0 to 1. */
 export function barAt(bars: readonly OrderBar[], place: number): number {
-  const found = bars.findIndex((bar) => place < bar.x + bar.width);
-  return found < 0 ? bars.length - 1 : found;
+  const result = bars.findIndex((bar) => place < bar.x + bar.width);
+  return result < 0 ? bars.length - 1 : result;
 }
 
 export interface ModuleBox {

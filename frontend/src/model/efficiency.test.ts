@@ -50,8 +50,8 @@ describe("names of dots", () => {
   const at = (x: number, y: number, r = 6) => ({ x, y, r });
 
   it("stand off roofs, other dots and other names, or nowhere", () => {
-    const [beside] = dotLabels(["linear"], [at(100, 100)], [], () => [], plot);
-    expect(beside).toMatchObject({ from: 110, y: 104 });
+    const [label] = dotLabels(["linear"], [at(100, 100)], [], () => [], plot);
+    expect(label).toMatchObject({ from: 110, y: 104 });
     // A roof at their own height on both sides: below it.
     const [below] = dotLabels(["linear"], [at(100, 100)], [], () => [100], plot);
     expect(below?.y).toBe(120);

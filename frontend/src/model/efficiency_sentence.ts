@@ -63,5 +63,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
 }
 
 /** Which iterations are shown, if the server sends only the first ones; empty if it sends all. */
-export const iterationsShown = (told: number, profiled: number | null): string =>
-  profiled !== null && told < profiled ? `The first ${formatCount(told)} of ${formatCount(profiled)} iterations.` : "";
+export const iterationsShown = (listed: number, profiled: number | null): string =>
+  profiled !== null && listed < profiled
+    ? `The first ${formatCount(listed)} of ${formatCount(profiled)} iterations.`
+    : "";

@@ -14,7 +14,7 @@ import {
 import { buildTree, Rows } from "./group_tree";
 import { nodes } from "../testing/tree";
 
-const rows = new Rows(buildTree(nodes(), ""), { sort: "-gpu_time_ns", fold: false, kept: null });
+const rows = new Rows(buildTree(nodes(), ""), { sort: "-gpu_time_ns", fold: false, visible: null });
 const graph = layOut(rows, () => true);
 const named = (name: string) => {
   const node = graph.nodes.find(({ row }) => row.name === name);
@@ -44,7 +44,7 @@ describe("the graph", () => {
     ) as unknown as typeof many;
     wide.name = wide.name.map((name, i) => (i < many.name.length ? name : `Layer ${i}`));
     wide.structure = wide.structure.map((structure, i) => (i < many.name.length ? structure : 100 + i));
-    const tall = layOut(new Rows(buildTree(wide, ""), { sort: "", fold: false, kept: null }), () => true);
+    const tall = layOut(new Rows(buildTree(wide, ""), { sort: "", fold: false, visible: null }), () => true);
     const root = tall.nodes.find(({ row }) => row.name === "Net");
     expect(tall.height).toBeGreaterThan(count * NODE.height);
     expect(root?.y).toBeLessThan(8 * NODE.height);
@@ -97,7 +97,7 @@ describe("its place", () => {
 it("does not take what is not known for not eligible", () => {
   const tree = nodes();
   tree.eligible_ops[1] = null;
-  const untold = new Rows(buildTree(tree, ""), { sort: "name", fold: false, kept: null });
+  const untold = new Rows(buildTree(tree, ""), { sort: "name", fold: false, visible: null });
   const said = untold.roots.map((row) => [row.name, compatibilityOf(row, true), compatibilityText(row, "TC", true)]);
   expect(said).toEqual([
     ["/", "using", "2 of 3 use TC"],
@@ -107,7 +107,7 @@ it("does not take what is not known for not eligible", () => {
 
 it("does not say of eligible ops that none uses the units where that is not known", () => {
   const untold = { ...nodes(), using_ops: nodes().using_ops.map((count, i) => (i === 5 || i === 8 ? null : count)) };
-  const of = new Rows(buildTree(untold, ""), { sort: "", fold: false, kept: null }).rowOf(8);
+  const of = new Rows(buildTree(untold, ""), { sort: "", fold: false, visible: null }).rowOf(8);
   if (of === null) throw new Error("There is no such row.");
   expect(compatibilityOf(of, true)).toBe("not_known");
   expect(compatibilityText(of, "TC", true)).toBe("1 eligible, use not known");
@@ -115,7 +115,7 @@ it("does not say of eligible ops that none uses the units where that is not know
 
 it("says without work of a GPU which ops could use the units", () => {
   const none = { ...nodes(), using_ops: nodes().using_ops.map(() => null) };
-  const rows = new Rows(buildTree(none, ""), { sort: "name", fold: false, kept: null });
+  const rows = new Rows(buildTree(none, ""), { sort: "name", fold: false, visible: null });
   const said = rows.roots.map((row) => [row.name, compatibilityOf(row, false), compatibilityText(row, "TC", false)]);
   expect(said).toEqual([
     ["/", "not_using", "3 eligible"],

@@ -8,7 +8,7 @@ import { nodes } from "../testing/tree";
 
 const tree = buildTree(nodes(), "");
 const rowsWith = (options: Partial<RowOptions> = {}): Rows =>
-  new Rows(tree, { sort: "-gpu_time_ns", fold: false, kept: null, ...options });
+  new Rows(tree, { sort: "-gpu_time_ns", fold: false, visible: null, ...options });
 const names = (rows: readonly { name: string }[]): string[] => rows.map(({ name }) => name);
 
 describe("rows of the tree", () => {
@@ -62,7 +62,7 @@ describe("rows of the tree", () => {
         structure: [9, 0, 8, 1, 3, 2, 0, 0, 0],
         ops: nodes().ops.map((own, i) => ops[i] ?? own),
       };
-      const rows = new Rows(buildTree(others, ""), { sort: "name", fold: true, kept: null });
+      const rows = new Rows(buildTree(others, ""), { sort: "name", fold: true, visible: null });
       return names(rows.visible(({ depth }) => depth < 3)).slice(2, -1);
     };
     expect(folded([3, 0, 3, 10, 9])).toEqual(["Head", "Layer[0..1]"]);
@@ -79,8 +79,8 @@ describe("rows of the tree", () => {
   });
 
   it("are filtered by path with the levels above, and what lies below", () => {
-    const kept = keep(tree, pathMatcher("Layer[1]"));
-    expect(names(rowsWith({ kept }).visible(() => true))).toEqual(["/", "Net", "Layer[1]", "conv_1"]);
+    const visible = keep(tree, pathMatcher("Layer[1]"));
+    expect(names(rowsWith({ visible: visible }).visible(() => true))).toEqual(["/", "Net", "Layer[1]", "conv_1"]);
   });
 
   it("know how many levels there are, and how many fill a screen", () => {
@@ -93,7 +93,7 @@ describe("rows of the tree", () => {
 
   it("say how many children were not sent", () => {
     const cut = { ...nodes(), children: [1, 0, 5, 1, 1, 1, 0, 0, 0] };
-    const rows = new Rows(buildTree(cut, ""), { sort: "", fold: false, kept: null });
+    const rows = new Rows(buildTree(cut, ""), { sort: "", fold: false, visible: null });
     expect(rows.find("/Net/")?.missing).toBe(2);
   });
 
@@ -141,7 +141,7 @@ describe("causes", () => {
     { cause: "tf32_off", label: "TF32 is off", kernel_ns: of({ 0: 70, 2: 70, 3: 5, 5: 60, 8: 60, 4: 5, 6: 5, 7: 5 }), ops: of({ 0: 3, 2: 3, 3: 1, 4: 1, 5: 1, 6: 1, 7: 1, 8: 1 }) },
     { cause: "layout", label: "Layout", kernel_ns: of({ 0: 20, 2: 20, 3: 10, 4: 10, 6: 10, 7: 10 }), ops: of({ 0: 2, 2: 2, 3: 1, 4: 1, 6: 1, 7: 1 }) },
   ]; // prettier-ignore
-  const limited = new Rows(buildTree(nodes(), "", causes), { sort: "-limited", fold: true, kept: null });
+  const limited = new Rows(buildTree(nodes(), "", causes), { sort: "-limited", fold: true, visible: null });
 
   it("of a fold are the sums of its members, that with the most time first", () => {
     const fold = limited.visible(() => true).find(({ name }) => name === "Layer[0..1]");
@@ -172,7 +172,7 @@ describe("what is not known of matrix units", () => {
         },
         "",
       ),
-      { sort: "-gpu_time_ns", fold: false, kept: null },
+      { sort: "-gpu_time_ns", fold: false, visible: null },
     ).rowOf(8);
 
   it("is no share of 0", () => {

@@ -87,33 +87,33 @@ export interface RowOptions {
   /** Fold repeated siblings. */
   fold: boolean;
   /** What the filter leaves; null without one. */
-  kept: Kept | null;
+  visible: Filtered | null;
 }
 
 /** For each node, whether it matches, contains a match, or is below one. */
-export interface Kept {
+export interface Filtered {
   matches: Uint8Array;
   above: Uint8Array;
   below: Uint8Array;
 }
 
-export function keep(tree: Tree, matches: (path: string) => boolean): Kept {
+export function keep(tree: Tree, matches: (path: string) => boolean): Filtered {
   const count = tree.nodes.name.length;
-  const kept = { matches: new Uint8Array(count), above: new Uint8Array(count), below: new Uint8Array(count) };
+  const visible = { matches: new Uint8Array(count), above: new Uint8Array(count), below: new Uint8Array(count) };
   const { parent: parents, name, op_id: op } = tree.nodes;
   const paths: string[] = [];
   for (let node = 0; node < count; node += 1) {
     const parent = at(parents, node);
-    if (parent >= 0 && ((kept.matches[parent] ?? 0) | (kept.below[parent] ?? 0)) !== 0) kept.below[node] = 1;
+    if (parent >= 0 && ((visible.matches[parent] ?? 0) | (visible.below[parent] ?? 0)) !== 0) visible.below[node] = 1;
     // A parent stands before its children: walking up from each of thousands would take longer than all else.
     const path =
       parent < 0 ? pathOf(tree, node) : `${at(paths, parent)}${at(name, node)}${at(op, node) === null ? "/" : ""}`;
     paths.push(path);
     if (!matches(path)) continue;
-    kept.matches[node] = 1;
-    for (let up = parent; up >= 0 && kept.above[up] === 0; up = at(tree.nodes.parent, up)) kept.above[up] = 1;
+    visible.matches[node] = 1;
+    for (let up = parent; up >= 0 && visible.above[up] === 0; up = at(tree.nodes.parent, up)) visible.above[up] = 1;
   }
-  return kept;
+  return visible;
 }
 
 /** Ops of the smaller of two groups over those of the larger, from which on they count as repeated. */
@@ -151,13 +151,13 @@ export class Rows {
 
   /** Whether there is a match of the filter below the row. */
   holdsMatch(row: TreeRow): boolean {
-    const { kept } = this.options;
-    return kept !== null && row.members.some((node) => kept.above[node] === 1);
+    const { visible: visible } = this.options;
+    return visible !== null && row.members.some((node) => visible.above[node] === 1);
   }
 
   isMatch(row: TreeRow): boolean {
-    const { kept } = this.options;
-    return kept !== null && row.members.some((node) => kept.matches[node] === 1);
+    const { visible: visible } = this.options;
+    return visible !== null && row.members.some((node) => visible.matches[node] === 1);
   }
 
   /** The row of that key, with folded ones unfolded as needed: none where it is not in the tree. */
@@ -174,13 +174,13 @@ export class Rows {
   rowOf(node: number): TreeRow | null {
     const chain: number[] = [];
     for (let i = node; i >= 0; i = at(this.tree.nodes.parent, i)) chain.unshift(i);
-    let found: TreeRow | null = null;
+    let deepest: TreeRow | null = null;
     for (const each of chain) {
-      const rows: readonly TreeRow[] = found === null ? this.roots : this.below(found);
+      const rows: readonly TreeRow[] = deepest === null ? this.roots : this.below(deepest);
       // A group that is one row with the only group in it has no row of its own.
-      found = rows.find(({ members }) => members.includes(each)) ?? found;
+      deepest = rows.find(({ members }) => members.includes(each)) ?? deepest;
     }
-    return found?.members.includes(node) === true ? found : null;
+    return deepest?.members.includes(node) === true ? deepest : null;
   }
 
   /** All rows on screen, from the top down. */
@@ -214,11 +214,13 @@ export class Rows {
   }
 
   #grouped(nodes: readonly number[]): number[][] {
-    const { fold, kept } = this.options;
+    const { fold, visible: visible } = this.options;
     const left =
-      kept === null
+      visible === null
         ? nodes
-        : nodes.filter((node) => ((kept.matches[node] ?? 0) | (kept.above[node] ?? 0) | (kept.below[node] ?? 0)) !== 0);
+        : nodes.filter(
+            (node) => ((visible.matches[node] ?? 0) | (visible.above[node] ?? 0) | (visible.below[node] ?? 0)) !== 0,
+          );
     return fold ? this.#folded(left) : left.map((node) => [node]);
   }
 

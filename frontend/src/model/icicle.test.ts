@@ -4,7 +4,7 @@ import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { icicleParts } from "./icicle";
 
-const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: false, kept: null });
+const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: false, visible: null });
 const parts = (narrowest: number) => icicleParts(rows, rows.roots, "gpu_time_ns", narrowest);
 
 it("draws each child below its parent, as wide as its share, the longest first", () => {

@@ -40,10 +40,10 @@ export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key:
 /** The classes that occur at all, for the legend. */
 export function classesIn(rows: readonly IterationRow[]): BarClass[] {
   const known = rows.find(({ parts }) => parts !== null);
-  const found: BarClass[] = (known === undefined ? [] : classesOf(known)).filter((key) =>
+  const classes: BarClass[] = (known === undefined ? [] : classesOf(known)).filter((key) =>
     rows.some(({ profiled, parts }) => profiled && (parts?.[key] ?? 0) > 0),
   );
-  return rows.some(({ profiled }) => !profiled) ? [...found, "outside"] : found;
+  return rows.some(({ profiled }) => !profiled) ? [...classes, "outside"] : classes;
 }
 
 export interface BarLayout {
@@ -155,12 +155,12 @@ export function medianIteration(rows: readonly IterationRow[]): string {
 /** The bars with the parts of the diagnosis in place of DLProf's classes; null where these do not add up to each bar. */
 export function withParts<Row extends IterationRow>(
   rows: readonly Row[],
-  told: PartsByIteration,
+  diagnosed: PartsByIteration,
 ): SplitRow<Row>[] | null {
   const split = rows.map((row) => {
     const parts = Object.fromEntries(PARTS.map(({ key }) => [key, 0])) as Record<DiagnosedPart, number>;
     for (let number = row.iteration; number <= row.stop_iteration; number++)
-      for (const { key } of PARTS) parts[key] += told.get(number)?.[key] ?? 0;
+      for (const { key } of PARTS) parts[key] += diagnosed.get(number)?.[key] ?? 0;
     return { row, parts };
   });
   const addUp = split.every(

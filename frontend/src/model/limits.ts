@@ -18,8 +18,8 @@ export function limitSegments(
   whole: number,
   unit: string,
 ): StepSegment[] {
-  const told = limits.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
-  const all = whole > told ? [...limits, { limit: "rest", kernel_ns: whole - told }] : limits;
+  const known = limits.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+  const all = whole > known ? [...limits, { limit: "rest", kernel_ns: whole - known }] : limits;
   return all.map(({ limit, kernel_ns: ns }): StepSegment => {
     if (limit === "matrix_unit")
       return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), dark: true, about: "" };

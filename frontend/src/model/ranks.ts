@@ -26,12 +26,12 @@ export function decodeCells({ cells, unit_ns: unit, unknown }: JobCells): Float6
   const text = atob(cells);
   const bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
   const view = new DataView(bytes.buffer);
-  const found = new Float64Array(bytes.length / 4);
-  for (let place = 0; place < found.length; place += 1) {
+  const values = new Float64Array(bytes.length / 4);
+  for (let place = 0; place < values.length; place += 1) {
     const value = view.getUint32(place * 4, true);
-    found[place] = value === unknown ? NaN : value * unit;
+    values[place] = value === unknown ? NaN : value * unit;
   }
-  return found;
+  return values;
 }
 
 const stageAxis = (job: RankJob): number => job.dimensions.findIndex(({ kind }) => kind === "pp");

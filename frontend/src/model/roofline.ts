@@ -159,9 +159,9 @@ export const along = (value: number, { from, to }: Axis): number => (Math.log10(
 /** The powers of ten of an axis, with gaps where there are too many. */
 export function decades({ from, to }: Axis, most: number): number[] {
   const step = Math.max(Math.ceil((to - from) / most), 1);
-  const found: number[] = [];
-  for (let power = from; power <= to; power += step) found.push(10 ** power);
-  return found;
+  const powers: number[] = [];
+  for (let power = from; power <= to; power += step) powers.push(10 ** power);
+  return powers;
 }
 
 const LARGEST = 18;
@@ -270,8 +270,8 @@ export const distance = ({ x, y }: Place, { from, to, y: base }: Label): number 
 
 /** In how many of its places a text is crossed by a roof. */
 function crossings({ from, to, y: base }: Label, roofHeights: (x: number) => readonly number[]): number {
-  let found = 0;
+  let powers = 0;
   for (let x = from; x <= to; x += LABEL_LETTER)
-    if (roofHeights(x).some((height) => height > base - 11 && height < base + 3)) found += 1;
-  return found;
+    if (roofHeights(x).some((height) => height > base - 11 && height < base + 3)) powers += 1;
+  return powers;
 }

@@ -4,9 +4,9 @@ import { nodes } from "../testing/tree";
 import { buildTree, Rows, type TreeRow } from "./group_tree";
 import { boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
 
-const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, kept: null });
+const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, visible: null });
 
-const found = (key: string): TreeRow => {
+const rowAt = (key: string): TreeRow => {
   const row = rows.find(key);
   if (row === null) throw new Error(key);
   return row;
@@ -14,11 +14,11 @@ const found = (key: string): TreeRow => {
 
 it("colours a row by each question", () => {
   const all = colourings("Tensor Core", true);
-  const of = (key: string) => Object.values(all).map((colouring) => colouring.of(found(key)));
+  const of = (key: string) => Object.values(all).map((colouring) => colouring.of(rowAt(key)));
   expect(of("/")).toEqual(["mid", "cool", "gainMid", "gainMid"]);
   expect(of("/Net/Layer[0]~/")).toEqual(["high", "cool", "gainMid", "gainMid"]);
   expect(of("/Net/Head/")[0]).toBe("low");
-  expect(boundOf(found("/"))).toBe("memory");
+  expect(boundOf(rowAt("/"))).toBe("memory");
   expect(Object.keys(colourings("Tensor Core", false))).toEqual(["cores", "host"]);
 });
 

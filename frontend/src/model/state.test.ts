@@ -8,7 +8,7 @@ import {
   readTableState,
   sortDirection,
   tableChanges,
-  chosenColumns,
+  pickedColumns,
   withoutGpu,
 } from "./table_state";
 import { arriving, forOtherProfile, readHash, wholeNumber, withValues, writeHash } from "./url_state";
@@ -126,9 +126,9 @@ describe("order and columns", () => {
 
   it("shows the columns that were chosen in the table's order, and those of the view where none is known", () => {
     const columns = [column("a", "text"), column("b", "text", true), column("c", "text")];
-    expect(chosenColumns(columns, ["b", "gone", "a"])?.map(({ key }) => key)).toEqual(["a", "b"]);
-    expect(chosenColumns(columns, [])).toBeNull();
-    expect(chosenColumns(columns, ["gone"])).toBeNull();
+    expect(pickedColumns(columns, ["b", "gone", "a"])?.map(({ key }) => key)).toEqual(["a", "b"]);
+    expect(pickedColumns(columns, [])).toBeNull();
+    expect(pickedColumns(columns, ["gone"])).toBeNull();
   });
 });
 

@@ -141,9 +141,9 @@ export const foldable = (
 export const forgotten = (name: string): Record<string, null> => ({ [`${name}.page`]: null, [`${name}.row`]: null });
 
 /** Those of the columns that the user chose, in the table's own order; null where none of them is known here. */
-export function chosenColumns(columns: readonly Column[], keys: readonly string[]): Column[] | null {
-  const chosen = columns.filter(({ key }) => keys.includes(key));
-  return chosen.length > 0 ? chosen : null;
+export function pickedColumns(columns: readonly Column[], keys: readonly string[]): Column[] | null {
+  const selected = columns.filter(({ key }) => keys.includes(key));
+  return selected.length > 0 ? selected : null;
 }
 
 /** The pages to offer: first, last, the current one and its neighbours; `null` stands for a gap. Pages count from 0. */

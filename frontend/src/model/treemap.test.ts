@@ -11,7 +11,7 @@ it("fills the place with areas in proportion, nearly square", () => {
 });
 
 it("puts children within their parent, and counts what has no time", () => {
-  const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: false, kept: null });
+  const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: false, visible: null });
   const { boxes, withoutTime } = treemap(rows, "gpu_time_ns", 600, 400);
   expect(withoutTime).toBe(0);
   const [net, head] = ["/Net/", "/Net/Head/"].map((key) => boxes.find(({ row }) => row.key === key));

@@ -70,7 +70,7 @@ export function squarified(values: readonly number[], place: Place): Place[] {
   if (whole <= 0) return [];
   const scale = (place.width * place.height) / whole;
   const areas = values.map((value) => value * scale);
-  const found: Place[] = [];
+  const places: Place[] = [];
   let { x, y, width, height } = place;
   for (let from = 0; from < areas.length;) {
     const side = Math.max(Math.min(width, height), 1e-9);
@@ -86,7 +86,7 @@ export function squarified(values: readonly number[], place: Place): Place[] {
     let at = 0;
     for (let i = from; i < to; i += 1) {
       const long = (areas[i] ?? 0) / Math.max(deep, 1e-9);
-      found.push(
+      places.push(
         width >= height ? { x, y: y + at, width: deep, height: long } : { x: x + at, y, width: long, height: deep },
       );
       at += long;
@@ -95,7 +95,7 @@ export function squarified(values: readonly number[], place: Place): Place[] {
     else [y, height] = [y + deep, height - deep];
     from = to;
   }
-  return found;
+  return places;
 }
 
 /** How far the least square of a strip is from one: the longer side over the shorter. */

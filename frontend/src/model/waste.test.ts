@@ -10,7 +10,7 @@ const rowsOf = (gains: readonly number[], limited: readonly number[]): Rows => {
       ? []
       : [{ cause: "x", label: "FP32 tensors", kernel_ns: [...limited], ops: limited.map(() => 1) }];
   const tree = buildTree({ ...nodes(), gain_ns: [...gains] }, "", causes);
-  return new Rows(tree, { sort: "", fold: true, kept: null });
+  return new Rows(tree, { sort: "", fold: true, visible: null });
 };
 //             /  un Net L0 L1 Head c0 c1 linear
 const SPREAD = [100, 0, 100, 45, 45, 10, 45, 45, 10];

@@ -14,14 +14,14 @@ const ALL = 0.8;
 function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
   const largest = (among: readonly TreeRow[]): TreeRow | null =>
     among.reduce<TreeRow | null>((best, row) => (best === null || value(row) > value(best) ? row : best), null);
-  let found: TreeRow | null = null;
+  let deepest: TreeRow | null = null;
   const whole = rows.roots.reduce((sum, row) => sum + value(row), 0);
   for (let next = largest(rows.roots); next !== null && value(next) > 0;) {
-    if (found !== null && value(next) < MOST * value(found) && value(found) < ALL * whole) break;
-    found = next;
+    if (deepest !== null && value(next) < MOST * value(deepest) && value(deepest) < ALL * whole) break;
+    deepest = next;
     next = next.expandable ? largest(rows.below(next)) : null;
   }
-  return found;
+  return deepest;
 }
 
 export interface Waste {

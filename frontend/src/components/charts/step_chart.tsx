@@ -37,7 +37,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
   const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
   const layout = barLayout(iterations.length, plotWidth);
   const step = labelStep(iterations.length, plotWidth / 44);
-  const told = apart(iterations, top, LABEL / layout.pitch);
+  const labelled = apart(iterations, top, LABEL / layout.pitch);
   const y = (ns: number): number => plotHeight - (Math.min(ns, top) / top) * plotHeight;
   return (
     <div
@@ -69,7 +69,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
                 <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
                 <Stack iteration={each} x={x} width={layout.width} y={y} />
                 {cut && <Break x={x} width={layout.width} y={plotHeight * 0.12} />}
-                {told.has(i) && (
+                {labelled.has(i) && (
                   <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
                   </text>
@@ -94,11 +94,11 @@ export function StepChart({ iterations, to }: StepChartProps) {
 
 /** The cut bars whose lengths can be written above them: the longest first, none nearer to another than `bars`. */
 function apart(iterations: readonly StepIteration[], top: number, bars: number): ReadonlySet<number> {
-  const told = new Set<number>();
+  const labelled = new Set<number>();
   const cut = [...iterations.entries()].filter(([, { wall_ns: wall }]) => wall > top);
   for (const [i] of cut.sort(([, a], [, b]) => b.wall_ns - a.wall_ns))
-    if ([...told].every((other) => Math.abs(other - i) >= bars)) told.add(i);
-  return told;
+    if ([...labelled].every((other) => Math.abs(other - i) >= bars)) labelled.add(i);
+  return labelled;
 }
 
 const tipOf = (each: StepIteration): string =>

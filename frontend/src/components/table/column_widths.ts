@@ -138,12 +138,12 @@ export function useColumnLayout(
     const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);
     return { least: Math.max(shortest, label), whole: Math.max(text, label), ideal: Math.max(text, label) };
   };
-  const sizes = (columns: readonly Column[], kept: readonly string[]): ColumnSize[] =>
+  const sizes = (columns: readonly Column[], fixed: readonly string[]): ColumnSize[] =>
     columns.map((column) => ({
       key: column.key,
       ...sizeOf(column),
       grows: SIZES[column.type].grows === true && filled.current.has(column.key),
-      kept: kept.includes(column.key),
+      fixed: fixed.includes(column.key),
       tier: column.tier,
     }));
   return {

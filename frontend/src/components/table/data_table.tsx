@@ -9,7 +9,7 @@ import { useCauses } from "../../frame/use_causes";
 import { useQuery } from "../../frame/use_query";
 import {
   byDefault,
-  chosenColumns,
+  pickedColumns,
   foldable,
   forUnit,
   forgotten,
@@ -137,12 +137,12 @@ export function DataTable(props: DataTableProps) {
   const atFirst = byDefault(forUnit(data.columns, scope.matrixUnit), props.first, Object.values(meters));
   const known = scope.onGpu ? atFirst : withoutGpu(atFirst);
   const inView = known.filter(({ hidden }) => !hidden);
-  const chosen = chosenColumns(known, state.columns);
+  const selectedColumns = pickedColumns(known, state.columns);
   const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));
   const needed = [data.sort.replace("-", ""), ...filters];
-  const folded = chosen === null && data.total > FEW_ROWS ? foldable(inView, data, needed) : [];
+  const folded = selectedColumns === null && data.total > FEW_ROWS ? foldable(inView, data, needed) : [];
   const unfolded = inView.filter((column) => !folded.includes(column));
-  const columns = chosen ?? layout.fit(unfolded, needed);
+  const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
   const narrowed = state.search !== "" || filters.length > 0;
@@ -169,11 +169,11 @@ export function DataTable(props: DataTableProps) {
           </button>
         )}
         {/* What a file holds must not depend on how wide the window is. */}
-        <ExportMenu asked={asked} columns={chosen ?? inView} title={title} filtered={data.filtered} />
+        <ExportMenu asked={asked} columns={selectedColumns ?? inView} title={title} filtered={data.filtered} />
         <ColumnMenu
           columns={known}
           shown={columns}
-          chosen={chosen !== null}
+          hasSelection={selectedColumns !== null}
           onChoose={(keys) => change({ columns: keys })}
         />
       </div>

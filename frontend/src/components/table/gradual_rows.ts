@@ -14,7 +14,7 @@ const REST_MS = 100;
 /** A row that is drawn, or one that is waiting and only reserves the space of its cells. */
 export type Row = (waiting: boolean) => VNode;
 
-interface Kept {
+interface DrawnRow {
   drawing: object;
   /** The keys of its cells. */
   shown: string;
@@ -78,18 +78,18 @@ export function useGradualRows(
     return inTurn(step, round.again && taken === 0 ? REST_MS : 0);
   }, [waiting, round, taken]);
 
-  const kept = useRef<Kept[]>([]);
-  kept.current.length = Math.min(kept.current.length, count);
+  const cached = useRef<DrawnRow[]>([]);
+  cached.current.length = Math.min(cached.current.length, count);
   return {
     waiting,
     rowAt: (place, look, draw) => {
-      const before = kept.current[place];
+      const before = cached.current[place];
       const nth = (place - round.first + count) % count;
       const same = before?.drawing === drawing && before.look === look;
       if (!same && nth < due) {
         const row = draw();
         const node = row(false);
-        kept.current[place] = { drawing, shown, look, row, setting, waiting: false, node };
+        cached.current[place] = { drawing, shown, look, row, setting, waiting: false, node };
         return node;
       }
       // Of other columns, it would have to be laid out anew for their widths, and then once more.

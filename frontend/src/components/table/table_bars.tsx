@@ -8,13 +8,13 @@ interface ColumnMenuProps {
   columns: readonly Column[];
   shown: readonly Column[];
   /** Whether `shown` is the user's choice, or what fits. */
-  chosen: boolean;
+  hasSelection: boolean;
   /** The keys of the columns to show; none for those that fit. */
   onChoose: (keys: readonly string[]) => void;
 }
 
 /** Which columns to show: a button that opens a list of boxes to tick. */
-export function ColumnMenu({ columns, shown, chosen, onChoose }: ColumnMenuProps) {
+export function ColumnMenu({ columns, shown, hasSelection: hasSelection, onChoose }: ColumnMenuProps) {
   const { open, setOpen, holder, button, onKeyDown } = useMenu();
   const keys = shown.map(({ key }) => key);
   return (
@@ -29,7 +29,7 @@ export function ColumnMenu({ columns, shown, chosen, onChoose }: ColumnMenuProps
         <fieldset class="menu column-menu">
           <legend class="visually-hidden">Columns to show</legend>
           <div class="column-choices">
-            <button type="button" class="button" disabled={!chosen} onClick={() => onChoose([])}>
+            <button type="button" class="button" disabled={!hasSelection} onClick={() => onChoose([])}>
               As fit
             </button>
             <button type="button" class="button" onClick={() => onChoose(columns.map(({ key }) => key))}>

@@ -9,9 +9,11 @@ import { TimelineStrip } from "./strip";
 export function IterationStrip({ iteration }: { iteration: string }) {
   const { profile, round } = useScope();
   const { data } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
-  const found = data?.iterations.list.find((each) => String(each.iteration) === iteration);
+  const selected = data?.iterations.list.find((each) => String(each.iteration) === iteration);
   const { data: diagnosis, loading } = useDiagnosis();
   const main = diagnosis === null ? null : mainDevice(diagnosis);
-  if (found === undefined || (diagnosis === null && loading)) return null;
-  return <TimelineStrip from={found.start} to={found.stop} device={main === null ? undefined : Number(main[0])} />;
+  if (selected === undefined || (diagnosis === null && loading)) return null;
+  return (
+    <TimelineStrip from={selected.start} to={selected.stop} device={main === null ? undefined : Number(main[0])} />
+  );
 }

@@ -98,20 +98,20 @@ export function Tracks(props: TracksProps) {
     const slack = (2 / Math.max(width, 1)) * (view.to - view.from);
     return { row, item: track.items === undefined ? -1 : itemAt(track.items, time - answer.from, slack), time };
   };
-  const told = (x: number, y: number): string => {
-    const found = hit(x, y);
-    const track = answer?.tracks.find(({ id }) => id === found?.row.track);
-    if (found === null || track?.items === undefined || found.item < 0 || answer === null) return "";
+  const description = (x: number, y: number): string => {
+    const target = hit(x, y);
+    const track = answer?.tracks.find(({ id }) => id === target?.row.track);
+    if (target === null || track?.items === undefined || target.item < 0 || answer === null) return "";
     const { items } = track;
-    const kind = found.row.kind === "idle" ? "device" : found.row.kind;
-    const number = items.class[found.item] ?? 0;
+    const kind = target.row.kind === "idle" ? "device" : target.row.kind;
+    const number = items.class[target.item] ?? 0;
     const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
     const label =
       kind === "device"
         ? (partKinds(matrixUnit).find(({ key }) => key === word)?.label ?? word)
         : word.replaceAll("_", " ");
-    const name = items.name === undefined ? "" : (track.names?.[items.name[found.item] ?? -1] ?? "");
-    return [shortName(name) || label, formatDuration(items.duration[found.item] ?? 0)].join(" · ");
+    const name = items.name === undefined ? "" : (track.names?.[items.name[target.item] ?? -1] ?? "");
+    return [shortName(name) || label, formatDuration(items.duration[target.item] ?? 0)].join(" · ");
   };
 
   const pointers = useRef(new Map<number, { x: number; y: number }>());
@@ -143,7 +143,7 @@ export function Tracks(props: TracksProps) {
     }
     const pressed = press.current;
     if (pressed === null) {
-      const text = told(at.x, at.y);
+      const text = description(at.x, at.y);
       setHover(text === "" ? null : { ...at, text });
       return;
     }
@@ -163,22 +163,22 @@ export function Tracks(props: TracksProps) {
     onPointerCancel(event);
     if (pressed === null || pressed.moved) return;
     const { x, y } = place(event);
-    const found = hit(x, y);
-    const items = answer?.tracks.find(({ id }) => id === found?.row.track)?.items;
-    if (found === null) props.onSelect?.(null);
-    else if (found.row.kind === "idle")
+    const target = hit(x, y);
+    const items = answer?.tracks.find(({ id }) => id === target?.row.track)?.items;
+    if (target === null) props.onSelect?.(null);
+    else if (target.row.kind === "idle")
       props.onSelect?.({
-        device: found.row.device ?? 0,
+        device: target.row.device ?? 0,
         at:
-          found.item >= 0 && items !== undefined && answer !== null
-            ? answer.from + (items.start[found.item] ?? 0)
-            : Math.round(found.time),
+          target.item >= 0 && items !== undefined && answer !== null
+            ? answer.from + (items.start[target.item] ?? 0)
+            : Math.round(target.time),
       });
     else {
-      const number = items?.id?.[found.item];
+      const number = items?.id?.[target.item];
       if (number !== undefined) props.onSelect?.({ item: number });
-      else if (/^(?:queue|device|memory)$/.test(found.row.kind)) props.onSelect?.(null);
-      else props.onPick?.(found.row.track, found.time);
+      else if (/^(?:queue|device|memory)$/.test(target.row.kind)) props.onSelect?.(null);
+      else props.onPick?.(target.row.track, target.time);
     }
   };
   // Of the canvas itself: a listener of Preact's cannot keep the page from scrolling.

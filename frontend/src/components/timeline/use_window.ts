@@ -7,7 +7,7 @@ import { asApiError } from "../../frame/use_query";
 import type { TimelineWindow } from "../../api/types";
 import type { View } from "../../model/timeline";
 
-const KEPT = 8;
+const MAX_ANSWERS = 8;
 const PAUSE_MS = 70;
 /** Tracks that are asked for at once: the server takes 64, and tells less of each the more there are. */
 const AT_ONCE = 32;
@@ -30,15 +30,15 @@ export function useWindow(
   tracks: readonly number[],
 ): Loaded {
   const [loaded, setLoaded] = useState<Loaded>({ answer: null, error: null });
-  const kept = useRef<{ key: string; answers: TimelineWindow[] }>({ key: "", answers: [] });
+  const cache = useRef<{ key: string; answers: TimelineWindow[] }>({ key: "", answers: [] });
   const wanted = tracks.join(",");
   const key = `${profile} ${round} ${wanted} ${width}`;
   const { from, to } = view;
   const { from: first, to: last } = whole;
   useEffect(() => {
     if (wanted === "" || width < 1) return undefined;
-    if (kept.current.key !== key) kept.current = { key, answers: [] };
-    const known = kept.current.answers.find((answer) => serves(answer, { from, to }));
+    if (cache.current.key !== key) cache.current = { key, answers: [] };
+    const known = cache.current.answers.find((answer) => serves(answer, { from, to }));
     if (known !== undefined) {
       setLoaded({ answer: known, error: null });
       return undefined;
@@ -64,7 +64,7 @@ export function useWindow(
               parts: Object.assign({}, ...answers.map(({ parts }) => parts)) as TimelineWindow["parts"],
               tracks: answers.flatMap(({ tracks }) => tracks),
             };
-            kept.current.answers = [answer, ...kept.current.answers].slice(0, KEPT);
+            cache.current.answers = [answer, ...cache.current.answers].slice(0, MAX_ANSWERS);
             if (!abort.signal.aborted) setLoaded({ answer, error: null });
           },
           (error: unknown) => {
@@ -72,7 +72,7 @@ export function useWindow(
           },
         );
       },
-      kept.current.answers.length === 0 ? 0 : PAUSE_MS,
+      cache.current.answers.length === 0 ? 0 : PAUSE_MS,
     );
     return () => {
       clearTimeout(timer);

@@ -16,7 +16,7 @@ import {
 } from "../../model/tree_values";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
-import { useKept } from "../use_kept";
+import { useCached } from "../use_cached";
 import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
 
@@ -42,7 +42,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
     () => icicleParts(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)),
     [rows, by, width],
   );
-  const keep = useKept([boxes, width, matrixUnit, colouring.label]);
+  const keep = useCached([boxes, width, matrixUnit, colouring.label]);
   const chain = new Set(chainOf(selected));
   const deepest = [...boxes, ...rests].reduce((most, { depth }) => Math.max(most, depth), 0);
   const height = (deepest + 1) * ROW + 2;

@@ -120,12 +120,12 @@ const WHOLE_NAME = 340;
 
 /** What the tree is read for stays however narrow the page is, and so does what it is sorted by. */
 export function fittingColumns(columns: readonly TreeColumn[], sort: string, available: number): TreeColumn[] {
-  const kept = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
+  const fixed = new Set(["name", "gpu_time_ns", sort.replace(/^-/, "")]);
   const shown = fitting(
     columns.map(({ key, tier = 0 }) => {
       const width = widthOf(key, available);
       const whole = key === "name" ? Math.max(width, WHOLE_NAME) : width;
-      return { key, least: width, whole, ideal: whole, grows: key === "name", kept: kept.has(key), tier };
+      return { key, least: width, whole, ideal: whole, grows: key === "name", fixed: fixed.has(key), tier };
     }),
     available,
   );

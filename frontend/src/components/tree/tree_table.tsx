@@ -13,7 +13,7 @@ import { changeOf, changesOf } from "../../model/comparison";
 import { shortUnit } from "../../model/resources";
 import { chainOf, isRated, nothingShown, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
-import { useKept } from "../use_kept";
+import { useCached } from "../use_cached";
 import { barOf, NameCell, ValueCell } from "./tree_cells";
 import { columnsFor, fittingColumns, isTime, nextSort, widthOf } from "./tree_columns";
 import type { GroupTree } from "./use_group_tree";
@@ -48,7 +48,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   );
   const current = useRef(tree);
   current.current = tree;
-  const keep = useKept([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
+  const keep = useCached([tree.unordered, matrixUnit, changes, columns.map(({ key }) => key).join(" ")]);
   const chain = new Set(chainOf(tree.selected));
   const focused = Math.max(
     shown.findIndex(({ key }) => key === (focus ?? tree.selected?.key)),

@@ -64,8 +64,8 @@ export function useGroupTree(
   const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
   const unordered = useMemo(() => {
     if (tree === null) return null;
-    const kept = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
-    return new Rows(tree, { sort: "", fold, kept });
+    const visible = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
+    return new Rows(tree, { sort: "", fold, visible: visible });
   }, [tree, filter, fold]);
   const rows = useMemo(() => unordered?.inOrder(sort) ?? null, [unordered, sort]);
   const opened = useMemo(

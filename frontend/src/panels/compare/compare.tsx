@@ -116,30 +116,30 @@ export function Compare() {
         </button>
       </ErrorBox>
     );
-  return <Shown found={query.data} baseline={baseline} />;
+  return <Shown comparison={query.data} baseline={baseline} />;
 }
 
-function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline }) {
+function Shown({ comparison: comparison, baseline }: { comparison: CompareResponse; baseline: Baseline }) {
   const url = useUrl();
   const tab = chosenOf(TABS, url["compare.tab"]);
   const row = url["compare.row"] ?? "";
-  const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[found.per];
+  const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[comparison.per];
   return (
     <div class="stacked">
-      <Head found={found} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
+      <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
       <Panel
         title={`From A to B, per ${unit}`}
         about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
       >
-        <Waterfall found={found} onSelect={narrow} />
+        <Waterfall comparison={comparison} onSelect={narrow} />
       </Panel>
       <Panel
         title="Accumulated Change in Program Order"
         about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
       >
-        <OrderChart found={found} />
+        <OrderChart comparison={comparison} />
       </Panel>
-      <IterationDots found={found} />
+      <IterationDots comparison={comparison} />
       <Choice
         label="Show"
         shown
@@ -147,9 +147,9 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
         value={tab}
         to={(id) => ({ "compare.tab": id === "ops" ? null : id })}
       />
-      {tab === "modules" && <ModuleIcicle modules={found.modules} />}
+      {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
       <DataTable key={tab} {...TABLES[tab]} links={baselineLinks(baseline)} selectable={tab === "ops"} pageSize={25} />
-      {tab === "ops" && <Noise found={found} />}
+      {tab === "ops" && <Noise comparison={comparison} />}
       {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
       <Series />
     </div>
@@ -160,8 +160,8 @@ function Shown({ found, baseline }: { found: CompareResponse; baseline: Baseline
 const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
 
 /** How many rows chance alone would mark. */
-function Noise({ found }: { found: CompareResponse }) {
-  const { tested_rows: tested, changed_rows: changed } = found;
+function Noise({ comparison: comparison }: { comparison: CompareResponse }) {
+  const { tested_rows: tested, changed_rows: changed } = comparison;
   if (tested === 0)
     return (
       <p class="muted">No row could be tested for noise: that takes four iterations of each side that call the op.</p>
@@ -171,7 +171,7 @@ function Noise({ found }: { found: CompareResponse }) {
     <p class="muted">
       {formatCount(changed)} of {formatCount(tested)} tested rows changed by more than noise.
       {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`} Ops without GPU time on
-      either side: {formatCount(found.ops_without_gpu_time)}, which are not listed.
+      either side: {formatCount(comparison.ops_without_gpu_time)}, which are not listed.
     </p>
   );
 }

@@ -21,13 +21,13 @@ const WORDS = {
 } as const;
 
 interface HeadProps {
-  found: CompareResponse;
+  comparison: CompareResponse;
   baseline: Baseline;
   swap: () => void;
 }
 
-export function Head({ found, baseline, swap }: HeadProps) {
-  const { a, b, change_ns: change } = found;
+export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
+  const { a, b, change_ns: change } = comparison;
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
@@ -35,13 +35,13 @@ export function Head({ found, baseline, swap }: HeadProps) {
   return (
     <section class="panel compare-head" aria-label="Verdict">
       <div class="compare-cards">
-        <SideCard letter="A" side={a} run={runOf(baseline.base)} per={found.per}>
+        <SideCard letter="A" side={a} run={runOf(baseline.base)} per={comparison.per}>
           <BaselineIterations base={baseline.base} shown={a.aggregation} />
         </SideCard>
         <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
           <Icon name="swap" />
         </button>
-        <SideCard letter="B" side={b} run={runOf(profile)} per={found.per} />
+        <SideCard letter="B" side={b} run={runOf(profile)} per={comparison.per} />
         <div class={`compare-change ${directionOf(change)}`}>
           <span class="compare-big number">
             {arrowOf(change)} {signedDuration(change)}
@@ -50,17 +50,17 @@ export function Head({ found, baseline, swap }: HeadProps) {
         </div>
       </div>
       <p class="compare-verdict">
-        <strong class={`compare-word word-${found.verdict}`}>{WORDS[found.verdict]}</strong>{" "}
-        <Sentence text={withoutWord(found.headline)} />
+        <strong class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</strong>{" "}
+        <Sentence text={withoutWord(comparison.headline)} />
       </p>
-      {found.details !== "" && (
+      {comparison.details !== "" && (
         <p>
-          <Sentence text={found.details} />
+          <Sentence text={comparison.details} />
         </p>
       )}
-      {found.comparability.length > 0 && (
+      {comparison.comparability.length > 0 && (
         <ul class="compare-notes muted">
-          {found.comparability.map((sentence) => (
+          {comparison.comparability.map((sentence) => (
             <li key={sentence}>
               <Sentence text={sentence} />
             </li>

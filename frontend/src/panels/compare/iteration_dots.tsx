@@ -9,19 +9,19 @@ const HEIGHT = 150;
 const PAD = 10;
 const LEFT = 64;
 
-export function IterationDots({ found }: { found: CompareResponse }) {
-  const wall = found.per === "iteration";
-  const measure = found.measures[wall ? "iteration_time" : "kernel_time"];
+export function IterationDots({ comparison: comparison }: { comparison: CompareResponse }) {
+  const wall = comparison.per === "iteration";
+  const measure = comparison.measures[wall ? "iteration_time" : "kernel_time"];
   const values = (side: CompareSamples): number[] =>
     (wall ? side.iteration_ns : side.kernel_ns).filter((ns): ns is number => ns !== null);
-  const sides = [values(found.iterations.a), values(found.iterations.b)] as const;
+  const sides = [values(comparison.iterations.a), values(comparison.iterations.b)] as const;
   if (sides[0].length + sides[1].length < 3) return null;
   return (
     <Panel
       title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
       about="Each dot is an iteration, the line the median. The interval is of the ratio of B to A, by the test of Mann and Whitney; it assumes nothing about how times are distributed."
     >
-      <Dots sides={sides} names={[found.iterations.a.iteration, found.iterations.b.iteration]} />
+      <Dots sides={sides} names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]} />
       <p class="muted">{interval(measure)}</p>
     </Panel>
   );

@@ -19,13 +19,13 @@ const LETTER = 6.2;
 /** More rows are folded unasked, where they repeat. */
 const MANY = 200;
 
-export function OrderChart({ found }: { found: CompareResponse }) {
+export function OrderChart({ comparison: comparison }: { comparison: CompareResponse }) {
   const [measure, width] = useWidth(800);
   const [active, setActive] = useState<number | null>(null);
   const [dragged, setDragged] = useState<[number, number] | null>(null);
   const range = useUrl()["compare.where.position"];
   const asked = useUrl()["compare.fold"];
-  const [rows, folded] = useMemo(() => [programOrder(found, false), programOrder(found, true)], [found]);
+  const [rows, folded] = useMemo(() => [programOrder(comparison, false), programOrder(comparison, true)], [comparison]);
   const repeats = 2 * folded.name.length <= rows.name.length;
   const folds = repeats && (asked ?? (rows.name.length > MANY ? "on" : "off")) === "on";
   const order = folds ? folded : rows;

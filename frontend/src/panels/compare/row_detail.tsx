@@ -20,27 +20,27 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
     scopeKey(scope, "compare_row", baseline.base, baseline.aggregation, row),
     (signal) => fetchCompareRow(scope, baseline, row, signal),
   );
-  const found = query.data;
-  if (found === null)
+  const detail = query.data;
+  if (detail === null)
     return query.error === null ? <Loading what="the row" /> : <ErrorBox error={query.error} retry={query.reload} />;
   return (
-    <Panel title={found.name}>
+    <Panel title={detail.name}>
       <p>
-        {signedDuration(found.change_ns)}
-        {found.work_ns !== null &&
-          found.work_ns !== 0 &&
-          found.speed_ns !== null &&
-          `: ${signedDuration(found.work_ns)} from the number of calls, ${signedDuration(found.speed_ns)} from their speed`}
-        {found.interval !== null &&
-          ` (95 % sure: ${signedShare(found.interval[0] - 1) || "0 %"} to ${signedShare(found.interval[1] - 1) || "0 %"}, ${found.is_changed ? "more than noise" : "may be noise"})`}
-        .{found.matched_by !== null && <span class="muted"> Matched by {found.matched_by}.</span>}
+        {signedDuration(detail.change_ns)}
+        {detail.work_ns !== null &&
+          detail.work_ns !== 0 &&
+          detail.speed_ns !== null &&
+          `: ${signedDuration(detail.work_ns)} from the number of calls, ${signedDuration(detail.speed_ns)} from their speed`}
+        {detail.interval !== null &&
+          ` (95 % sure: ${signedShare(detail.interval[0] - 1) || "0 %"} to ${signedShare(detail.interval[1] - 1) || "0 %"}, ${detail.is_changed ? "more than noise" : "may be noise"})`}
+        .{detail.matched_by !== null && <span class="muted"> Matched by {detail.matched_by}.</span>}
       </p>
       <div class="row-sides">
         <Side
           letter="A"
-          ns={found.a_ns}
-          calls={found.a_calls}
-          side={found.a}
+          ns={detail.a_ns}
+          calls={detail.a_calls}
+          side={detail.a}
           profile={{
             profile: baseline.base,
             aggregation: baseline.aggregation === "" ? null : Number(baseline.aggregation),
@@ -49,9 +49,9 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
         />
         <Side
           letter="B"
-          ns={found.b_ns}
-          calls={found.b_calls}
-          side={found.b}
+          ns={detail.b_ns}
+          calls={detail.b_calls}
+          side={detail.b}
           profile={{ profile: scope.profile, aggregation: scope.aggregation }}
           to={(op) => showingOp("ops", op)}
         />

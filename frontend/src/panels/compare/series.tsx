@@ -22,7 +22,7 @@ const LEFT = 70;
 const PAD = 14;
 
 /** The profiles of a series: those that are imported and that the search finds, the latest ones. */
-function chosen(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
+function comparable(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
   return searchProfiles(profiles, search)
     .filter(({ state }) => state === "ready")
     .sort((x, y) => (x.captured_at ?? 0) - (y.captured_at ?? 0))
@@ -34,8 +34,8 @@ export function Series() {
   const url = useUrl();
   const search = url["series.search"] ?? "";
   const open = url.series === "on";
-  const found = chosen(profiles, search);
-  const ids = found.map(({ id }) => id);
+  const series = comparable(profiles, search);
+  const ids = series.map(({ id }) => id);
   const query = useQuery<SeriesResponse>(open && ids.length > 1 ? JSON.stringify(["series", ids]) : null, (signal) =>
     fetchSeries(ids, signal),
   );
@@ -73,7 +73,7 @@ export function Series() {
       {query.data === null ? (
         query.error === null && ids.length > 1 && <Loading what="the series" />
       ) : (
-        <Line found={query.data} profiles={profiles} />
+        <Line series={query.data} profiles={profiles} />
       )}
     </Panel>
   );
@@ -86,16 +86,16 @@ const colourAt = (place: number, count: number): string =>
   place === count - 1 ? "var(--c-outside)" : `var(--series-${place + 1})`;
 
 interface OpTypesProps {
-  found: SeriesResponse;
+  series: SeriesResponse;
   x: (place: number) => number;
   width: number;
   bar: number;
 }
 
 /** The kernel time of each run by op type, below its median. */
-function OpTypes({ found, x, width, bar }: OpTypesProps) {
-  const names = [...found.op_types, "other"];
-  const sums = found.runs.map(({ op_type_ns: times }) => times.reduce((sum, ns) => sum + ns, 0));
+function OpTypes({ series: series, x, width, bar }: OpTypesProps) {
+  const names = [...series.op_types, "other"];
+  const sums = series.runs.map(({ op_type_ns: times }) => times.reduce((sum, ns) => sum + ns, 0));
   const most = Math.max(...sums, 1);
   const y = (ns: number): number => PAD + (1 - ns / most) * (STACK_HEIGHT - PAD);
   return (
@@ -107,7 +107,7 @@ function OpTypes({ found, x, width, bar }: OpTypesProps) {
             {formatDuration(ns)}
           </text>
         ))}
-        {found.runs.map((run, place) => {
+        {series.runs.map((run, place) => {
           let below = 0;
           const tip = [run.name, ...run.op_type_ns.map((ns, i) => `${names[i] ?? ""} ${formatDuration(ns)}`)];
           return (
@@ -141,10 +141,10 @@ function OpTypes({ found, x, width, bar }: OpTypesProps) {
   );
 }
 
-function Line({ found, profiles }: { found: SeriesResponse; profiles: readonly ProfileEntry[] }) {
+function Line({ series: series, profiles }: { series: SeriesResponse; profiles: readonly ProfileEntry[] }) {
   const [measure, width] = useWidth(800);
   const theme = useContext(ThemeContext);
-  const { runs, regression } = found;
+  const { runs, regression } = series;
   const ends = runs.flatMap(({ value }) =>
     value === null ? [] : [value.median, value.low ?? value.median, value.high ?? value.median],
   );
@@ -220,9 +220,9 @@ function Line({ found, profiles }: { found: SeriesResponse; profiles: readonly P
           );
         })}
       </svg>
-      <OpTypes found={found} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
+      <OpTypes series={series} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
       <p class="muted">
-        Median {found.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
+        Median {series.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
         {formatCounted(runs.length, "run")}.{" "}
         {regression === null
           ? "None became slower by more than noise."

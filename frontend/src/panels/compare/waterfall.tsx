@@ -10,15 +10,15 @@ const LEFT = 190;
 const RIGHT = 96;
 
 interface WaterfallProps {
-  found: CompareResponse;
+  comparison: CompareResponse;
   onSelect: (label: string, part: string) => void;
 }
 
-export function Waterfall({ found, onSelect }: WaterfallProps) {
+export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) {
   const [measure, width] = useWidth(800);
   const row = useOneStop<HTMLUListElement>();
-  const steps = waterfall(found);
-  const same = unchanged(found);
+  const steps = waterfall(comparison);
+  const same = unchanged(comparison);
   const [low, high] = waterfallAxis(steps);
   const left = Math.min(LEFT, Math.max(width * 0.25, 120));
   const room = Math.max(width - left - RIGHT, 40);

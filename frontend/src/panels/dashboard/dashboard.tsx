@@ -17,14 +17,14 @@ import { WhereTimeGoes } from "./where_time_goes";
 const DlprofPanels = lazyView("DLProf's panels", async () => (await import("./dlprof_panels")).DlprofPanels);
 
 export function Dashboard({ data }: { data: DashboardResponse }) {
-  const { data: found, loading } = useDiagnosis();
-  const diagnosis = found === null || found.devices.length === 0 ? null : found;
+  const { data: answer, loading } = useDiagnosis();
+  const diagnosis = answer === null || answer.devices.length === 0 ? null : answer;
   const step = useMemo(() => (diagnosis === null ? stepWithout(data) : stepOf(diagnosis, data)), [diagnosis, data]);
   // A snapshot tells of memory alone: pictures of time would be empty.
   const ofMemory = data.memory !== null && !hasGpuWork(data) && !hasOps(data);
   return (
     <div class="dashboard">
-      {found === null && loading ? (
+      {answer === null && loading ? (
         <AnswerToCome />
       ) : (
         <>
@@ -32,7 +32,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
             data={data}
             diagnosis={diagnosis}
             step={ofMemory ? null : step}
-            memory={data.memory === null ? "" : (found?.headline ?? "")}
+            memory={data.memory === null ? "" : (answer?.headline ?? "")}
           />
           {!ofMemory && (
             <>

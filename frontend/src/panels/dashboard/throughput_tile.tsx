@@ -11,7 +11,7 @@ import { useQuery } from "../../frame/use_query";
 
 const UNITS = ["samples", "tokens"] as const;
 
-export function ThroughputTile({ told }: { told: Throughput }) {
+export function ThroughputTile({ throughput: throughput }: { throughput: Throughput }) {
   const scope = useScope();
   const { samples = "", tokens = "" } = useUrl();
   const [asking, setAsking] = useState(false);
@@ -19,16 +19,16 @@ export function ThroughputTile({ told }: { told: Throughput }) {
   const query = useQuery<Throughput>(isGiven ? scopeKey(scope, "throughput", samples, tokens) : null, (signal) =>
     fetchThroughput(scope, samples, tokens, signal),
   );
-  const found = (isGiven ? query.data : null) ?? told;
-  const known = UNITS.filter((unit) => found[`${unit}_per_s`] !== null);
+  const shown = (isGiven ? query.data : null) ?? throughput;
+  const known = UNITS.filter((unit) => shown[`${unit}_per_s`] !== null);
   const of = (unit: (typeof UNITS)[number], key: "per_s" | "per_s_per_gpu"): string =>
-    significant(found[`${unit}_${key}`] ?? 0);
+    significant(shown[`${unit}_${key}`] ?? 0);
   const [first = "samples", second] = known;
   const rates = known.map(
-    (unit) => `${of(unit, "per_s")} ${unit}/s${found.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
+    (unit) => `${of(unit, "per_s")} ${unit}/s${shown.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
   );
   const tip = [
-    query.error?.message ?? `${found.basis}.`,
+    query.error?.message ?? `${shown.basis}.`,
     ...rates,
     ...(rates.length > 0 ? ["Higher is better."] : []),
   ].join(" ");
@@ -41,7 +41,7 @@ export function ThroughputTile({ told }: { told: Throughput }) {
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
         {known.length === 0
           ? "batch size not known"
-          : `${exactNumber(Math.round(found[`${first}_per_iteration`] ?? 0))} in a step, ${found[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
+          : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in a step, ${shown[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
         <button type="button" class="link-button" onClick={() => setAsking(true)}>
           {known.length === 0 ? "Enter it" : "Change"}
         </button>

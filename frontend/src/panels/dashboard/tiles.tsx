@@ -141,7 +141,7 @@ export function Tiles(props: TilesProps) {
           <span class="muted">{about}</span>
         </li>
       ))}
-      <ThroughputTile told={props.data.throughput} />
+      <ThroughputTile throughput={props.data.throughput} />
     </ul>
   );
 }

@@ -67,7 +67,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   const time = onGpu ? "gpu_time_ns" : "cpu_time_ns";
   const asked = { ...scope, table, links, offset: 0, limit: 10, sort: `-${time}`, search: "", where: {} };
   const query = useQuery<TableResponse>(scopeKey(scope, "top", table, time), (signal) => fetchTable(asked, signal));
-  const found = query.data?.table === table ? query.data : null;
+  const page = query.data?.table === table ? query.data : null;
   return (
     <Panel
       title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
@@ -82,12 +82,12 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
             to={(id) => ({ "top.by": id === "path" ? null : id })}
           />
           <ViewLink class="more-button" to={{ view: "ops", "ops.by": by === "path" ? null : by }}>
-            {found === null ? "All" : `All ${formatCount(found.total)}`} <Icon name="right" />
+            {page === null ? "All" : `All ${formatCount(page.total)}`} <Icon name="right" />
           </ViewLink>
         </>
       }
     >
-      {found === null ? (
+      {page === null ? (
         query.error === null ? (
           <Loading what="ops" />
         ) : (
@@ -95,7 +95,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
         )
       ) : (
         <TopTable
-          found={found}
+          page={page}
           source={SOURCES[by]}
           time={time}
           matrixUnit={data.matrix_unit}
@@ -107,20 +107,20 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
 }
 
 interface TopTableProps {
-  found: TableResponse;
+  page: TableResponse;
   source: Source;
   time: "gpu_time_ns" | "cpu_time_ns";
   matrixUnit: string;
   kernels: boolean;
 }
 
-function TopTable({ found, source, time, matrixUnit, kernels }: TopTableProps) {
-  const rows = found.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
+function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
+  const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
   const has = (key: string): boolean =>
-    found.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
-  const total = found.totals[time] ?? null;
+    page.columns.some((column) => column.key === key) && rows.some((row) => row[key] !== null && row[key] !== "");
+  const total = page.totals[time] ?? null;
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
@@ -185,7 +185,7 @@ function TopTable({ found, source, time, matrixUnit, kernels }: TopTableProps) {
             const direction = textOf(row, "direction");
             return (
               <tr
-                key={textOf(row, found.key)}
+                key={textOf(row, page.key)}
                 onClick={(event) => {
                   // The link in it has opened the row already, here or elsewhere.
                   if (event.target instanceof Element && event.target.closest("a") !== null) return;

@@ -9,7 +9,7 @@ import { causeAbout } from "../../model/causes";
 /** Why eligible ops do not use matrix units well; a row narrows the table to these ops. */
 export function Causes({ rates }: { rates: EfficiencyResponse }) {
   const { matrixUnit } = useScope();
-  const chosen = useUrl()["eff.where.cause"] ?? "";
+  const selected = useUrl()["eff.where.cause"] ?? "";
   if (rates.causes.length === 0) return null;
   return (
     <Panel
@@ -35,9 +35,9 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
                 <button
                   type="button"
                   class="link-button"
-                  aria-pressed={chosen === label}
+                  aria-pressed={selected === label}
                   data-tip={causeAbout(label)}
-                  onClick={() => navigate({ "eff.where.cause": chosen === label ? null : label, "eff.page": null })}
+                  onClick={() => navigate({ "eff.where.cause": selected === label ? null : label, "eff.page": null })}
                 >
                   {label}
                 </button>

@@ -25,10 +25,10 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const { data: diagnosis } = useDiagnosis();
   // In the order of the GPUs; without kinds that are too short to be seen.
   const segments = devices.map(({ device_id: id }) => {
-    const found = diagnosis?.mean.devices[String(id)];
-    return diagnosis === null || found === undefined
+    const mean = diagnosis?.mean.devices[String(id)];
+    return diagnosis === null || mean === undefined
       ? undefined
-      : segmentsOf(found.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
+      : segmentsOf(mean.parts, diagnosis.mean.wall_ns, data.matrix_unit).map(unlinked);
   });
   const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
   const { world_size: world } = data.profile;

@@ -112,8 +112,8 @@ interface ChartProps {
 
 function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnosis }: ChartProps) {
   const split = useMemo(() => {
-    const told = diagnosis === null ? null : partsByIteration(diagnosis, data);
-    return told === null ? null : withParts(iterations.rows, told);
+    const parts = diagnosis === null ? null : partsByIteration(diagnosis, data);
+    return parts === null ? null : withParts(iterations.rows, parts);
   }, [iterations, diagnosis, data]);
   const rows = split ?? iterations.rows;
   const only = iterations.total === 1 ? rows[0] : undefined;

@@ -61,8 +61,8 @@ export function useChoice(data: DashboardResponse, iterations: IterationsRespons
       }),
     setKeyOp: (op) =>
       navigateStep({ ...reset, "iterations.key": op === current.keyOp ? null : op, "iterations.by": null }),
-    setWay: (chosen) =>
-      navigateStep({ ...reset, "iterations.key": null, "iterations.by": chosen === current.way ? null : chosen }),
+    setWay: (way) =>
+      navigateStep({ ...reset, "iterations.key": null, "iterations.by": way === current.way ? null : way }),
     reset: () => navigateStep({ ...reset, "iterations.key": null, "iterations.by": null }),
   };
 }

@@ -22,10 +22,10 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
   const query = useQuery<SegmentBlocks>(scopeKey(scope, "memory_block", id, segment, block), (signal) =>
     fetchMemoryBlock(scope, Number(id), segment, block, signal),
   );
-  const found = query.data;
+  const answer = query.data;
   return (
     <DetailsPane title="Block of a segment" onClose={onClose} calm>
-      {found === null ? (
+      {answer === null ? (
         query.error === null ? (
           <Loading what="the block" />
         ) : (
@@ -34,12 +34,12 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
       ) : (
         <>
           <p class="muted">
-            By address, in a segment of {formatBytes(found.total_bytes)} ({found.pool === "" ? "unnamed" : found.pool}{" "}
-            pool, stream {found.stream}):
+            By address, in a segment of {formatBytes(answer.total_bytes)} (
+            {answer.pool === "" ? "unnamed" : answer.pool} pool, stream {answer.stream}):
           </p>
           <ol class="memory-neighbours">
-            {found.blocks.map((each, number) => (
-              <li key={each.offset_bytes} aria-current={number === found.place}>
+            {answer.blocks.map((each, number) => (
+              <li key={each.offset_bytes} aria-current={number === answer.place}>
                 <strong data-tip={`${exactNumber(each.size_bytes)} bytes`}>{formatBytes(each.size_bytes)}</strong>{" "}
                 {each.category === null ? (
                   "free"
@@ -62,7 +62,7 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
                   </>
                 )}
                 {each.owner !== null && <div>{each.owner}</div>}
-                {number === found.place && each.stack !== null && (
+                {number === answer.place && each.stack !== null && (
                   <ol class="muted">
                     {each.stack.split(" < ").map((line, place) => (
                       <li key={place}>{line}</li>

@@ -29,30 +29,30 @@ export function Memory() {
   const scope = useScope();
   const query = useQuery<MemoryResponse>(scopeKey(scope, "memory"), (signal) => fetchMemory(scope, signal));
   const url = useUrl();
-  const found = query.data;
-  if (found === null)
+  const memory = query.data;
+  if (memory === null)
     return query.error === null ? <Loading what="memory" /> : <ErrorBox error={query.error} retry={query.reload} />;
-  const devices = Object.keys(found.devices);
-  const chosen = devices.find((id) => id === url["memory.gpu"]) ?? devices[0];
-  const device = chosen === undefined ? undefined : found.devices[chosen];
-  if (chosen === undefined || device === undefined)
+  const devices = Object.keys(memory.devices);
+  const gpu = devices.find((id) => id === url["memory.gpu"]) ?? devices[0];
+  const device = gpu === undefined ? undefined : memory.devices[gpu];
+  if (gpu === undefined || device === undefined)
     return (
       <Message title="No memory was recorded">
-        <p>{found.headline}</p>
+        <p>{memory.headline}</p>
         <Beside profile={scope.profile} />
       </Message>
     );
   return (
     <div class="stacked">
       <header class="headline">
-        <h2>{found.headline}</h2>
+        <h2>{memory.headline}</h2>
         <Beside profile={scope.profile} />
       </header>
       {devices.length > 1 && (
         <Choice
           label="GPU"
           options={devices.map((id) => [id, `GPU ${id}`] as const)}
-          value={chosen}
+          value={gpu}
           to={(id) => ({
             "memory.gpu": id,
             "memory.at": null,
@@ -62,7 +62,7 @@ export function Memory() {
           })}
         />
       )}
-      <OfDevice key={chosen} id={chosen} device={device} />
+      <OfDevice key={gpu} id={gpu} device={device} />
     </div>
   );
 }

@@ -101,10 +101,10 @@ function heightLeft(drawing: HTMLElement): number {
   const main = drawing.closest(".frame-main");
   if (main === null) return LEAST_HEIGHT;
   const { paddingTop, paddingBottom } = getComputedStyle(main);
-  const beside = [...(drawing.parentElement?.children ?? [])]
+  const siblings = [...(drawing.parentElement?.children ?? [])]
     .filter((each) => each !== drawing)
     .reduce((sum, each) => sum + each.getBoundingClientRect().height, EDGES);
-  const left = main.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - beside;
+  const left = main.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - siblings;
   return Math.max(Math.floor(left), LEAST_HEIGHT);
 }
 

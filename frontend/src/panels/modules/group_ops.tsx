@@ -156,7 +156,7 @@ function Chain({ tree }: { tree: GroupTree }) {
 /** Why eligible ops below the row do not use matrix units well; a click narrows the table of its ops to a cause. */
 function Limits({ row }: { row: TreeRow }) {
   const { matrixUnit } = useScope();
-  const chosen = useUrl()["gops.where.cause"] ?? "";
+  const selectedCause = useUrl()["gops.where.cause"] ?? "";
   if (row.causes.length === 0) return null;
   return (
     <p class="limits">
@@ -171,9 +171,11 @@ function Limits({ row }: { row: TreeRow }) {
             <button
               type="button"
               class="link-button"
-              aria-pressed={chosen === label}
+              aria-pressed={selectedCause === label}
               data-tip={`${causeAbout(label)}\nA click shows these ops below.`}
-              onClick={() => navigate({ "gops.where.cause": chosen === label ? null : label, "gops.page": null })}
+              onClick={() =>
+                navigate({ "gops.where.cause": selectedCause === label ? null : label, "gops.page": null })
+              }
             >
               {label}
             </button>

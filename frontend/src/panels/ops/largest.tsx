@@ -39,17 +39,17 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
   const asked = { ...scope, table, links, offset: 0, limit: MOST, sort: `-${time}`, search: "", where: {} };
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
-  const found = query.data?.table === table ? query.data : null;
-  const whole = found?.totals[time] ?? 0;
+  const page = query.data?.table === table ? query.data : null;
+  const whole = page?.totals[time] ?? 0;
   const nameOf = (row: Row): string => {
     const name = textOf(row, named);
     const { name: last } = splitPath(name);
     return noun === "kernels" ? shortKernelName(name) : `${last}${DIRECTIONS[textOf(row, "direction")] ?? ""}`;
   };
-  const rows: Segment[] = (found?.rows ?? [])
+  const rows: Segment[] = (page?.rows ?? [])
     .filter((row) => (numberOf(row, time) ?? 0) > 0)
     .map((row) => {
-      const key = textOf(row, found?.key ?? "");
+      const key = textOf(row, page?.key ?? "");
       return {
         ...{ key, label: nameOf(row), ns: numberOf(row, time) ?? 0, colour: colourOf(colourOfRow(row)), dark: true },
         ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
@@ -57,7 +57,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     });
   const sum = (some: readonly Segment[]): number => some.reduce((all, { ns }) => all + ns, 0);
   const rest = whole - sum(rows);
-  const others = (found?.total ?? 0) - rows.length;
+  const others = (page?.total ?? 0) - rows.length;
   const [first] = rows;
   return (
     <>

@@ -34,7 +34,7 @@ const HEADS = [
 
 export function Collectives({ job }: { job: RankJob }) {
   const url = useUrl();
-  const chosen = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
+  const selected = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
   return (
     <Panel
       title="Collectives"
@@ -56,29 +56,29 @@ export function Collectives({ job }: { job: RankJob }) {
             </thead>
             <tbody>
               {job.collectives.map((row) => (
-                <Row key={row.id} job={job} row={row} chosen={row === chosen} />
+                <Row key={row.id} job={job} row={row} selected={row === selected} />
               ))}
             </tbody>
           </table>
         </div>
       )}
-      {chosen !== null && <Instances job={job} stats={chosen} />}
+      {selected !== null && <Instances job={job} stats={selected} />}
     </Panel>
   );
 }
 
-function Row({ job, row, chosen }: { job: RankJob; row: JobCollectiveStats; chosen: boolean }) {
+function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiveStats; selected: boolean }) {
   const bandwidth = row.bus_bandwidth === null ? null : row.bus_bandwidth / 1e9;
   const peak = row.peak_bandwidth;
   return (
-    <tr class={chosen ? "selected" : undefined}>
+    <tr class={selected ? "selected" : undefined}>
       <td>{row.group_kind === "" ? UNKNOWN : row.group_kind.toUpperCase()}</td>
       <td>
         <button
           type="button"
           class="link-button"
-          aria-expanded={chosen}
-          onClick={() => navigate({ "ranks.stats": chosen ? null : String(row.id), "ranks.operation": null }, true)}
+          aria-expanded={selected}
+          onClick={() => navigate({ "ranks.stats": selected ? null : String(row.id), "ranks.operation": null }, true)}
         >
           {row.kind}
         </button>

@@ -108,8 +108,8 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     const value = values[row * cells.columns + column] ?? NaN;
     const ranks = cells.ranks > 1 ? ` to ${rank + cells.ranks - 1}, the largest of them` : "";
     const number = iterations[column * cells.iterations] ?? column;
-    const told = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
-    return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${told}`;
+    const description = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
+    return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${description}`;
   };
   if (table) return <CellTable job={job} cells={cells} values={values} rows={rows} />;
   return <Picture job={job} cells={cells} measure={measure} values={values} rows={rows} facets={facets} text={text} />;
@@ -257,7 +257,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     event.preventDefault();
   };
   const selected: Cell | null = selectedPlace >= 0 && selectedColumn >= 0 ? [selectedPlace, selectedColumn] : null;
-  const told = active === null ? "" : text(active);
+  const description = active === null ? "" : text(active);
   // As wide as its column, each has room for its number.
   const each = columns === iterations.length && inner / columns >= EACH_LABEL;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
@@ -280,8 +280,8 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           style={{ width: `${inner}px`, height: `${height}px` }}
           tabIndex={0}
           role="application"
-          aria-label={`${name} of ${rows.length} rows in ${columns} columns. ${told}`}
-          data-tip={told === "" ? undefined : told}
+          aria-label={`${name} of ${rows.length} rows in ${columns} columns. ${description}`}
+          data-tip={description === "" ? undefined : description}
           onPointerMove={(event) => setActive(at(event))}
           onPointerLeave={() => setActive(null)}
           onClick={(event) => event.detail === 1 && select(at(event))}
@@ -309,7 +309,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
         <span class="muted" role="status">
-          {told === "" && selected !== null ? text(selected) : told}
+          {description === "" && selected !== null ? text(selected) : description}
         </span>
         {selected !== null && (
           <RankLink job={job} rank={rankAt(selected[0])} view="iterations" iteration={iterationAt(selected[1])}>

@@ -94,7 +94,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       )}
       {gains.map(card)}
       {others.map((finding, i) => card(finding, gains.length + i))}
-      <Undecided found={judged} />
+      <Undecided answer={judged} />
     </div>
   );
 }
@@ -135,12 +135,12 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
   );
 }
 
-function Undecided({ found }: { found: FindingsResponse }) {
-  if (found.undecided.length === 0) return null;
+function Undecided({ answer: answer }: { answer: FindingsResponse }) {
+  if (answer.undecided.length === 0) return null;
   return (
     <Panel title="Not Decided" about="Rules that could not decide, because the recording lacks what they need.">
       <ul class="undecided">
-        {found.undecided.map(({ detector, heading, missing, hint }) => (
+        {answer.undecided.map(({ detector, heading, missing, hint }) => (
           <li key={detector}>
             <strong>{heading}</strong>
             <span>

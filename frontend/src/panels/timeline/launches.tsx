@@ -22,22 +22,22 @@ export function Launches({ device, range }: { device: number; range: View }) {
   const query = useQuery(`${profile} ${round} ${device} ${range.from} ${range.to}`, (signal) =>
     fetchLaunches(profile, device, range, signal),
   );
-  const found = query.data;
+  const statistics = query.data;
   return (
     <Panel title="Launches" about={ABOUT}>
       {query.error !== null ? (
         <p class="nothing">{query.error.message}</p>
-      ) : found === null ? (
+      ) : statistics === null ? (
         <Loading what="launches" />
       ) : (
-        <Statistics found={found} wall={range.to - range.from} />
+        <Statistics statistics={statistics} wall={range.to - range.from} />
       )}
     </Panel>
   );
 }
 
-function Statistics({ found, wall }: { found: LaunchStatistics; wall: number }) {
-  const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = found;
+function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatistics; wall: number }) {
+  const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = statistics;
   const lacking = unrecorded > 0 && ` Of ${formatCounted(unrecorded, "kernel")} no call is recorded.`;
   if (launches === 0)
     return (

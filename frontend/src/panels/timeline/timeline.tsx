@@ -110,16 +110,16 @@ function Page({ overview, onReplaced }: PageProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- told once
   }, [replaced]);
 
-  const chosen = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
+  const detail = useQuery<{ item: TimelineItem } | { gap: TimelineGap }>(
     selected === null ? null : `${profile} ${round} ${JSON.stringify(selected)}`,
     async (signal) =>
       selected !== null && "item" in selected
         ? { item: await fetchTimelineItem(profile, selected.item, signal) }
         : fetchMoment(profile, selected?.device ?? 0, selected?.at ?? 0, signal),
   );
-  const found = selected === null || chosen.loading ? null : chosen.data;
-  const gap = found !== null && "gap" in found ? found.gap : null;
-  const item = found !== null && "item" in found ? found.item : null;
+  const shown = selected === null || detail.loading ? null : detail.data;
+  const gap = shown !== null && "gap" in shown ? shown.gap : null;
+  const item = shown !== null && "item" in shown ? shown.item : null;
   const extent = gap ?? item;
   const marked = useMemo(
     () => (extent === null ? [] : [{ from: extent.start, to: extent.start + extent.duration }]),
@@ -186,8 +186,8 @@ function Page({ overview, onReplaced }: PageProps) {
       .slice(0, MOST_THREADS);
     const { signal } = new AbortController();
     Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, signal))).then(
-      (found) => {
-        const next = found.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
+      (shown) => {
+        const next = shown.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
         if (next) reveal(next);
         else setSaid(`${name} is not on the timeline.`);
       },
@@ -340,7 +340,7 @@ function Page({ overview, onReplaced }: PageProps) {
                   }}
                 />
               )}
-              {dragged === null && chosen.error !== null && <ErrorBox error={chosen.error} />}
+              {dragged === null && detail.error !== null && <ErrorBox error={detail.error} />}
               {dragged === null && gap !== null && (
                 <GapDetails
                   gap={gap}

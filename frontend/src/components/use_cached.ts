@@ -8,14 +8,14 @@ export type Keep = (key: string, look: string, draw: () => VNode) => VNode;
  * For hundreds of elements of which an interaction changes a few. All are drawn anew where one of `from` is another than before;
  * `look` says what else an element is drawn from. What an element calls must be as good later: it may be of an earlier drawing.
  */
-export function useKept(from: readonly unknown[]): Keep {
+export function useCached(from: readonly unknown[]): Keep {
   // eslint-disable-next-line react-hooks/exhaustive-deps -- the caller's list
-  const kept = useMemo(() => new Map<string, { look: string; node: VNode }>(), from);
+  const nodes = useMemo(() => new Map<string, { look: string; node: VNode }>(), from);
   return (key, look, draw) => {
-    const before = kept.get(key);
+    const before = nodes.get(key);
     if (before?.look === look) return before.node;
     const node = draw();
-    kept.set(key, { look, node });
+    nodes.set(key, { look, node });
     return node;
   };
 }
