@@ -193,6 +193,8 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
     if finding.cause == "missing_work" and finding.time_ns and finding.severity == Severity.WARNING:
         return (float("inf"), 0.0)  # what the other causes say is only part of the truth
     gain, time = finding.gain, float(finding.time_ns or 0)
+    if finding.cause == "recompilation":  # The next new shapes cost as much again.
+        return (time / float(finding.numbers["all"]), time)
     if gain is not None:
         return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
     if finding.once and finding.cause != "missing_work":

@@ -20,10 +20,11 @@ DATA_LOADER = Expression(
 """Names of ranges in which a batch is fetched: PyTorch's, DLProf's markers, ``tf.data``, DALI."""
 
 _ANNOTATED = Expression(
-    r"(?!.*(?:::|\())(?:.*[^A-Za-z])?(?:data(?:set|loader|loading)?|load(?:er|ing)?|next_batch|fetch_batch)(?:[^A-Za-z]|\Z)",
+    r"(?!.*(?:::|\(|compil))(?:.*[^A-Za-z])?(?:data(?:set|loader|loading)?|load(?:er|ing)?|next_batch|fetch_batch)(?:[^A-Za-z]|\Z)",
     re.IGNORECASE,
 )
-"""What users of JAX call such a range; it has no loader of its own. No name of XLA's runtime."""
+"""What users of JAX call such a range; it has no loader of its own. No name of XLA's runtime, and not
+``backend_compile_and_load``, JAX's own."""
 
 
 def loader_texts(capture: Capture) -> Int64s:

@@ -378,7 +378,7 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded, "
         + (
             "most of it before {where} ({most_ns})."
-            if 2 * waits.rows[0].time_ns > waits.time_ns
+            if 2 * waits.foremost[1] > waits.time_ns
             else "{most_ns} of it before {where}."
         ),
         "Find out what runs there: "

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, is_compiling, place_of, places_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
@@ -309,6 +309,8 @@ def slow_iterations(signals: Signals) -> Finding | None:
         return None
     rows, device, more = grown
     row = rows[0]
+    if is_compiling(row.cause):
+        return None  # That is a finding of its own.
     where, evidence = place_of(row), evidence_of(signals, rows, device)
     if row.cause.part < Part.QUEUED:
         work = _work_grown(signals, Part(row.cause.part), device, slow, fast)

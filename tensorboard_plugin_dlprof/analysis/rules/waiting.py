@@ -35,6 +35,11 @@ class Waiting(msgspec.Struct):
         """How often it happens in an iteration."""
         return sum(row.count for row in self.rows)
 
+    @property
+    def foremost(self) -> tuple[str, int]:
+        """The place with most of the time that can be named, and that time."""
+        return (places_of(self.rows) or [(place_of(self.rows[0]), self.rows[0].time_ns)])[0]
+
 
 def waiting(signals: Signals, test: Test) -> Waiting | None:
     """Idle time of the causes that pass a test; None if there is none."""
@@ -97,8 +102,8 @@ def finding_about(
             "share_fraction": share,
             "calls": result.count,
             "times": "once" if result.count == 1 else f"{result.count:,} times",
-            "where": (places_of(result.rows) or [(place_of(result.rows[0]), 0)])[0][0],
-            "most_ns": (places_of(result.rows) or [("", result.rows[0].time_ns)])[0][1],
+            "where": result.foremost[0],
+            "most_ns": result.foremost[1],
             **numbers,
         },
         evidence,

@@ -27,7 +27,9 @@ _CONTROL_FLOW = frozenset(
     )
 )
 _BRANCH = re.compile(r"branch_\d+_fun\Z")
-_EINSUM = re.compile(r"[a-zA-Z,.]+->[a-zA-Z.]*\Z")
+_EINSUM = re.compile(r"[a-zA-Z,;.]+->[a-zA-Z.]*\Z")
+_NEXT_PATH = re.compile(r";(?=\w+\()")
+"""Between the paths of ops that XLA made into one. A formula in an annotation has semicolons for its commas."""
 _REPLICA = re.compile(r"replica_\d+\Z")
 _GRADIENT = re.compile(r"(?:gradient_tape|gradients?(?:_\d+)?|GradientTape)\Z")
 _JNP_NAMES = frozenset(
@@ -71,8 +73,8 @@ class OpPath(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=1 << 16)
 def read_jax_path(path: str) -> OpPath:
-    """The parts of a path of JAX."""
-    segments = _segments(path.removesuffix(":"))
+    """The parts of a path of JAX; of several paths those of the first."""
+    segments = _segments(_NEXT_PATH.split(path, maxsplit=1)[0].removesuffix(":"))
     module = ""
     groups: list[str] = []
     op_type = ""

@@ -195,7 +195,8 @@ def test_names_that_were_not_taken_apart_mark_steps(tmp_path: Path) -> None:
 
 
 def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
-    """In the annotation, the HLO (of a program whose number has a sign only here), or JAX's ``tf_op``."""
+    """In the annotation, the HLO (of a program whose number has a sign only here), or JAX's ``tf_op``. Of ops that XLA
+    made into one the first path counts; annotations have semicolons where formulas have commas."""
     big = (1 << 63) + 5
     module = Module("jit_f", big)
     left = module.instruction("p", "parameter", shape("bf16", (64, 32)))
@@ -217,9 +218,15 @@ def test_paths_are_found_wherever_they_are(tmp_path: Path) -> None:
     device.event(stream, "cublas", 350, 50, hlo_op="gemm.1", hlo_module="jit_f")
     device.event(stream, "cublas", 380, 10, hlo_op="gemm.1", op_name="jit(f)/transpose(jvp(Model))/transpose", **hlo)
     device.event(stream, "part", 400, 50, name="Dense_3/add", prefix="jit(f)/sgd", hlo_op="fusion.4", **hlo)
+    both = "jit(f)/transpose(jvp(loss))/mul;jit(f)/jvp(other)/exp"
+    device.event(stream, "two", 500, 50, op_name=both, hlo_op="fusion.5", **hlo)
+    formula = "jit(f)/jvp(attention)/bqd;bkd->bqk/dot"
+    device.event(stream, "formula", 600, 50, op_name=formula, hlo_op="fusion.6", **hlo)
     profile = build_profile(capture_of(tmp_path, device, metadata))
     result = {op.name: (op.op_type, op.direction) for op in profile.ops}
     assert result == {
+        "/f/loss/mul fusion.5": ("mul", "bprop"),
+        "/f/attention/dot fusion.6": ("dot", "fprop"),
         "/f/Model/Dense_0/dot_general gemm.1": ("dot_general", "bprop"),
         "/f/Model/Dense_1/tanh fusion.2": ("tanh", "fprop"),
         "/f/Model/Dense_2/exp fusion.3": ("exp", "fprop"),

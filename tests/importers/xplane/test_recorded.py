@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.shared_data import shared_data
 
@@ -94,6 +95,15 @@ def test_a_convolution_is_one_op_with_five_executions() -> None:
     assert len(profile.iterations[0].values) == 5, "runs of the module"
     (transposed,) = (each for each in profile.ops if each.name.endswith(" input_transpose_fusion"))
     assert transposed.op_type == "transpose", "a change of layout is no convolution"
+
+
+def test_most_of_a_wait_is_said_of_more_than_half_alone() -> None:
+    """Of 875 ms of which nothing was recorded, 51.8 ms are before the place that can be named; the rest has no name."""
+    path = the_file("v100_tensorflow_multi_gpu")
+    findings = diagnose_source(path, "typical", ImportOptions(), lambda *_: None)["findings"]
+    (title,) = (each["title"] for each in findings if each["rule"] == "unrecorded_detector")
+    assert "875 ms" in title
+    assert "51.8 ms of it before MemcpyH2D" in title
 
 
 def test_garbage_of_an_old_collector_is_unknown_and_counted() -> None:
