@@ -55,13 +55,19 @@ def test_launches_that_follow_a_wait_of_the_host_are_told_with_it(waits: bool, a
     assert ("right after the host waited for it" in told["title"]) == waits
 
 
-def test_the_first_launch_of_a_short_program_is_its_start(tmp_path: Path) -> None:
-    """In a millisecond of GPU work, half a millisecond that loads a kernel is what a user should know first."""
-    copies = launch(1, 0, 10, 400, api="cudaMemcpyAsync")
+@pytest.mark.parametrize("begins", [True, False])
+def test_the_first_launch_of_a_short_program_is_its_start(begins: bool, tmp_path: Path) -> None:
+    """In a millisecond of GPU work, half a millisecond that loads a kernel is what a user should know first. Without
+    the program's start before it, it may have been slow for another reason."""
+    copies = launch(1, 5_000, 5_010, 400, api="cudaMemcpyAsync")
     copies[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)")
-    found = said([*copies, *launch(2, 420, 900, 100, call_us=470), *launch(3, 895, 1_001, 5)], tmp_path)
-    assert found["findings"][0]["rule"] == "cold_start"
-    assert "cudaLaunchKernel 470 µs" in found["findings"][0]["title"]
+    work = [*copies, *launch(2, 5_420, 5_900, 100, call_us=470), *launch(3, 5_895, 6_001, 5)]
+    start = [event("cuda_runtime", "cudaMalloc", 0, 4_900)] if begins else []
+    first = said([*start, *work], tmp_path)["findings"][0]
+    assert (first["rule"] == "cold_start") == begins
+    if begins:
+        assert "cudaLaunchKernel 470 µs" in first["title"]
+        assert first["title"].endswith("Before the first GPU work lie 5.01 ms more, 4.90 ms of them in cudaMalloc.")
 
 
 def test_collectives_of_one_kernel_are_named_by_their_ops(tmp_path: Path) -> None:

@@ -32,11 +32,12 @@ def first_calls(signals: Signals) -> Test:
 
     waits = waiting(signals, allocates)
     again = waits is not None and gives_back(waits.rows) and goes_on(signals, waits.device, allocates)
-    # One long call is more than a window so short: there, launches that load a kernel count, too.
-    is_short = signals.diagnosis.mean_wall_ns * thresholds.COLD_FRACTION < LONG_NS
+    # One long call is more than a window so short: there, launches that load a kernel count, too, if it is a start.
+    begins = any(lead["parts"]["blocked"] >= LONG_NS for lead in signals.lead_in.values())
+    counts_short = begins and signals.diagnosis.mean_wall_ns * thresholds.COLD_FRACTION < LONG_NS
 
     def test(cause: Cause) -> bool:
-        is_cold = cause.detail in _COLD if cause.long else is_short and cause.detail in ("module", "launch")
+        is_cold = cause.detail in _COLD if cause.long else counts_short and cause.detail in ("module", "launch")
         return cause.part == Part.BLOCKED and is_cold and not (again and allocates(cause))
 
     return test
