@@ -104,7 +104,7 @@ def _answer(detector: str, rule: Rule, signals: Signals) -> Finding | Lacks | No
     except (MemoryError, ProfileError):  # of a limit, which the import has reached
         raise
     except Exception as error:  # logged, and reported in place of the finding
-        import logging  # takes 2 ms, and is rarely needed
+        import logging  # seldom needed
 
         logging.getLogger(__name__).warning("The rule %s failed.", detector, exc_info=True)
         what = f"the result of this rule, which failed ({type(error).__name__})"

@@ -57,7 +57,7 @@ COMPILED = Expression(
 """Ranges around code that ``torch.compile`` made."""
 
 _SIGNS_OF_COMPILED = ("ompiled", "nductor", "/torch/_dynamo/")
-"""Every match of ``COMPILED`` contains one of these, and finding them takes a thirtieth of the time in long stacks."""
+"""Every match of ``COMPILED`` contains one of these, and they are soon found in long stacks."""
 
 _INDUCTOR = Expression(r"triton_(?:poi|red|per|for|tem|spl|mix)_")
 

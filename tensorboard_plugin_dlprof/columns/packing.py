@@ -34,7 +34,7 @@ _SIZES = (1, 2, 4, 8)
 """Widths of NumPy's integers in bytes."""
 
 _COMPRESSION = 1
-"""zlib's level. Higher levels take twice the time to save a tenth of the bytes."""
+"""zlib's level. Higher levels save little."""
 
 _WORTH_IT = 0.8
 """A part is stored compressed if it then takes less than this fraction of its bytes."""

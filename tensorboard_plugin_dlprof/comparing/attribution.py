@@ -225,7 +225,7 @@ def _row(draft: _Draft, a_ns: int, b_ns: int, by_a: Fraction, by_b: Fraction) ->
     if not row.a or not row.b or not all(calls):
         row.work_ns = row.change_ns
     else:
-        # (calls of B - calls of A) * time per call of A, in integers: twenty thousand fractions take a second.
+        # (calls of B - calls of A) * time per call of A, in integers, since fractions are slow.
         more = of_b * by_a.numerator - of_a * by_b.numerator
         of = by_a.numerator * by_b.numerator * calls[0]
         row.work_ns = (2 * more * draft.a + of) // (2 * of)

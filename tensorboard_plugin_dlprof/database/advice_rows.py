@@ -90,7 +90,7 @@ def _write_kernel_efficiency(
 
 
 _VALUE = attrgetter("_value_")
-"""The value of an enumeration member; Python 3.11 takes a microsecond for each ``.value``."""
+"""The value of an enumeration member, without the descriptor that Python 3.11 calls for ``.value``."""
 
 
 def _write_op_efficiency(

@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.columns.rows import insert_integers
 from tensorboard_plugin_dlprof.events.tables import Int64s
 
 MANY_ITERATIONS = 1 << 13
-"""Up to this many iterations need no blocks: adding them up on request takes at most 10 ms.
+"""Up to this many iterations need no blocks: they are added up within the time of a page (``benchmarks/serving.py``).
 
 More are stored as at least half as many blocks.
 """

@@ -47,7 +47,7 @@ class Described(msgspec.Struct, frozen=True):
 def stored(value: list[list[int]] | list[str]) -> str:
     """Compact JSON with a trailing newline, as DLProf stores values.
 
-    ``msgspec`` is ten times as fast as ``json``, but rejects lone surrogates.
+    ``msgspec`` is faster than ``json``, but rejects lone surrogates.
     """
     try:
         return _encode(value).decode() + "\n"
@@ -133,7 +133,7 @@ def tensors(shapes: str, dtypes: str) -> list[Tensor]:
 
 
 def _are_integers(values: list[object]) -> TypeGuard[list[int]]:
-    for value in values:  # noqa: SIM110  half the time of all()
+    for value in values:  # noqa: SIM110  all() would make a generator for every value
         if not isinstance(value, int):
             return False
     return True
@@ -150,7 +150,7 @@ def recorded_list(text: str) -> list[object]:
 def parsed_json(text: str) -> object:
     """Parse JSON as ``json.loads`` does; None if the text is invalid.
 
-    ``msgspec`` is five times as fast, but rejects NaN, infinity and lone surrogates, for which ``json`` is asked.
+    ``msgspec`` is faster, but rejects NaN, infinity and lone surrogates, for which ``json`` is asked.
     """
     try:
         return _JSON.decode(text)

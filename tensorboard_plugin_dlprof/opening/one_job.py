@@ -64,8 +64,7 @@ def run_and_end(job: Callable[[], int]) -> int:
 
     Returns the exit code only if Python has to wait for other threads before it ends. Otherwise the process ends
     without Python's clean-up, which would search all objects for garbage and free millions of them one by one although
-    the system frees all memory anyway. Together with garbage collections while modules are loaded, that takes an eighth
-    of a short job.
+    the system frees all memory anyway. So are garbage collections while modules are loaded.
     """
     gc.set_threshold(_UNTIL_COLLECTED)
     try:

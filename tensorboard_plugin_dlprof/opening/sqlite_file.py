@@ -372,7 +372,7 @@ def reading(path_shown: str, refusal: type[ProfileError] = BrokenSource) -> Iter
     except (sqlite3.Error, UnicodeDecodeError) as error:  # quoting a damaged name
         exit_if_terminated()
         refuse_if_over()
-        import logging  # 2 ms of every import, which seldom needs it
+        import logging  # seldom needed
 
         logging.getLogger(__name__).debug("%s: %s", path_shown, error)
         raise refusal(f"{path_shown} {_reason(error)}.") from None

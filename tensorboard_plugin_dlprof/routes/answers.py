@@ -32,7 +32,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 def compressed(content: bytes) -> Answer:
-    """The body, compressed with gzip. Packed numbers hardly repeat: looking for what does costs twice the time."""
+    """The body, compressed with gzip. Packed numbers hardly repeat: nothing is looked for that does."""
     some = content[len(content) // 2 :][:_SAMPLE_BYTES]
     is_packed = len(some) == _SAMPLE_BYTES and len(zlib.compress(some, 1)) > _PACKED_FRACTION * len(some)
     strategy = zlib.Z_HUFFMAN_ONLY if is_packed else zlib.Z_DEFAULT_STRATEGY
