@@ -1,4 +1,4 @@
-"""Rows by the thousand: what SQLite joins comes apart as it was, whatever the texts and numbers are."""
+"""Rows by the thousand are as they are in the file, whatever the texts and numbers are."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_rows_of_several_portions(tmp_path: Path) -> None:
     assert joined(rows) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
 
 
-def test_steady_column_that_changes_all_the_time(tmp_path: Path) -> None:
+def test_column_that_changes_all_the_time(tmp_path: Path) -> None:
     """A column with another value in each batch is right, and so is one that changes within each."""
     count = 12 * ROWS
     values = [(n // ROWS, n // (ROWS - 1), "") for n in range(count)]
