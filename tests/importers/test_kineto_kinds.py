@@ -11,8 +11,8 @@ import pytest
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind, WorkKind
+from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables
 from tensorboard_plugin_dlprof.importers.kineto.events import RoundedEvent
-from tensorboard_plugin_dlprof.importers.kineto.tables import EventTables
 from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, texts, trace, x
 
 

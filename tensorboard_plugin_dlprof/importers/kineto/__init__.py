@@ -16,9 +16,9 @@ Events that cannot be used are counted in ``Capture.skipped``.
 The format: https://github.com/pytorch/kineto, ``libkineto/src/output_json.cpp``, and Google's "Trace Event Format".
 
 The modules, in the order of the data: ``reader`` splits the text into batches and decodes them into ``events``, with
-``workers`` in several processes; ``lenient`` reads what the decoder refuses; ``tables`` collects columns; ``times``
-makes them count from the first event; ``frames`` leaves out empty frames; ``ranks`` separates the ranks of a merged
-trace; and ``capture`` builds the tables.
+``workers`` in several processes; ``lenient`` reads what the decoder refuses; ``collect`` sorts events into ``tables``;
+``times`` makes them count from the first event; ``frames`` leaves out empty frames; ``ranks`` separates the ranks of a
+merged trace; and ``capture`` builds the tables.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto.capture import build_capture
+from tensorboard_plugin_dlprof.importers.kineto.collect import NO_TYPE, EventTables
 from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
-from tensorboard_plugin_dlprof.importers.kineto.tables import NO_TYPE, Events, EventTables
+from tensorboard_plugin_dlprof.importers.kineto.tables import Events
 from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream, read_head

@@ -45,7 +45,7 @@ from tensorboard_plugin_dlprof.importers.kineto.frames import (
     long_frames,
 )
 from tensorboard_plugin_dlprof.importers.kineto.metadata import read_devices, read_info
-from tensorboard_plugin_dlprof.importers.kineto.ranks import Parts
+from tensorboard_plugin_dlprof.importers.kineto.ranks import device_numbers, launching_processes, process_numbers
 from tensorboard_plugin_dlprof.importers.kineto.tables import TIMED, Events
 from tensorboard_plugin_dlprof.importers.kineto.times import (
     Columns,
@@ -85,8 +85,9 @@ def build_capture(
     base_ns, end_ns = _count_from_first(tables, skipped)
     *ranges, frames = host = [tables[name] for name in _HOST]
     calls, work, syncs, memory = (tables[name] for name in ("calls", "work", "syncs", "memory"))
-    parts = Parts(events)
-    threads = _threads(events, parts.process_numbers)
+    numbers = process_numbers(events)
+    threads = _threads(events, numbers)
+    devices, processes = device_numbers(events), launching_processes(events, numbers)
     if not any((table["correlation"] >= 0).any() for table in (calls, work)):
         for table in (calls, work, syncs):
             table["correlation"] = table["external_id"]
@@ -94,8 +95,8 @@ def build_capture(
     long_calls = long_frames(frames)
     leave_out_empty_frames(frames, ranges, calls, events.texts)
     for table in (work, syncs):
-        table["process"], table["device"] = parts.of_work(table["track"], table["device"])
-    memory["device"] = _memory_device(parts.of_memory(memory["thread"], memory["device"]), work["device"])
+        table["process"], table["device"] = processes[table["gpu"]], devices[table["gpu"]]
+    memory["device"] = _memory_device(devices[memory["gpu"]], work["device"])
     used = distinct_values(np.concatenate([table["device"] for table in (work, syncs, memory)]))
     range_table = _ranges(host, strings, store)
     call_table = _table(Calls, calls)
@@ -107,9 +108,8 @@ def build_capture(
     recorded = _recorded(range_table, call_table, sync_table, memory_table, strings)
     described, groups = collectives(tables["collectives"], work_table, work["external_id"], strings.texts(), metadata)
     release_pages()
-    processes = {thread.process_id for thread in threads}
     return Capture(
-        info=read_info(metadata, path, rank, processes, base_ns, end_ns, recorded),
+        info=read_info(metadata, path, rank, numbers.values(), base_ns, end_ns, recorded),
         strings=strings,
         threads=threads,
         devices=read_devices(metadata, (int(number) for number in used if number >= 0)),

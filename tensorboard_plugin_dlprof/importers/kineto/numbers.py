@@ -11,6 +11,11 @@ ThreadKey = tuple[int | str, int | str]
 """A process and one of its threads, as written: numbers, or a text with a label and a name."""
 
 
+GpuKey = tuple[str, int]
+"""A GPU as written: the process of its track or of its memory where that is a text with a label, else empty; and its
+number."""
+
+
 def thread_key(written: ThreadKey) -> ThreadKey:
     """Process and thread with numbers written as text converted to numbers. A thread may have a name instead of a
     number, and a process a label before its number; these stay texts."""
@@ -95,7 +100,19 @@ def sync_type(kind_and_name: tuple[object, str]) -> int:
     return _SYNC_TYPES.get(str(kind or name).lower(), 0)
 
 
-def memory_device(type_and_id: tuple[object, object]) -> int:
-    """The number of the GPU, of ``Device Type`` and ``Device Id`` as written; -1 for the CPU's memory."""
-    kind, number = map(whole_number, type_and_id)
-    return number if kind > 0 else -1  # 0 is the CPU, whose id is -1; 1 is CUDA and HIP alike
+def gpu_key(process_and_number: tuple[int | str, object]) -> GpuKey:
+    """The GPU of device work, of its track's process and the number in its ``args``."""
+    process, number = process_and_number
+    # A trace without numbers of devices has one device.
+    return _labelled(process), max(0, track_number((number, process)))
+
+
+def memory_key(process_type_and_number: tuple[int | str, object, object]) -> GpuKey:
+    """The GPU of a memory event, of its process, ``Device Type`` and ``Device Id``; the number is -1 for the CPU."""
+    process, kind, number = process_type_and_number
+    on_gpu = whole_number(kind) > 0  # 0 is the CPU, whose id is -1; 1 is CUDA and HIP alike
+    return _labelled(process), whole_number(number) if on_gpu else -1
+
+
+def _labelled(process: int | str) -> str:
+    return process if isinstance(process, str) and label_of(process) else ""

@@ -13,13 +13,13 @@ another rank come too late for about half of the work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count, filterfalse
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.kineto.numbers import label_of
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
@@ -27,75 +27,14 @@ from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _Process = int | str
-_Gpu = tuple[int, int]
-"""Number of the text of its track, and number of the device as written."""
 
 _HIGHEST = np.iinfo(np.int32).max
 
 
-class Parts:
-    """The parts of a trace, of which there is usually one."""
-
-    def __init__(self, events: Events) -> None:
-        owners = [process for process, _ in events.threads]
-        self.process_numbers = _process_numbers(owners)
-        """Process as in ``Events.threads`` -> its number."""
-        tables = events.tables
-        for table in (tables["work"], tables["syncs"]):  # a trace without numbers of devices has one device
-            table["device"] = np.maximum(table["device"], 0)
-        on_gpus = np.concatenate([_keys(tables[name]["track"], tables[name]["device"]) for name in ("work", "syncs")])
-        gpus = list(_pairs(distinct_values(on_gpus)))
-        parts = {label: part for part, label in enumerate(dict.fromkeys(("", *map(label_of, owners))))}
-        self._part_of_thread = np.array([parts[label_of(process)] for process in owners], np.int32)
-        self._part_of_track = {track: parts.get(label_of(events.texts[track]), 0) for track, _ in gpus}
-        self._devices: dict[tuple[int, int], int] = {}
-        """Part, and number of a GPU in it -> unique number of the GPU; empty if there is one part."""
-        if len(parts) > 1:
-            of_memory = _keys(self._part_of_thread[tables["memory"]["thread"]], tables["memory"]["device"])
-            of_work = ((self._part_of_track[track], device) for track, device in gpus)
-            self._devices = _unique_numbers({*_pairs(distinct_values(of_memory)), *of_work})
-        self._processes = _launching_processes(gpus, events, owners, self.process_numbers)
-
-    def of_work(self, track: Int32s, device: Int32s) -> tuple[Int32s, Int32s]:
-        """Number of the process that launched each piece of device work, 0 if unknown, as when several share a GPU; and
-        the number of its GPU, made unique across parts.
-
-        Args:
-            track: number of the text before the number of the GPU.
-            device: number of the GPU as written.
-        """
-        keys, index = numbered(_keys(track, device))
-        gpus = list(_pairs(keys))
-        processes = np.array([self._processes[gpu] for gpu in gpus], np.int32)[index]
-        unique = [self._devices.get((self._part_of_track[track], device), device) for track, device in gpus]
-        return processes, np.array(unique, np.int32)[index]
-
-    def of_memory(self, thread: Int32s, device: Int32s) -> Int32s:
-        """Numbers of the GPUs of memory events, made unique across parts; ``thread`` is the allocating thread."""
-        keys, index = numbered(_keys(self._part_of_thread[thread], device))
-        return np.array([self._devices.get(pair, pair[1]) for pair in _pairs(keys)], np.int32)[index]
-
-
-def _keys(first: Int32s, second: Int32s) -> Int64s:
-    return first.astype(np.int64) << 32 | second.astype(np.int64) & 0xFFFFFFFF
-
-
-def _pairs(keys: Int64s) -> Iterator[tuple[int, int]]:
-    """The two numbers in each key made by ``_keys``."""
-    return zip((keys >> 32).tolist(), keys.astype(np.int32).tolist(), strict=True)
-
-
-def _unique_numbers(devices: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """A number for each part and device: its own, unless an earlier part has it too."""
-    known = sorted((device, part) for part, device in devices if device >= 0)
-    unused = filterfalse({device for device, _ in known}.__contains__, count())
-    first = dict(reversed(known))
-    return {(part, device): device if first[device] == part else next(unused) for device, part in known}
-
-
-def _process_numbers(owners: Iterable[_Process]) -> dict[_Process, int]:
-    """A number for each process: the one in its text, if it is unique and an operating system can have assigned it."""
-    distinct = dict.fromkeys(owners)
+def process_numbers(events: Events) -> dict[_Process, int]:
+    """A number for each process of ``Events.threads``: the one in its text, if it is unique and an operating system can
+    have assigned it."""
+    distinct = dict.fromkeys(process for process, _ in events.threads)
     numbers: dict[_Process, int] = {owner: owner for owner in distinct if isinstance(owner, int)}
     taken = set(numbers.values())
     for owner in distinct:
@@ -106,31 +45,47 @@ def _process_numbers(owners: Iterable[_Process]) -> dict[_Process, int]:
     return numbers
 
 
-def _launching_processes(
-    gpus: Sequence[_Gpu], events: Events, owners: Sequence[_Process], numbers: dict[_Process, int]
-) -> dict[_Gpu, int]:
-    """The number of the process that launched the work of each GPU; 0 if it is unknown, or no system assigned it.
+def device_numbers(events: Events) -> Int32s:
+    """The number of each of ``Events.gpus``, made unique across the parts of a trace, of which there is usually one."""
+    labels = ["", *(label_of(process) for process, _ in events.threads)]
+    parts = {label: part for part, label in enumerate(dict.fromkeys(labels))}
+    gpus = [(parts.get(label_of(text), 0), device) for text, device in events.gpus]
+    unique = _unique_numbers(set(gpus)) if len(parts) > 1 else {}
+    return np.array([unique.get(gpu, gpu[1]) for gpu in gpus], np.int32)
+
+
+def _unique_numbers(devices: Iterable[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """A number for each part and device: its own, unless an earlier part has it too."""
+    known = sorted((device, part) for part, device in devices if device >= 0)
+    unused = filterfalse({device for device, _ in known}.__contains__, count())
+    first = dict(reversed(known))
+    return {(part, device): device if first[device] == part else next(unused) for device, part in known}
+
+
+def launching_processes(events: Events, numbers: Mapping[_Process, int]) -> Int32s:
+    """The number of the process that launched the work of each of ``Events.gpus``; 0 if it is unknown, as when several
+    share the GPU, or no system assigned it.
 
     It is the one that the track names, else the only one of that part, or of all; or of several the one that fits.
     """
     calls, work = events.tables["calls"], events.tables["work"]
+    owners = [process for process, _ in events.threads]
     callers = list(dict.fromkeys(owners[thread] for thread in distinct_values(calls["thread"]).tolist()))
     launches: dict[_Process, _Launches] = {}
-    launching: dict[_Gpu, int] = {}
-    for track, device in gpus:
-        name = events.texts[track]
+    launching: list[int] = []
+    for gpu, (name, _) in enumerate(events.gpus):
         near = [name] if name in callers else [each for each in callers if label_of(each) == label_of(name)] or callers
         if len(near) > 1:
             for caller in near:
                 if caller not in launches:
                     of_caller = np.array([owner == caller for owner in owners], np.bool_)[calls["thread"]]
                     launches[caller] = _first_launches(calls, of_caller & (calls["correlation"] > 0))
-            mine = (work["track"] == track) & (work["device"] == device) & (work["correlation"] > 0)
+            mine = (work["gpu"] == gpu) & (work["correlation"] > 0)
             place = _launcher_of(work["correlation"][mine], work["start_ns"][mine], [launches[each] for each in near])
             near = near[place : place + 1] if place >= 0 else []
         number = numbers[near[0]] if near else 0
-        launching[track, device] = number if abs(number) <= _HIGHEST else 0
-    return launching
+        launching.append(number if abs(number) <= _HIGHEST else 0)
+    return np.array(launching, np.int32)
 
 
 _Launches = tuple[Int64s, Int64s]

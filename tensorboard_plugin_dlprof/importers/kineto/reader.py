@@ -171,13 +171,10 @@ class TraceReader:
                 return
 
     def _fill(self, size: int = CHUNK_BYTES) -> bool:
+        """Reads more text; whether there is any."""
         chunk = self._stream.read(size)
         self._buffer += chunk
         return bool(chunk)
-
-    def _double(self) -> bool:
-        """Doubles the buffer, so that the time to read a long text stays linear."""
-        return self._fill(max(CHUNK_BYTES, len(self._buffer)))
 
     def _one_by_one(self, at_end_of_file: bool = False) -> list[Event]:
         """The complete events in the buffer, decoded one by one. What remains in it is the begin of another one.
@@ -262,7 +259,7 @@ class TraceReader:
             if len(self._buffer) > MAX_METADATA_BYTES:
                 raise self._no_events(f"has no traceEvents in its first {MAX_METADATA_BYTES >> 20} MB")
             searched = key.start() if key else max(0, len(self._buffer) - len(b'"traceEvents" :'))
-            if not self._double():
+            if not self._fill(SAMPLE_BYTES):
                 raise self._no_events(_what_json_is(self._buffer))
         head, self._buffer = self._buffer[: key.start()], self._buffer[key.end() :]
         self.metadata = self._members(head + b'"traceEvents":[]}', "before")
@@ -276,15 +273,13 @@ class TraceReader:
         """Reads what follows the list of events."""
         if not self._ended or self._bare_array:
             return
-        while self._double():
-            if _EVENTS_KEY.search(self._buffer):
-                break
-            if len(self._buffer) > MAX_METADATA_BYTES:
-                return
+        self._fill(MAX_METADATA_BYTES)
         if _EVENTS_KEY.search(self._buffer):
             raise BrokenSource(
                 f"{self._name} holds traceEvents more than once, so it is unclear which are meant; record it again."
             )
+        if len(self._buffer) >= MAX_METADATA_BYTES:
+            return
         self.metadata |= self._members(b'{"traceEvents":[]' + self._buffer, "after")
 
     def _members(self, text: bytes, where: str) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
-from functools import partial
+from contextlib import ExitStack
 from itertools import pairwise, repeat
+from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import msgspec
 import numpy as np
@@ -27,9 +27,10 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
+from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables, Places
 from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
-from tensorboard_plugin_dlprof.importers.kineto.tables import TABLES, Events, EventTables, Places
+from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, TABLES, Events
 from tensorboard_plugin_dlprof.opening.allowance import start_timer
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
@@ -64,75 +65,65 @@ def read_by_many(
     chunks = reader.chunks()
     bounds = sorted({chunks * place // options.workers for place in range(options.workers)})
     with ExitStack() as ended:
-        forks = [
-            ended.enter_context(_Fork(partial(_read_part, path, reader, options, chunks_of_part), store))
-            for chunks_of_part in pairwise(bounds)
-        ]
+        forks: list[tuple[ForkProcess, IO[bytes]]] = []
+        for chunks_of_part in pairwise(bounds):
+            file = ended.enter_context(store.temporary_file())
+            fork = ForkProcess(target=_read_part, args=(path, reader, options, chunks_of_part, file))
+            try:
+                fork.start()
+            except (OSError, AssertionError) as error:  # none may be started, perhaps because this is a fork itself
+                raise NeedsSequentialRead from error
+            ended.callback(fork.join)
+            ended.callback(fork.kill)
+            forks.append((fork, file))
         reader.go_to(bounds[-1], stream)
-        tables = read(reader.batches())
-        if tables.has_halves:
-            raise NeedsSequentialRead
-        last = tables.finish()
-        return _joined([*(fork.part() for fork in forks), (last, _columns(last))], store) if forks else last
+        last = _finished(read(reader.batches()))
+        return _joined([*(_part(*each) for each in forks), (last, _columns(last))], store) if forks else last
 
 
-def _read_part(path: Path, reader: TraceReader, options: ReadOptions, chunks: tuple[int, int]) -> Events:
-    reader.skipped = Counter()
-    tables = EventTables(ColumnStore(options.memory_bytes, options.folder))
-    with ByteStream(path, options.max_expanded_bytes) as stream:
-        for events in reader.batches_of(stream, *chunks):
-            tables.add(events)
-            del events
+def _finished(tables: EventTables) -> Events:
     if tables.has_halves:
         raise NeedsSequentialRead
-    part = tables.finish()
-    part.skipped.update(reader.skipped)
-    return part
+    return tables.finish()
 
 
-class _Fork:
-    """A fork of this process, which leaves events in a file. Use it as a context manager, which ends the fork."""
+def _read_part(
+    path: Path, reader: TraceReader, options: ReadOptions, chunks: tuple[int, int], file: IO[bytes]
+) -> NoReturn:
+    """Reads some chunks in a fork, and ends it."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        start_timer()
+        reader.skipped = Counter()
+        tables = EventTables(ColumnStore(options.memory_bytes, options.folder))
+        with ByteStream(path, options.max_expanded_bytes) as stream:
+            for events in reader.batches_of(stream, *chunks):
+                tables.add(events)
+                del events
+        part = _finished(tables)
+        part.skipped.update(reader.skipped)
+        pickle.dump(msgspec.structs.replace(part, tables={}), file)
+        for column in _columns(part):
+            np.save(file, column)
+        file.flush()
+        status = 0
+    finally:
+        os._exit(status)
 
-    def __init__(self, read: Callable[[], Events], store: ColumnStore) -> None:
-        self._file = store.temporary_file()
-        try:
-            self._process = os.fork()
-        except OSError as error:
-            self._file.close()
-            raise NeedsSequentialRead from error
-        if not self._process:
-            status = 1
-            try:
-                signal.signal(signal.SIGINT, signal.SIG_IGN)
-                start_timer()
-                _write(read(), self._file)
-                status = 0
-            finally:
-                os._exit(status)
 
-    def part(self) -> _Part:
-        """Waits for the fork, and returns what it read.
+def _part(fork: ForkProcess, file: IO[bytes]) -> _Part:
+    """What a fork has read, once it has ended.
 
-        Raises:
-            NeedsSequentialRead: it failed.
-        """
-        process, self._process = self._process, 0
-        _, status = os.waitpid(process, 0)
-        if status:
-            raise NeedsSequentialRead
-        self._file.seek(0)
-        events: Events = pickle.load(self._file)  # trusted: written by our own fork
-        return events, (np.load(self._file) for _ in repeat(None))
-
-    def __enter__(self) -> _Fork:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-        if self._process:
-            with suppress(OSError):
-                os.kill(self._process, signal.SIGKILL)
-            os.waitpid(self._process, 0)
+    Raises:
+        NeedsSequentialRead: it failed.
+    """
+    fork.join()
+    if fork.exitcode:
+        raise NeedsSequentialRead
+    file.seek(0)
+    events: Events = pickle.load(file)  # trusted: written by our own fork
+    return events, (np.load(file) for _ in repeat(None))
 
 
 def _columns(events: Events) -> Iterator[npt.NDArray[Any]]:
@@ -140,19 +131,12 @@ def _columns(events: Events) -> Iterator[npt.NDArray[Any]]:
     return (events.tables[table].pop(column) for table, columns in TABLES.items() for column in columns)
 
 
-def _write(events: Events, file: IO[bytes]) -> None:
-    pickle.dump(msgspec.structs.replace(events, tables={}), file)
-    for column in _columns(events):
-        np.save(file, column)
-    file.flush()
-
-
 def _joined(parts: Sequence[_Part], store: ColumnStore) -> Events:
     """The events of the parts of one trace, in the order of the file. Items are numbered as if one had read them all:
     by first appearance."""
     whole = Events(tables={name: {} for name in TABLES})
     numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
-    for items in ("texts", "threads", "triples"):
+    for items in ITEMS:
         known = Places()
         numbers[items] = [np.array(list(map(known.of, getattr(part, items))), np.int32) for part, _ in parts]
         setattr(whole, items, list(known))
