@@ -23,7 +23,9 @@ GPUS = Table(
         "AND time.domain_id = used.domain_id AND time.device_id = gpu.device_id",
     ),
     columns=(
-        Column("device_id", "GPU", "integer", "Number of the GPU.", "gpu.device_id"),
+        Column("device_id", "GPU", "integer", "Number of the GPU: the physical one where the recording maps CUDA's "
+               "ordinals to it, as Nsight Systems does; else the ordinal, which CUDA_VISIBLE_DEVICES renumbers.",
+               "gpu.device_id"),
         Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
                tier=1),
         Column("compute_capability", "Compute Capability", "text", "Version of the architecture.",

@@ -106,6 +106,8 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
     device = max(devices, key=lambda each: int(devices[each]["peak_bytes"]))
     result = devices[device]
     percentages = shares([row["bytes"] for row in result["at_peak"]], result["peak_bytes"])
+    # That all of it is unknown tells nothing.
+    known = any(row["category"] != "unknown" for row in result["at_peak"])
     return {
         "device": device,
         "peak_bytes": result["peak_bytes"],
@@ -116,7 +118,7 @@ def highest_peak(connection: sqlite3.Connection) -> MemoryPeak | None:
         "shares": [
             (row["category"], round(100 * share, 1))
             for row, share in [*zip(result["at_peak"], percentages, strict=True)][:3]
-            if share is not None
+            if share is not None and known
         ],
     }
 

@@ -177,10 +177,11 @@ def _least_computing(diagnosis: Diagnosis) -> str | None:
 
 
 def _culprit(device: Mapping[str, Any], wall: int) -> str:
-    """Path and call of the longest cause of what costs most, if it has a name."""
-    largest = max(_NAMED, key=lambda part: device["parts"][part])
+    """Path and call of the longest cause of what costs most, which the headline is about; empty if it has no name."""
+    idle = {part: ns for part, ns in device["parts"].items() if part not in _COMPUTE}
+    largest = max(idle, key=lambda part: idle[part])
     rows = [row for row in device["rows"] if row["part"] == largest and row["path"] != "(rest)"]
-    if not rows or device["parts"][largest] < _LEAST_SHARE * wall:
+    if largest not in _NAMED or not rows or idle[largest] < _LEAST_SHARE * wall:
         return ""
     row = max(rows, key=lambda each: each["time_ns"])
     return " · ".join(filter(None, ("" if row["path"] == "/" else row["path"], row["call"])))

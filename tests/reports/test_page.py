@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.reports import as_html
+from tensorboard_plugin_dlprof.reports.answer import sentence
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tensorboard_plugin_dlprof.units import percentage, short_duration
@@ -118,6 +119,19 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     assert f"<dt>Step time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
     assert f"<dt>Computing</dt><dd>at least {percentage(computing / wall)}</dd>" in text
+
+
+@pytest.mark.parametrize(("unrecorded", "is_named"), [(10, True), (30, False)])
+def test_the_culprit_is_that_of_what_costs_most(made: Path, unrecorded: int, is_named: bool) -> None:
+    """Where nothing that was recorded explains most of the idle time, the cause of another part is not named for it."""
+    result = diagnosis_or_none(made, None)
+    assert result is not None
+    (mean,) = result["mean"]["devices"].values()
+    parts = {"compute_other": 60, "launching": 20, "unrecorded": unrecorded}
+    mean["parts"] = dict.fromkeys(mean["parts"], 0) | parts
+    mean["rows"] = [{"part": "launching", "path": "/linear", "call": "cudaLaunchKernel", "time_ns": 20}]
+    result["mean"]["wall_ns"] = sum(parts.values())
+    assert ("Mostly in <code>/linear" in "".join(sentence(result, "Tensor Core"))) is is_named
 
 
 def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -> None:

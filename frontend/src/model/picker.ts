@@ -104,6 +104,9 @@ export function formatLabel(format: string): string {
     nsight_systems: "Nsight Systems",
     nsys: "Nsight Systems",
     dlprof: "DLProf",
+    xplane: "XPlane",
+    pytorch_memory_snapshot: "PyTorch memory snapshot",
+    pytorch_memory_timeline: "PyTorch memory timeline",
   };
   return known[format] ?? format;
 }
