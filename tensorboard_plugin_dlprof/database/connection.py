@@ -37,10 +37,6 @@ OLDEST_MINOR = 3
 _INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_summary"})
 """Tables without which there is nothing to show, not even from an old version."""
 
-_MOST_TABLES = 200
-"""A limit for hostile files; our own databases have about 70 tables."""
-
-
 def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
     """Open a DLProf database for reading.
 
