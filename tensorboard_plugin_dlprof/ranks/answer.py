@@ -84,7 +84,7 @@ def answer_of(
             "stage": verdict.stage,
             "host": verdict.host or None,
             "ratio": first.ratio if first is not None else None,
-            "runners_up": [msgspec.to_builtins(each) for each in verdict.suspects[1:3]],
+            "runners_up": [msgspec.to_builtins(each) for each in verdict.suspects[1:3] if verdict.stage is None],
         },
         "missing": {"ranks": missing, "count": count},
         "clocks": {

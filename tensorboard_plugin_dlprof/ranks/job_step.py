@@ -16,7 +16,15 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, JOB_VERSION, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
-from tensorboard_plugin_dlprof.ranks.cells import MEASURES, cells_of, fraction, iteration_rows, packed, positions
+from tensorboard_plugin_dlprof.ranks.cells import (
+    MEASURES,
+    cells_of,
+    fraction,
+    iteration_rows,
+    mean_of,
+    packed,
+    positions,
+)
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe, measure_residual
 from tensorboard_plugin_dlprof.ranks.evidence import evidence
 from tensorboard_plugin_dlprof.ranks.findings import findings_of
@@ -156,6 +164,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         unmatched_fraction=fraction(cells, "exposed_unmatched") if has_waits else None,
         dimensions=dimensions,
         coordinates=coordinates,
+        compute_ns=mean_of(cells, "compute"),
     )
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]

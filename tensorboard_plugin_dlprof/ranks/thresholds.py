@@ -41,7 +41,7 @@ USUAL_LINK_FRACTION = 0.5
 that its members are not to blame. In between, nothing follows."""
 
 STAGE_FRACTION = 0.8
-"""A pipeline stage is named instead of its ranks if this fraction of them is delayed for the same cause."""
+"""A pipeline stage is named if this fraction of its ranks computes so much longer than the ranks of other stages."""
 
 SAME_HOST_NS = 50_000
 """Clocks of one host cannot differ by more: then a clock or a match is wrong."""

@@ -72,6 +72,8 @@ class Facts(msgspec.Struct, frozen=True):
     """Likewise, of communication that could not be matched."""
     dimensions: Sequence[Dimension]
     coordinates: dict[int, tuple[int, ...]]
+    compute_ns: npt.NDArray[np.float64]
+    """What each rank computes in an iteration, on average, by place; below 0 if unknown."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations: most operations have no peers."""
 
@@ -81,7 +83,7 @@ def judge(facts: Facts) -> Verdict:
     are_matched = any(each.used.any() and len(each.members) > 1 for each in facts.sequences)
     if not are_matched and not facts.is_of_iterations:
         return Verdict(_nothing_matched(facts), [], judged=False)
-    verdict = _slow_link(facts) or _slow_ranks(facts)
+    verdict = _slow_link(facts) or _slow_ranks(facts) or _slow_stage(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
 
@@ -150,9 +152,6 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
         return None  # noise delays everybody: the one that it delays most is not far from the others
     mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
     suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
-    stage = _stage(facts, list(suspects.values()))
-    if stage is not None:
-        return stage
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
     sentence = _sentence(facts, lasting[0])
     if facts.is_of_iterations:
@@ -247,24 +246,42 @@ def rank_name(job: Job, rank: int) -> str:
     return f"{name} ({', '.join(known)})" if known else name
 
 
-def _stage(facts: Facts, suspects: Sequence[Suspect]) -> Verdict | None:
-    """The pipeline stage of which nearly all ranks are delayed for one cause."""
+def _slow_stage(facts: Facts) -> Verdict | None:
+    """The pipeline stage of which nearly all ranks compute longer than those of the others.
+
+    Ranks are compared with others of their stage, so that none of them is delayed.
+    """
     kinds = [dimension.kind for dimension in facts.dimensions]
-    if "pp" not in kinds:
+    if "pp" not in kinds or facts.median_iteration_ns <= 0 or (facts.compute_ns < 0).any():
         return None
     axis = kinds.index("pp")
-    by_stage: dict[int, list[int]] = defaultdict(list)
-    for rank, place in facts.coordinates.items():
-        by_stage[place[axis]].append(rank)
-    cause = suspects[0].cause
-    delayed = {suspect.rank: suspect for suspect in suspects if suspect.cause == cause}
-    stage = facts.coordinates[suspects[0].rank][axis]
-    ranks = by_stage[stage]
-    mine = [delayed[rank] for rank in ranks if rank in delayed]
-    if len(ranks) < 2 or len(mine) < thresholds.STAGE_FRACTION * len(ranks):
+    stages: dict[int, list[int]] = defaultdict(list)
+    for place, member in enumerate(facts.job.members):
+        stages[facts.coordinates[member.rank][axis]].append(place)
+    mean = {stage: float(facts.compute_ns[places].mean()) for stage, places in stages.items()}
+    slowest = max(mean, key=lambda stage: mean[stage])
+    typical = _typical(np.array([time for stage, time in mean.items() if stage != slowest]))
+    longer = facts.compute_ns[stages[slowest]] - typical
+    least = thresholds.NAMED_FRACTION * facts.median_iteration_ns
+    if not typical or longer.mean() < least or (longer >= least).mean() < thresholds.STAGE_FRACTION:
         return None
-    share = float(np.mean([each.share for each in mine]))
-    return Verdict(f"Pipeline stage {stage} takes {percentage(share)} longer than the others.", mine, stage=stage)
+    share = float(longer.mean()) / facts.median_iteration_ns
+    sentence = (
+        f"Pipeline stage {slowest} computes {percentage(mean[slowest] / typical - 1)} longer than the others: "
+        f"about {short_duration(int(longer.mean()))} of {_iteration(facts)} ({percentage(share)})."
+    )
+    suspects = [
+        Suspect(
+            facts.job.members[place].rank,
+            "compute",
+            "stage",
+            int(time),
+            time / facts.median_iteration_ns,
+            facts.iterations,
+        )
+        for place, time in zip(stages[slowest], longer.tolist(), strict=True)
+    ]
+    return Verdict(sentence, suspects, stage=slowest)
 
 
 def _slow_link(facts: Facts) -> Verdict | None:

@@ -236,6 +236,16 @@ def test_stages_of_one_pipeline_are_compared_by_what_they_do(
     assert result["left_out"]["incomplete"] == 0
 
 
+def test_a_stage_that_computes_longer_is_named(tmp_path: Path) -> None:
+    """Each of its ranks is as fast as its peers, so that no rank is: layers belong elsewhere."""
+    result = answer(made_in(imported_pipelines(tmp_path, 3, 2, cause="compute", slow_stage=1, groups=True)))
+    verdict = result["verdict"]
+    assert (verdict["stage"], verdict["rank"], verdict["cause"]) == (1, None, "compute")
+    assert "Pipeline stage 1 computes" in verdict["sentence"]
+    assert abs(verdict["own_delay_ns"] - 700_000) < 50_000
+    assert verdict["runners_up"] == []
+
+
 @pytest.mark.parametrize(
     ("stages", "pipelines", "reduces", "slow", "missing"),
     [

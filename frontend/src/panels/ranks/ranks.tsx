@@ -91,6 +91,12 @@ function Tiles({ job }: { job: RankJob }) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
+  const costly =
+    job.verdict.stage !== null
+      ? "cost of the slow stage"
+      : job.verdict.cause === "link"
+        ? "cost of the slow link"
+        : "own delay of the worst rank";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -109,8 +115,8 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: formatShare(job.own_delay_fraction),
-      about: job.verdict.cause === "link" ? "cost of the slow link" : "own delay of the worst rank",
-      tip: "Mean own delay of the rank with most, or what a slow link costs if that is more, by the median iteration.",
+      about: costly,
+      tip: "Mean own delay of the rank with most, or what a slow link or stage costs if that is more, by the median iteration.",
     },
   ];
   return (
