@@ -12,7 +12,8 @@ RULES: Final = (
          r"^Dijk_\w*Reduction|Cijk_\w*Post(?:GSU|GSD)|^Cijk_\w*_GA$|^Cijk_[A-Z]+(?:_\w+)?_(?:GB|GA)(?:_|$)"
          r"|^Cijk_\w*BetaOnly",
          "@tensile", words="betaonly cijk_ reduction"),
-    Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d+x\d+x\d+", "@tensile", words="cijk_"),
+    Rule("tensile-mfma", YES, "gemm", "tensile", r"Cijk_\w*_MI\d|^Cijk_\w{4}_\w{4}_[FB]8|^DGEMM_Aldebaran_",
+         "@tensile", note="the instruction stands in the name; FP8 has nowhere else to run", words="cijk_ dgemm_"),
     Rule("tensile-mmac", YES, "gemm", "tensile",
          r"Cijk_\w*_MMAC(?:_|$)", "@tensile", note="Hygon's matrix instruction", words="cijk_"),
     Rule("tensile-vector", NO, "gemm", "tensile",
@@ -39,11 +40,13 @@ RULES: Final = (
          r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows",
          words="aiter::"),
     Rule("flydsl", YES, "gemm", "aiter",
-         r"^gemm[12]_a\d+w\d+_\w+|^flydsl_(?!\w*(?:reduce|sort|quant|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp"
+         r"^gemm[12]_a\d+w\d+_\w+|^hgemm_(?:bf16|f16|fp16)_\d+x\d+x\d+x\d+_SPK\d|^mfma_moe[12]_"
+         r"|^flydsl_(?!\w*(?:reduce|sort|quant"
+         r"|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp"
          r"|\w*gemm)\w*",
          "@words",
          note="products written in FlyDSL, by MFMA or WMMA",
-         words="flydsl_ gemm1_ gemm2_"),
+         words="flydsl_ gemm1_ gemm2_ hgemm_ mfma_moe"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
          r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$"
          r"|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
@@ -63,6 +66,16 @@ RULES: Final = (
          r"|^paged_attention_decode_(?:sliding_window|v2_gluon)\w*$"
          r"|^_gluon_deepgemm_fp8_paged_mqa_logits\w*$|^mhc_(?:fused_post_)?pre_gemm_sqrsum_kernel$", "@words",
          note="MFMA or WMMA", words="opus_moe_stage 16mx kn_mi3 mhc_ gqa_d paged_attention_decode_ _gluon_deepgemm"),
+    Rule("gluon-attention", YES, "attention", "triton",
+         r"^(?=\w*gluon)(?!\w*(?:reduce|combine|merge|topk|route|schedule|metadata|cache|norm|rope|quant_|attn_?res"
+         r"|gemv))"
+         r"\w*(?:attention|attn|mha|mla|mqa_logits|(?<![a-z])pa_(?:decode|prefill))", "@words", knows_better=True,
+         note="Gluon, Triton's lower language, in which AITER and TokenSpeed write MFMA, WMMA and tcgen05 themselves",
+         of_rest=True, words="gluon"),
+    Rule("gluon-product", YES, "gemm", "triton",
+         r"^(?=\w*gluon)(?!\w*(?:reduce|combine|merge|topk|route|gemv|warp_|epilogue|quantize|_m1(?![0-9])))"
+         r"\w*(?:(?<![a-z])b?mm(?![a-z])|gemm|matmul|moe_stage[12])", "@words", note="as gluon-attention",
+         knows_better=True, of_rest=True, words="gluon"),
     Rule("hadamard-butterflies", NO, "elementwise", "custom",
          r"^(?:norm_)?(?:rope_)?hadamard_rotate_activation_\w*quant_\w*kernel$|^had_[fh]f_r_128_(?:dual_)?kernel$"
          r"|^fast_hadamard_transform(?:_\d+N)?_kernel$", "@words",

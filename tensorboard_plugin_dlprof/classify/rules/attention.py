@@ -19,6 +19,12 @@ RULES: Final = (
          r"|FlashAttn(?:Fwd)?Combine|FlashAttnBwd(?:Preprocess|Postprocess)|FlashAttentionForwardCombine"
          r"|FlashAttentionBackward(?:Preprocess|Postprocess)|flash_(?:bwd_(?:pre|post)process|fwd_combine)",
          words="device_kernel kernel_cutlass"),
+    Rule("cutlass-dsl-mla-sum", NO, "attention", "cutlass",
+         r"^kernel_cutlass_reduction_kernel_\w*Attention", "@words", knows_better=True,
+         note="sums the splits of CUTLASS's decoding", words="kernel_cutlass_reduction"),
+    Rule("cutlass-dsl-mla", YES, "attention", "cutlass",
+         r"^kernel_cutlass_split_kv_kernel_\w*Attention", "@words", note="CUTLASS's decoding of MLA: tcgen05",
+         words="kernel_cutlass_split_kv"),
     Rule("cudnn-attention-helper", NO, "attention", "cudnn",
          r"cudnn::fusion::|compute_dot_do_o|convert_dq_to_16bits", "@types",
          words="compute_dot_do_o convert_dq_to_16bits cudnn::fusion::"),

@@ -19,14 +19,14 @@ RULES: Final = (
     Rule("deep-ep", NO, "collective", "deep_ep", r"\bdeep_ep::|\bdpsk::ep::|\bep::(?:inter|intra)node(?:_ll)?::",
          note="dpsk: DeepSeek's own build", words="deep_ep:: dpsk::ep:: inter intra"),
     Rule("pplx", NO, "collective", "pplx", r"\bpplx::|\ball_to_all::", words="all_to_all:: pplx::"),
-    Rule("custom-all-reduce", NO, "collective", "custom",
+    Rule("custom-all-reduce", NO, "collective", "@namespace",
          r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fus|1stage|2stage|twoshot"
          r"|oneshot|one_shot|two_shot)|(?:one|two)_?shot_?[Aa]ll_?[Rr]educe|AllReduce|\ballreduce|quickreduce"
          r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into|ll_kernel)?\b|(?:^|_)reduce_scatter_(?:\w+_)?kernel|lamport"
          r"|ar_fusion))",
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True,
          words="ar_fusion educe gather lamport"),
-    Rule("moe-all-to-all", NO, "collective", "custom",
+    Rule("moe-all-to-all", NO, "collective", "@namespace",
          r"^(?!.*(?i:gemm|matmul)).*(?:^|_)a2av?(?:_|$)|^ubx_kernel_\w+|\bmoe_comm\b|moeAllToAll|alltoall|all_to_all"
          r"|\bmoe_prepare::|\bmoe_a2a|mnnvl",
          words="a2a ubx_kernel_ all_to_all alltoall mnnvl moe_a2a moe_comm moe_prepare::"),

@@ -15,7 +15,7 @@ _ARCHITECTURE = (
 RULES: Final = (
     # Helpers around products.
     Rule("split-k-reduce", NO, "reduction", "cublas", r"\bsplitKreduce_kernel|\bsplit_?[kK]_?[rR]educe", "@types",
-         knows_better=True, words="split"),
+         r"^(?!.*opus_)", knows_better=True, words="split"),
     Rule("cublas-epilogue", NO, "elementwise", "cublas",
          r"^globalKernel$|\b(?:cublasLt::)?epilogue::impl::globalKernel|\bcublasLt::epilogue", "@types",
          knows_better=True,
@@ -30,7 +30,8 @@ RULES: Final = (
          words="amax_kernel asum_kernel dot_kernel iamin_kernel nrm2_kernel reduce_1block_kernel"),
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
-         r"|scal))", "@types", words="axpy_kernel copy_kernel cublas_ rot_kernel scal_kernel swap_kernel"),
+         r"|scal))", "@types", r"cublas|^(?:void )?\w+(?:$|<)", words="axpy_kernel copy_kernel cublas_ rot_kernel "
+               "scal_kernel swap_kernel"),
     Rule("cublas-transpose", NO, "copy", "cublas", r"\btranspose_readWrite\w*", "@types", knows_better=True,
          words="transpose_readwrite"),
     Rule("split-products-sum", NO, "reduction", "@namespace",
@@ -111,7 +112,8 @@ RULES: Final = (
          r"|OpClassWmma|KernelTma\w*Warp|TmaWarpSpecialized|sparse_mma", words="cutlass device_kernel gemm_device"),
     Rule("cutlass-3-cut", YES, "gemm", "cutlass",
          r"^cutlass::device_kernel$", "@types",
-         r"(?:GemmUniversalI|GemmUniversal<)N?(?:S\w*_)?4?(?:cute)(?:::)?5?tup|GemmUniversalIN4cute",
+         r"(?:GemmUniversalI|GemmUniversal<)N?(?:S\w*_)?4?(?:cute)(?:::)?5?tup|GemmUniversalIN4cute"
+         r"|GroupProblemShape|enable_3x_kernel_for_sm\d",
          note="a CUTLASS 3 product, cut short; those of frameworks are for Hopper and later",
          words="cutlass::device_kernel"),
     Rule("cutlass-fp8", YES, "gemm", "cutlass",
@@ -128,6 +130,9 @@ RULES: Final = (
          r"^kernel_cutlass_\w*(?:rms_?norm|layer_?norm|Norm)", "@words", words="kernel_cutlass_"),
     Rule("cutlass-dsl-collective", NO, "collective", "cutlass",
          r"^kernel_cutlass_\w*(?:oneshot|allreduce|all_reduce|comm)", "@words", words="kernel_cutlass_"),
+    Rule("cutlass-dsl-quantise", NO, "elementwise", "flashinfer",
+         r"^kernel_cutlass_kernel_flashinferquantizationkernels\w+", "@words", knows_better=True,
+         note="FlashInfer's modules of quantisers; Linear is a layout", words="kernel_cutlass_"),
     Rule("cutlass-dsl-elementwise", NO, "elementwise", "cutlass",
          r"^kernel_cutlass_(?!\w*(?:MMA|[Gg]emm|GEMM|[Ff]lash(?!infer)|[Ff]mha|FMHA|[Aa]tt(?:ention|n)"
          r"|[Cc]onv(?!ert)))"

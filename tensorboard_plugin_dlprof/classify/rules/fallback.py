@@ -37,7 +37,7 @@ _PLAIN_PARAMETERS: Final = (
 
 RULES: Final = (
     Rule("triton-other", UNKNOWN, "other", "triton",
-         r"^triton_", words="triton_",
+         r"^triton_(?!\w*gemv)", words="triton_",
          note="a user's kernel, or a form of Inductor's that is not known"),
     Rule("word-matrix-instruction", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
@@ -62,6 +62,10 @@ RULES: Final = (
          r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
          r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
          note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
+    Rule("complex-numbers", NO, "elementwise", "custom",
+         r"^(?:\w+::)*(?:k_|kernel_?)?[cC]omplex_?(?:[pP]ointwise_?)?(?:[mM]ul(?:t|tiply|tiplication)?|[pP]roduct)"
+         r"(?:_?(?:[aA]nd_?)?[sS]cale)?(?:_?[kK]ernel)?$", "@types",
+         note="each complex number by another, as between two Fourier transforms", knows_better=True, words="complex"),
     Rule("matrix-by-vector", NO, "gemm", "custom",
          r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z0-9])(?:[sdczh]?gemv|Gemv|GEMV"
          r"|[Mm]at_?[Vv]ec"
@@ -78,7 +82,8 @@ RULES: Final = (
          note="a product built for the GPU's asynchronous matrix instructions", knows_better=True, of_rest=True,
          words="gemm matmul bmm"),
     Rule("word-triton-product", YES, "gemm", "triton",
-         r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts))"
+         r"^_(?!_|\w*(?:quant_|dequant|reduce|combine|post|pre_|tail|scatter|bias|meta|args|routing|vec|starts"
+         r"|_m1(?!\d)))"
          r"(?:\w*_)?(?:(?:mx|nv)?(?:fp8|fp4|bf16|fp16|int8|a\d+w\d+|w\d+a\d+)_(?:\w*_)?(?:gemm|matmul|bmm|mm|linear)"
          r"|(?:gemm|matmul|bmm)_a\d+w\d+)(?:_\w+)?$",
          "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
@@ -139,7 +144,7 @@ RULES: Final = (
                 "amax count kldiv",
          "@types"),
     _by_words("word-elementwise", NO, "elementwise",
-         "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy "
+         "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy axby "
                 "elementwise pointwise tril triu vecadd vectoradd vadd fill init zero set clamp where mask activation "
                 "act swiglu rope rotary quantize quant dequantize dequant increment negate abs square fma "
                 "map update initialize sleep spin noop empty nop null delay unary binary modulate sinkhorn "
@@ -154,12 +159,12 @@ RULES: Final = (
                 "bitmask ids indices indptr slot slots page pages segment segments jagged swizzle unswizzle producer "
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
                 "neighbor neighbors face faces normals pdf kthvalue rgb rgba bgr hsv yuv push flip iota knn hist "
-                "spmv dump sequential tid tables",
+                "spmv dump sequential tid tables lens lengths",
          "@types", r"|IoU", "iou"),
     Rule("plain-types", NO, "other", "custom", r"^(?!.*(?:(?i:tf_?32)|884|1688|16816))[A-Za-z_]", "@types",
          _PLAIN_PARAMETERS, by_types=True,
          note="matrix units multiply none of its parameters, FP32 and integers of 16 bits and more, but as TF32"),
-    Rule("word-unlisted", NO, "other", "custom", r"[A-Za-z]", "@types",
+    Rule("word-unlisted", NO, "other", "custom", r"^(?!std::)\w*[A-Za-z]", "@types",
          r"^(?!.*(?i:gemm|(?<!ga|su|co)mma|attention|cutlass|cute::|mfma|flash(?!infer))|[^<(]*[<(].*(?i:conv)(?!er))",
          note="nothing in its name is of a product: of 1,400 public kernels that only this rule knows, two multiply"),
     Rule("no-rule", UNKNOWN, "other", "", "", "@types", note="no rule knows this name"),

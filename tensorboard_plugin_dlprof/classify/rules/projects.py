@@ -259,6 +259,13 @@ RULES: Final = (
          r"|Csr)\w*Kernel)$",
          "@types", note="DGL's sums over the edges of a graph, by elements", knows_better=True,
          words="gathermmscatter gespmm sddmm spmm"),
+    Rule("torch-sparse", NO, "gemm", "custom", r"^spmm_(?:value_bw_)?kernel$", "@types", r"ReductionType",
+         note="pytorch_sparse: a warp sums the rows that an edge names", words="spmm"),
+    Rule("tvm-elementwise", NO, "elementwise", "custom",
+         r"^fused_(?:(?:split|silu|gelu|sigmoid|multiply|divide|add|subtract|cast|reshape|transpose|take|strided_slice)"
+         r"\d*_)+kernel$|^batch_decode_paged_kv(?:_kernel)?$", "@types", knows_better=True,
+         note="TVM names a kernel after its operations; MLC's decoding has one query per key", words="fused_ "
+               "batch_decode"),
     Rule("drawing", NO, "other", "@namespace",
          r"(?:^|::)(?:projection_(?:(?:2dgs|ewa|ut)_\w+|fwd_kernel)|se3pose_\w+_kernel|quat_to_matrix_\w+_kernel"
          r"|inverse_project_spinning_lidar_\w*kernel|assemble_proj_features_kernel)$", "@types",

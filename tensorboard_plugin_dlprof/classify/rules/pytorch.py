@@ -143,8 +143,9 @@ RULES: Final = (
     Rule("cub-other", NO, "other", "cub", r"\b(?:cub|thrust|rocprim|hipcub|at_cuda_detail|cuda_cub)::", "@types",
          words="at_cuda_detail cub rocprim thrust"),
     Rule("curand", NO, "random", "curand",
-         r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox", "@types",
-         words="curand params philox rocrand seed sequenced shuffled"),
+         r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox"
+         r"|(?i:mt19937)", "@types",
+         words="curand mt19937 params philox rocrand seed sequenced shuffled"),
     # Transformer Engine.
     Rule("transformer-engine-hadamard", YES, "gemm", "transformer_engine",
          r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)"
@@ -158,7 +159,7 @@ RULES: Final = (
          r"|k|qk|k_only)_kernel$",
          note="a product with a Hadamard matrix, by tl.dot", words="_rht hadamard rot"),
     Rule("transformer-engine-attention-helper", NO, "attention", "transformer_engine",
-         r"transformer_engine::(?:fused_attn|flash_attention|context_parallel)::", "@types",
+         r"transformer_engine::(?:fused_attn(?:_rocm)?|flash_attention|context_parallel)::", "@types",
          words="transformer_engine::"),
     Rule("transformer-engine-copy", NO, "copy", "transformer_engine",
          r"transformer_engine::(?:\w+::)*\w*(?:transpose|cast|quantize|swizzle|padding|permut)\w*|\bcast_fp8_\w*"

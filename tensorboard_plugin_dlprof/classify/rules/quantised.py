@@ -74,6 +74,8 @@ RULES: Final = (
          r"\bweight_only\w*::kernel|\bweight_only_batched_gemv\w*|\bsmooth_quant::kernel|\bint8_sq|\bgptq_gemv"
          r"|\bcudaCoreGemm\w*|cuda_core_gemm|\btinyGemm\w*CudaCore", "@types",
          words="cuda_core_gemm cudacoregemm gptq_gemv int8_sq smooth_quant::kernel tinygemm weight_only"),
+    Rule("trtllm-fused-moe", YES, "gemm", "tensorrt_llm", r"^fused_moe::run_global", "@types",
+         note="TensorRT-LLM's gated experts for SM80: mma.m16n8k16", words="fused_moe::run_global"),
     Rule("trtllm-gen", YES, "gemm", "tensorrt_llm",
          r"^(?:bmm|gemm|gemmGatedAct|fusedMoe)_(?:E4m3|E5m2|Bfloat16|Fp16|E2m1|MxE4m3|MxE2m1|MxInt4|Fp32)\w*",
          "@trtllm",

@@ -32,14 +32,21 @@ RULES: Final = (
          "@types",
          note="writes the latent of MLA where attention will read it", knows_better=True,
          words="_and_cache_mla gather_mla_cache cp_mha_gather store_mla_kv_cache flatten_kv_cache mla_copy_"),
+    Rule("vllm-step", NO, "other", "vllm",
+         r"^_prepare_\w+_inputs_kernel$|^postprocess_mamba_(?:\w+_)?kernel$|^_compute_local_logits_stats_kernel$"
+         r"|\bvllm::\w+::fusedKimiK3MLA\w*Concat\w*Kernel", "@words or types", knows_better=True,
+         note="what a step of vLLM does beside the model: inputs of drafts, states, sampling, MLA's cache",
+         words="_inputs_kernel postprocess_mamba logits_stats fusedkimi"),
     Rule("kv-cache-write", NO, "copy", "@namespace",
-         r"\bget_num_kv_splits\w*|^_?kv_transfer_\w+|\bfused_store_\w*cache$|_set_kv_buffer_kernel$"
+         r"\bget_num_kv_splits\w*|^_?kv_transfer_\w+|^_?fused_kv_compress_norm_rope_insert_\w+"
+         r"|\bfused_store_\w*cache$|_set_kv_buffer_kernel$"
          r"|\b(?:reshape_and_cache"
          r"|concat_and_cache|copy_blocks|swap_blocks|store_kv_?cache|set_mla_kv_buffer"
          r"|cp_gather_cache|gather_cache|append_paged_\w*kv_cache|AppendPagedKV"
          r"|create_\w*kv_indices|write_req_to_token)\w*", "@types",
          note="writes keys and values where attention will read them", knows_better=True,
-         words="kv_transfer get_num_kv_splits fused_store_ set_kv_buffer append_paged_ appendpagedkv concat_and_cache "
+         words="kv_compress kv_transfer get_num_kv_splits fused_store_ set_kv_buffer append_paged_ appendpagedkv "
+               "concat_and_cache "
                "copy_blocks gather_cache kv_indices reshape_and_cache "
                "set_mla_kv_buffer store_kv swap_blocks write_req_to_token"),
     Rule("kv-cache", NO, "copy", "@namespace",
