@@ -46,6 +46,15 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "ratio": main.ratio if main else None,
         "comparability": comparison.comparability,
         "measures": {name: measure_json(measure) for name, measure in comparison.measures.items()},
+        "memory": [
+            {
+                "category": row.category,
+                "a_bytes": row.a_bytes,
+                "b_bytes": row.b_bytes,
+                "change_bytes": row.change_bytes,
+            }
+            for row in comparison.memory
+        ],
         "parts": [
             {
                 "part": part,

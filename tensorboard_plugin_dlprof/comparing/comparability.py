@@ -85,7 +85,9 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
         times = float(ratio)
         more = f"B has {times:.3g} times" if times > 1 else f"A has {1 / times:.3g} times"
         yield f"{more} as many calls of everything; compared per call."
-    if per == "capture":
+    if per == "capture" and not a.ops and not b.ops:
+        yield "Neither recording holds GPU work, so times tell nothing."
+    elif per == "capture":
         yield "A and B call their ops in different proportions, so totals are shown; the table splits work from speed."
     few = [(name, side) for name, side in (("A", a), ("B", b)) if side.marked and side.iterations < FEWEST_SAMPLES]
     if few:

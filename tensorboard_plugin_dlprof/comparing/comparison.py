@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remaind
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
 from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
+from tensorboard_plugin_dlprof.comparing.memory import HeldRow, memory_rows
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement, replacements
@@ -59,6 +60,7 @@ class Comparison(msgspec.Struct):
     left_out: int
     """Ops without GPU time on either side, which have no row."""
     replacements: list[Replacement]
+    memory: list[HeldRow]
     measures: dict[str, Measure]
     comparability: list[str]
     is_same: bool
@@ -112,6 +114,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         parts=[] if per == "call" else parts_table(left, right),
         left_out=left_out,
         replacements=replacements(matches),
+        memory=memory_rows(left, right),
         measures={measure.name: measure for measure in _measures(left, right, per, over_runs)},
         comparability=comparability.sentences(left, right, rows, ratio, per),
         is_same=comparability.is_same_recording(left, right),
@@ -161,7 +164,8 @@ def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
     result.append(Measure("kernels", _value(a, "kernel_launches"), _value(b, "kernel_launches")))
     result.append(Measure("gpu_utilization", _utilization(a), _utilization(b)))
     result.append(_tensor_core_share(a, b))
-    result.append(Measure("memory_peak", _peak(a), _peak(b)))
+    for name in ("memory_peak", "memory_reserved"):
+        result.append(Measure(name, _most(a, f"{name}_bytes"), _most(b, f"{name}_bytes")))
     result += [Measure(name, _rate(a, name), _rate(b, name)) for name in ("samples_per_s", "tokens_per_s")]
     for measure in result:
         if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
@@ -208,10 +212,11 @@ def _utilization(side: Side) -> float | None:
     return sum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def _peak(side: Side) -> float | None:
-    peaks = [recording.memory_peak_bytes for recording in side.recordings]
-    known = [peak for peak in peaks if peak is not None]
-    return float(max(known)) if known and len(known) == len(peaks) else None
+def _most(side: Side, name: str) -> float | None:
+    """The most of the recordings; None if one does not tell."""
+    values: list[int | None] = [getattr(recording, name) for recording in side.recordings]
+    known = [value for value in values if value is not None]
+    return float(max(known)) if known and len(known) == len(values) else None
 
 
 def _rate(side: Side, name: str) -> float | None:

@@ -9,6 +9,7 @@ import heapq
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
     source = facts["source_name"] and reported.get("source_fingerprint", "")
     values, samples = _samples(connection, scope)
     ops, beyond = _ops(connection, scope)
-    rates = throughput(connection, scope)
+    rates, held = throughput(connection, scope), _memory(connection)
     return Recording(
         name=name,
         fingerprint=f"{source} {label} {first} {last}" if source else "",
@@ -95,7 +96,9 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
         eligible_tensor_core_ns=eligible["tensor_core_ns"],
         eligible_unknown_ns=eligible["unknown_ns"],
         gpu_utilization_fraction=gpu_utilization(connection, scope)["fraction"],
-        memory_peak_bytes=_memory_peak(connection),
+        memory_peak_bytes=held["peak_bytes"] if held else None,
+        memory_reserved_bytes=held["peak_reserved_bytes"] if held else None,
+        memory_at_peak={row["category"]: int(row["bytes"]) for row in held["at_peak"]} if held else {},
         samples_per_s=rates["samples_per_s"],
         tokens_per_s=rates["tokens_per_s"],
         iteration_values=values,
@@ -152,9 +155,10 @@ def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tup
     return label, source != "whole_capture" if source else iterations > 1
 
 
-def _memory_peak(connection: sqlite3.Connection) -> int | None:
-    peaks = [device["peak_bytes"] for device in memory(connection)["devices"].values() if not device["relative"]]
-    return whole(max(peaks)) if peaks else None
+def _memory(connection: sqlite3.Connection) -> dict[str, Any] | None:
+    """What is answered about the GPU that holds most memory, of those whose memory is known from its beginning."""
+    devices = [device for device in memory(connection)["devices"].values() if not device["relative"]]
+    return max(devices, key=lambda device: int(device["peak_bytes"]), default=None)
 
 
 _ITERATIONS = (

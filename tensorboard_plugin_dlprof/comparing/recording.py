@@ -110,6 +110,7 @@ class Recording(msgspec.Struct):
     eligible_unknown_ns: int | None
     gpu_utilization_fraction: float | None
     memory_peak_bytes: int | None
+    """Of the GPU that holds most, as all of memory."""
     samples_per_s: float | None
     tokens_per_s: float | None
     """Of all GPUs in use."""
@@ -125,6 +126,9 @@ class Recording(msgspec.Struct):
     """Samples: ns, plain sum over all GPUs."""
     tensor_core_time: list[int]
     """Samples: ns of it known to be on Tensor Cores."""
+    memory_reserved_bytes: int | None = None
+    memory_at_peak: dict[str, int] = msgspec.field(default_factory=dict)
+    """Bytes of each category at the peak of memory; they add up to it. Baselines of before have none."""
 
     @property
     def wall_ns(self) -> int:

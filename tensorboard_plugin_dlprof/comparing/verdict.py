@@ -125,6 +125,8 @@ def _undecided(comparison: Comparison) -> str:
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
     per_call = _speed_change(comparison)
     reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
+    if not comparison.a.ops and not comparison.b.ops:
+        return "Cannot tell: neither recording holds GPU work."
     if comparison.per == "capture":
         return f"Cannot tell: {marks}, and A and B call their ops in different proportions.{reported}"
     few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")

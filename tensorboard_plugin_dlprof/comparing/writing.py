@@ -11,10 +11,11 @@ from tensorboard_plugin_dlprof.comparing.as_json import is_changed
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.limits import Outcome
+from tensorboard_plugin_dlprof.comparing.memory import HeldRow
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
-from tensorboard_plugin_dlprof.comparing.words import duration, signed_duration, signed_percent
+from tensorboard_plugin_dlprof.comparing.words import duration, signed_duration, signed_percent, size
 from tensorboard_plugin_dlprof.opening.regular_file import printable
 
 Pairs = Sequence[tuple[Comparison, Sequence[Outcome]]]
@@ -51,6 +52,8 @@ def text(pairs: Pairs, top: int) -> str:
             for one in comparison.replacements[:_KERNELS]:
                 a, b = _times(comparison, one)
                 lines.append(f"{duration(a):>10} -> {duration(b):>10}  {_kernels(one)}")
+        if comparison.memory:
+            lines += ["", "Memory at the peak, in rows that add up to it", *map(_held, comparison.memory)]
         if outcomes:
             lines += ["", *(f"{_outcome(outcome)}: {outcome.rule}: {outcome.said}" for outcome in outcomes)]
         blocks.append("\n".join(printable(line) for line in lines))
@@ -68,6 +71,9 @@ def markdown(pairs: Pairs, top: int) -> str:
         lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
         lines += [f"| {' | '.join(map(_plain, _cells(comparison, row)))} |" for row in _largest(comparison, top)]
         lines += ["", *map(_plain, _more(comparison, top))]
+        if comparison.memory:
+            lines += ["", "| Change | A | B | Memory at the peak |", "|--:|--:|--:|---|"]
+            lines += [f"| {' | '.join(map(_plain, _held_cells(row)))} |" for row in comparison.memory]
         if outcomes:
             lines += ["", "| Limit | Result | |", "|---|---|---|"]
             lines += [
@@ -97,6 +103,11 @@ def html(pairs: Pairs, top: int) -> str:
                 for one, (a, b) in ((one, _times(comparison, one)) for one in comparison.replacements[:top])
             )
             body.append(_html_table(("Change", "A", "B", "", "Kernels", ""), rows))
+        if comparison.memory:
+            body.append("<h2>Memory at the peak</h2>")
+            cells = (([*_held_cells(row)[:3], "", row.category], row.change_bytes) for row in comparison.memory)
+            rows = (("less" if change < 0 else "more", each) for each, change in cells)
+            body.append(_html_table(("Change", "A", "B", "", "Category"), rows))
         if outcomes:
             body.append("<h2>Limits</h2><ul>")
             body += [f"<li>{_outcome(one)}: {_safe(one.rule)}: {_safe(one.said)}</li>" for one in outcomes]
@@ -176,6 +187,16 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
         row.name + mark,
         row.matched_by,
     ]
+
+
+def _held(row: HeldRow) -> str:
+    change, a, b, category = _held_cells(row)
+    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {category}"
+
+
+def _held_cells(row: HeldRow) -> list[str]:
+    sign = "+" if row.change_bytes > 0 else "-" if row.change_bytes < 0 else ""
+    return [f"{sign}{size(row.change_bytes)}", size(row.a_bytes), size(row.b_bytes), row.category]
 
 
 def _percent(row: Row) -> str:

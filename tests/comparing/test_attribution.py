@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from tensorboard_plugin_dlprof.comparing.as_json import as_json
 from tensorboard_plugin_dlprof.comparing.attribution import largest_remainder
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, compare
+from tensorboard_plugin_dlprof.comparing.recording import Recording
+from tensorboard_plugin_dlprof.comparing.writing import html, markdown, text
 from tests.comparing.ops import op, recording
 
 PATHS = st.sampled_from(["/m/a", "/m/b", "/m/layer1/c", "/m/layer2/c", "/n/d", "/n/x/e", "free"])
@@ -80,3 +82,27 @@ def test_several_recordings_are_means() -> None:
     comparison = compare(a, [recording([op("/m/a", 100)])])
     assert (comparison.a_ns, comparison.b_ns) == (156, 100)
     check(comparison)
+
+
+def test_categories_of_memory_add_up_to_the_peaks() -> None:
+    """Of several recordings, the one that holds most counts; without memory on one side there are no rows."""
+
+    def of_memory(**held: int) -> Recording:
+        reserved = sum(held.values()) + 5
+        return recording([], memory_peak_bytes=sum(held.values()), memory_reserved_bytes=reserved, memory_at_peak=held)
+
+    a, b = [of_memory(gradient=9), of_memory(gradient=6, activation=20)], [of_memory(activation=12, parameter=8)]
+    comparison = compare(a, b)
+    data = as_json(comparison)
+    assert [(row["category"], row["change_bytes"]) for row in data["memory"]] == [
+        ("activation", -8),
+        ("parameter", 8),
+        ("gradient", -6),
+    ]
+    assert sum(row["a_bytes"] for row in data["memory"]) == data["measures"]["memory_peak"]["a"] == 26
+    assert sum(row["b_bytes"] for row in data["memory"]) == data["measures"]["memory_peak"]["b"] == 20
+    assert (data["measures"]["memory_reserved"]["a"], data["measures"]["memory_reserved"]["b"]) == (31, 25)
+    assert data["sentence"].startswith("Cannot tell: neither recording holds GPU work.")
+    for write in (text, markdown, html):
+        assert "activation" in write([(comparison, [])], 5)
+    assert as_json(compare(a, [recording([])]))["memory"] == []

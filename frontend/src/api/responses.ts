@@ -125,6 +125,14 @@ export interface CompareChangedRow {
   position: number;
 }
 
+/** What a category of memory holds at the peaks of A and B; the rows add up to the peaks. */
+export interface CompareHeldChange {
+  category: string;
+  a_bytes: number;
+  b_bytes: number;
+  change_bytes: number;
+}
+
 /**
  * One number of both sides, in the unit of its name; `is_least` if they are lower bounds. `input_size_ratio`: how many
  * times as many elements the inputs of B have, if `ratio` and `interval` are of inputs of equal size (kernel time of
@@ -229,6 +237,7 @@ export interface Comparison {
   ratio: number | null;
   comparability: string[];
   measures: Record<string, CompareMeasure>;
+  memory: CompareHeldChange[];
   parts: ComparePart[];
   ops_without_gpu_time: number;
   tested_rows: number;

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from tensorboard_plugin_dlprof.cli.answers.units import Fraction, Interval, Ns, Ratio
+from tensorboard_plugin_dlprof.cli.answers.units import Bytes, Fraction, Interval, Ns, Ratio
 
 
 class Side(Struct):
@@ -107,6 +107,15 @@ class Limit(Struct):
     said: str
 
 
+class HeldChange(Struct):
+    """What a category of memory holds at the peaks of A and B; the rows add up to the peaks."""
+
+    category: str
+    a_bytes: Bytes
+    b_bytes: Bytes
+    change_bytes: Bytes
+
+
 class Comparison(Struct):
     """What changed from a baseline A to a candidate B."""
 
@@ -123,6 +132,7 @@ class Comparison(Struct):
     ratio: Ratio | None
     comparability: list[str]
     measures: dict[str, Measure]
+    memory: list[HeldChange]
     parts: list[Part]
     ops_without_gpu_time: int
     tested_rows: int

@@ -8,6 +8,7 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
+import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
@@ -140,6 +141,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
         <OrderChart comparison={comparison} />
       </Panel>
       <IterationDots comparison={comparison} />
+      <Memory memory={comparison.memory} measures={comparison.measures} />
       <Choice
         label="Show"
         shown
@@ -153,6 +155,60 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
       <Series />
     </div>
+  );
+}
+
+/** What the peak of memory consists of on both sides, in rows that add up to its change. */
+function Memory({ memory, measures }: Pick<CompareResponse, "memory" | "measures">) {
+  if (memory.length === 0) return null;
+  const [peak, reserved] = [measures.memory_peak, measures.memory_reserved];
+  const sums = [
+    ["All: the peak", peak],
+    ["Reserved at most", reserved],
+  ] as const;
+  return (
+    <Panel
+      title="Memory at the Peak"
+      about="The categories of the memory page, at the peak of the GPU that holds most. The rows add up to the peaks and to their change; less is blue, more orange."
+    >
+      <table class="plain-table">
+        <thead>
+          <tr>
+            <th>Category</th>
+            <th class="right">A</th>
+            <th class="right">B</th>
+            <th class="right">Change</th>
+          </tr>
+        </thead>
+        <tbody>
+          {memory.map(({ category, a_bytes: a, b_bytes: b }) => (
+            <MemoryRow key={category} name={category} a={a} b={b} />
+          ))}
+        </tbody>
+        <tfoot>
+          {sums.map(([name, measure]) =>
+            measure?.a == null || measure.b === null ? null : (
+              <MemoryRow key={name} name={name} a={measure.a} b={measure.b} />
+            ),
+          )}
+        </tfoot>
+      </table>
+    </Panel>
+  );
+}
+
+function MemoryRow({ name, a, b }: { name: string; a: number; b: number }) {
+  const sign = b > a ? "+" : b < a ? "−" : "";
+  return (
+    <tr>
+      <td>{name}</td>
+      <td class="right number">{formatBytes(a)}</td>
+      <td class="right number">{formatBytes(b)}</td>
+      <td class={`right number ${b > a ? "change-more" : b < a ? "change-less" : ""}`}>
+        {sign}
+        {formatBytes(Math.abs(b - a))}
+      </td>
+    </tr>
   );
 }
 
