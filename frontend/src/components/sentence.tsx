@@ -1,3 +1,5 @@
+import { Fragment } from "preact";
+
 import { typeset } from "../format/sentence";
 import { splitText } from "../model/links";
 import { ExternalLink } from "./external_link";
@@ -14,9 +16,25 @@ export function Sentence({ text }: { text: string }) {
         ) : piece.kind === "code" ? (
           <code key={i}>{piece.text}</code>
         ) : (
-          typeset(piece.text)
+          <Breakable key={i} text={typeset(piece.text)} />
         ),
       )}
+    </>
+  );
+}
+
+/** A long path may be broken after its slashes, so that it need not begin a line of its own. */
+function Breakable({ text }: { text: string }) {
+  const [first, ...rest] = text.split(/(?<=\S{12}\/)/);
+  return (
+    <>
+      {first}
+      {rest.map((part, i) => (
+        <Fragment key={i}>
+          <wbr />
+          {part}
+        </Fragment>
+      ))}
     </>
   );
 }
