@@ -37,6 +37,7 @@ OLDEST_MINOR = 3
 _INDISPENSABLE = frozenset({"aggregations", "db_version", "dictionary", "model_summary"})
 """Tables without which there is nothing to show, not even from an old version."""
 
+
 def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
     """Open a DLProf database for reading.
 

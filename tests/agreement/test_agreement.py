@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import performance
-from tests.agreement.saying import disagreements
+from tests.agreement.answers import disagreements
 from tests.database.manifest import facts
 from tests.queries.profiles import GOLDEN, database_of, ignore
 

@@ -19,8 +19,8 @@ from tensorboard_plugin_dlprof.queries.summary import (
     resource_breakdown,
 )
 from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
+from tests.queries.op_values import op_values
 from tests.queries.profiles import database_of
-from tests.queries.said_of_ops import said_of_ops
 
 
 def test_graphs_recorded_as_a_whole_stand_beside_the_kernels(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_iteration_with_whole_graphs_does_not_say_that_none_used_tensor_cores
 def test_whether_graphs_recorded_as_a_whole_can_use_tensor_cores_and_do_is_unknown(tmp_path: Path, key: str) -> None:
     """Nobody knows their kernels; of the other ops it is known."""
     with closing(open_database(database_of("nsight/a100_cuda_graphs/result_2_7B_compile_ro.sqlite", tmp_path))) as file:
-        said = said_of_ops(file, key)
+        said = op_values(file, key)
     assert {None} in said.values()
     kernels_without_an_op = 2 if key == "eligible" else 0
     untold = [name for name, tells in said.items() if tells == {None}]

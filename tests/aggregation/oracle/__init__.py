@@ -4,8 +4,8 @@
 are plain dictionaries, so a test compares them with ``==``.
 """
 
+from tests.aggregation.oracle.as_returned import computed_tables
 from tests.aggregation.oracle.computed import expected
-from tests.aggregation.oracle.laid_out import computed_tables
 from tests.aggregation.oracle.time_line import union_length, walk
 
 __all__ = ["computed_tables", "expected", "union_length", "walk"]

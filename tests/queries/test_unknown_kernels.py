@@ -28,8 +28,8 @@ from tensorboard_plugin_dlprof.queries.summary import (
 )
 from tensorboard_plugin_dlprof.queries.tables import find_table, table_of
 from tests.queries.events import HALVES, ON_TENSOR_CORES, PLAIN, UNTOLD, database_of_events, event, work
+from tests.queries.op_values import op_values
 from tests.queries.profiles import ignore
-from tests.queries.said_of_ops import said_of_ops
 
 
 @pytest.fixture(scope="module")
@@ -183,7 +183,7 @@ def test_whether_an_op_uses_tensor_cores_may_be_unknown(tmp_path: Path) -> None:
             number += 1
             events += work(number, "kernel", name, start + 10 + 50 * (number % 2), 20, 0)
     with closing(open_database(database_of_events(tmp_path, events))) as file:
-        said = said_of_ops(file, "using_tensor_cores")
+        said = op_values(file, "using_tensor_cores")
     assert {name.rsplit("/", 1)[-1]: using for name, using in said.items()} == {
         "mm": {None},
         "bmm": {True},
@@ -202,4 +202,4 @@ def test_without_a_gpu_nobody_knows_whether_ops_use_tensor_cores(
     source.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     import_source(source, tmp_path / "dldb.sqlite", ImportOptions(), ignore)
     with closing(open_database(tmp_path / "dldb.sqlite")) as file:
-        assert list(said_of_ops(file, "using_tensor_cores").values()) == [{using}]
+        assert list(op_values(file, "using_tensor_cores").values()) == [{using}]

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.tables import find_table
 
 
-def said_of_ops(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
+def op_values(file: UntrustedConnection, key: str) -> dict[str, set[object]]:
     """Name of an op -> what the table and the Dashboard say of it under this key."""
     scope = find_scope(file)
     said: dict[str, set[object]] = {}
