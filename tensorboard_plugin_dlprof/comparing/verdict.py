@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.words import (
-    beside,
     duration,
+    of_both,
     percent,
     rate,
     share,
@@ -271,8 +271,8 @@ def _measured(comparison: Comparison) -> Iterator[str]:
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
             shown = size if name == "memory_peak" else share
-            yield f"{label} {beside(shown(measure.a), shown(measure.b))}"
+            yield f"{label} {of_both(shown(measure.a), shown(measure.b))}"
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
-            yield beside(rate(measure.a), rate(measure.b), f" {label}")
+            yield of_both(rate(measure.a), rate(measure.b), f" {label}")

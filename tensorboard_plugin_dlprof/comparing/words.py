@@ -51,6 +51,6 @@ def rate(per_second: float) -> str:
     return f"{float(f'{per_second:.3g}'):,.0f}" if per_second >= 1_000 else three_digits(per_second)
 
 
-def beside(a: str, b: str, unit: str = "") -> str:
+def of_both(a: str, b: str, unit: str = "") -> str:
     """What both sides have, as a change where it differs."""
     return f"{a} -> {b}{unit}" if a != b else f"{a}{unit} in both"

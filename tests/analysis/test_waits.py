@@ -15,7 +15,7 @@ from tests.importers.nsight_rows import KERNEL_COLUMNS, NVTX_COLUMNS, RUNTIME_CO
 
 def _full(body: dict[int, list[Event]], *, lengths: tuple[int, ...] = (STEP_US,) * 6) -> list[Event]:
     """Steps whose GPU computes all the time, but for 12 ms in those that have a body."""
-    found, begin = [], 0
+    result, begin = [], 0
     for number, length in enumerate(lengths):
         late = 12_000 if number in body else 0
         for each in (
@@ -23,9 +23,9 @@ def _full(body: dict[int, list[Event]], *, lengths: tuple[int, ...] = (STEP_US,)
             *launch(number + 1, late, late + 10, length - late - 20),
             *body.get(number, []),
         ):
-            found.append({**each, "ts": each["ts"] + begin})
+            result.append({**each, "ts": each["ts"] + begin})
         begin += length
-    return found
+    return result
 
 
 @pytest.mark.parametrize(("slow", "how_often"), [((3,), "12.0 ms in iteration 3"), ((1, 3, 5), "3 of 6 iterations")])
@@ -33,11 +33,11 @@ def test_a_wait_that_is_not_in_each_iteration_says_where_it_is(
     slow: tuple[int, ...], how_often: str, tmp_path: Path
 ) -> None:
     """What happens in one iteration of the recording may never happen again: nothing can be promised for it."""
-    found = said(_full({number: [event("cpu_op", "aten::unique", 0, 12_000)] for number in slow}), tmp_path)
-    (told,) = (each for each in found["findings"] if each["rule"] == "host_detector")
-    assert "of each iteration" not in told["title"]
-    assert how_often in told["title"]
-    assert (told["gain"]["low_ns"] is None) == (len(slow) == 1)
+    said_sentences = said(_full({number: [event("cpu_op", "aten::unique", 0, 12_000)] for number in slow}), tmp_path)
+    (described,) = (each for each in said_sentences["findings"] if each["rule"] == "host_detector")
+    assert "of each iteration" not in described["title"]
+    assert how_often in described["title"]
+    assert (described["gain"]["low_ns"] is None) == (len(slow) == 1)
 
 
 @pytest.mark.parametrize(("waits", "action"), [(True, "Wait for the GPU less often"), (False, "Launch less")])
@@ -50,9 +50,9 @@ def test_launches_that_follow_a_wait_of_the_host_are_told_with_it(waits: bool, a
         if waits:
             body.append(event("cpu_op", "aten::item", begin + 10, 510))
             body.append(event("cuda_runtime", "cudaStreamSynchronize", begin + 12, 503))
-    (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "launch_detector")
-    assert told["action"].startswith(action)
-    assert ("right after the host waited for it" in told["title"]) == waits
+    (described,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert described["action"].startswith(action)
+    assert ("right after the host waited for it" in described["title"]) == waits
 
 
 @pytest.mark.parametrize("begins", [True, False])
@@ -78,8 +78,10 @@ def test_collectives_of_one_kernel_are_named_by_their_ops(tmp_path: Path) -> Non
         body.append(event("user_annotation", f"nccl:{kind}", at, 30))
         body.append(event("cpu_op", f"nccl:{kind}", at, 30))
         body += launch(50 + number, at + 5, at + 20, 20_000, kernel="ncclDevKernel_SendRecv(ncclDevKernelArgs)")
-    (told,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "communication_detector")
-    assert [(row["path"].rpartition("/")[2], row["count"]) for row in told["evidence"]] == [
+    (described,) = (
+        each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "communication_detector"
+    )
+    assert [(row["path"].rpartition("/")[2], row["count"]) for row in described["evidence"]] == [
         ("all_to_all", 1),
         ("reduce_scatter", 1),
     ]
@@ -112,12 +114,14 @@ def test_what_cannot_be_gained_for_sure_stands_by_its_time(tmp_path: Path) -> No
     copy = launch(7, GAP[0] - 50, GAP[0], 50_000, api="cudaMemcpyAsync")
     copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pageable -> Device)")
     copy[1]["args"]["bytes"] = 200_000_000
-    found = said(steps(copy), tmp_path)["findings"]
-    assert [each["rule"] for each in found[:2]] == ["pageable_copy_detector", "unrecorded_detector"]
+    said_sentences = said(steps(copy), tmp_path)["findings"]
+    assert [each["rule"] for each in said_sentences[:2]] == ["pageable_copy_detector", "unrecorded_detector"]
 
 
-@pytest.mark.parametrize(("frees", "told"), [(False, False), (True, True)])
-def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(frees: bool, told: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("frees", "described"), [(False, False), (True, True)])
+def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(
+    frees: bool, described: bool, tmp_path: Path
+) -> None:
     """Where nothing is freed, the first pass through a model allocates, and the next ones need no more."""
     body = [*launch(1, 0, 10, 100), event("cuda_runtime", "cuModuleLoadData", 130, 20_000)]
     for number in range(40):
@@ -126,7 +130,7 @@ def test_an_allocator_that_only_grows_beside_the_start_is_a_part_of_it(frees: bo
         body.append(event("cuda_runtime", "cudaFree" if frees and number % 2 else "cudaMalloc", begin + 2, 250))
     rules = {each["rule"] for each in said(body, tmp_path)["findings"]}
     assert "cold_start" in rules
-    assert ("allocation_detector" in rules) == told
+    assert ("allocation_detector" in rules) == described
 
 
 def test_a_loop_that_allocates_and_frees_is_no_start(tmp_path: Path) -> None:
@@ -164,6 +168,6 @@ def test_a_mark_of_an_iteration_is_no_place(tmp_path: Path) -> None:
         },
     )
     findings = diagnose_source(export, "typical", ImportOptions(), lambda *_: None)["findings"]
-    (told,) = (each for each in findings if each["rule"] == "sync_detector")
-    assert [(row["path"], row["count"]) for row in told["evidence"]] == [("cudaStreamSynchronize", 1)]
-    assert "Most: cudaStreamSynchronize, 3.00 ms" in told["title"]
+    (described,) = (each for each in findings if each["rule"] == "sync_detector")
+    assert [(row["path"], row["count"]) for row in described["evidence"]] == [("cudaStreamSynchronize", 1)]
+    assert "Most: cudaStreamSynchronize, 3.00 ms" in described["title"]
