@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
@@ -19,42 +20,29 @@ _JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEv
 """How the trace begins that JAX makes of an XPlane profile. It lacks most of what is in that."""
 
 
-_NAMES = ("kineto", "nsight", "xplane", "memory_snapshot", "memory_timeline")
-
-_SIGNS = ((b"[[", "memory_timeline"), (MAGIC, "nsight"), (b"\n", "xplane"), (b"\x80", "memory_snapshot"))
-"""How files of some formats begin."""
+_FORMATS = {
+    "kineto": ("KinetoImporter", b"{"),
+    "nsight": ("NsightSystemsImporter", MAGIC),
+    "xplane": ("XPlaneImporter", b"\n"),
+    "memory_snapshot": ("MemorySnapshotImporter", b"\x80"),
+    "memory_timeline": ("MemoryTimelineImporter", b"[["),
+}
+"""Module -> its importer, and how most files of the format begin."""
 
 
 @functools.cache
 def _importer(name: str) -> Importer:
-    """One of ``_NAMES``. Its module is loaded when it is requested, since listing profiles needs few of them."""
-    if name == "nsight":
-        from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
-
-        return NsightSystemsImporter()
-    if name == "xplane":
-        from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
-
-        return XPlaneImporter()
-    if name == "memory_snapshot":
-        from tensorboard_plugin_dlprof.importers.memory_snapshot import MemorySnapshotImporter
-
-        return MemorySnapshotImporter()
-    if name == "memory_timeline":
-        from tensorboard_plugin_dlprof.importers.memory_timeline import MemoryTimelineImporter
-
-        return MemoryTimelineImporter()
-    from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
-
-    return KinetoImporter()
+    """One of ``_FORMATS``. Its module is loaded when it is requested, since listing profiles needs few of them."""
+    importer: Importer = getattr(import_module(f"{__name__}.{name}"), _FORMATS[name][0])()
+    return importer
 
 
 def importers(head: bytes = b"") -> Iterator[Importer]:
     """One instance of each importer, starting with the most likely for a file that begins with ``head``."""
-    first = next((name for sign, name in _SIGNS if head.startswith(sign)), "kineto")
-    if first == "xplane" and head.lstrip()[:1] in (b"{", b"["):
-        first = "kineto"  # which may begin with the sign of XPlane, a line break
-    yield from map(_importer, dict.fromkeys((first, *_NAMES)))
+    text = head.lstrip()  # a trace may begin with the sign of XPlane, a line break
+    start = text if text[:1] in (b"{", b"[") else head
+    first = next((name for name, (_, sign) in _FORMATS.items() if start.startswith(sign)), "kineto")
+    yield from map(_importer, dict.fromkeys((first, *_FORMATS)))
 
 
 def find_importer(path: Path) -> Importer:

@@ -78,14 +78,6 @@ class _Named(msgspec.Struct):
     name: _Scalar = ""
 
 
-class Places(dict[Any, int]):
-    """Items -> their place in the order of first appearance."""
-
-    def of(self, item: Any) -> int:
-        """The place of an item, which is added if it is new."""
-        return self.setdefault(item, len(self))
-
-
 class _GrowingTable:
     """The columns of one table while it is read."""
 
@@ -165,8 +157,9 @@ class EventTables:
     """Sorts the events of a trace into tables. Feed it with ``add``, then call ``finish``."""
 
     def __init__(self, store: ColumnStore) -> None:
-        self._items = {name: Places() for name in ITEMS}
-        self._items["texts"].of("")
+        self._items: dict[str, dict[Any, int]] = {name: {} for name in ITEMS}
+        """Items -> their place in the order of first appearance."""
+        self._items["texts"][""] = 0
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(name, store, self._of_column) for name in TABLES}
         self._table_of = Memo(table_of)
@@ -179,7 +172,7 @@ class EventTables:
         if column.read is None:
             return None
         read, items = column.read, self._items.get(column.items)
-        function = read if items is None else lambda value: items.of(read(value))
+        function = read if items is None else lambda value: items.setdefault(read(value), len(items))
         return self._memos.setdefault((column.items, read), Memo(function))
 
     @property

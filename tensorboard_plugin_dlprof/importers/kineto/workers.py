@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables, Places
+from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables
 from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
 from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, TABLES, Events
@@ -137,8 +137,11 @@ def _joined(parts: Sequence[_Part], store: ColumnStore) -> Events:
     whole = Events(tables={name: {} for name in TABLES})
     numbers: dict[str, list[npt.NDArray[np.int32]]] = {}
     for items in ITEMS:
-        known = Places()
-        numbers[items] = [np.array(list(map(known.of, getattr(part, items))), np.int32) for part, _ in parts]
+        known: dict[Any, int] = {}
+        numbers[items] = [
+            np.array([known.setdefault(item, len(known)) for item in getattr(part, items)], np.int32)
+            for part, _ in parts
+        ]
         setattr(whole, items, list(known))
     for table, columns in TABLES.items():
         for name, column in columns.items():
