@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.system import framework, gpu_names, matrix_unit
+from tensorboard_plugin_dlprof.queries.system import framework, matrix_unit
 
 IS_PRODUCT = f"family IN ({', '.join(map(repr, PRODUCT_FAMILIES))})"
 """SQL condition that most of an op's work is matrix multiplications, convolutions or attention."""
@@ -55,7 +55,7 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
     if whole(products) and share < NEARLY_ALL:
         result.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
     if not whole(peaks):
-        result.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(gpu_names(connection))))
+        result.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(_used_gpus(connection, scope))))
     nvidia = matrix_unit(connection) == "Tensor Core"
     if not whole(occupancy):
         result.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(of_dlprof, nvidia)))
@@ -87,6 +87,17 @@ def _hint_of_work(connection: sqlite3.Connection, has_shapes: bool) -> str:
             "profiler, profile(record_shapes=True)."
         )
     return UNDECIDED if has_shapes else shapes_hint(connection)
+
+
+def _used_gpus(connection: sqlite3.Connection, scope: Scope) -> list[str]:
+    """The names of the GPUs with work, sorted; the other GPUs of a machine may not even be described."""
+    rows = connection.execute(
+        "SELECT DISTINCT gpu.gpu_name FROM read_only_gpu_infos AS gpu JOIN ext_device_times AS time "
+        "ON time.device_id = gpu.device_id AND time.aggr_id = ? AND time.domain_id = ? "
+        "WHERE time.in_use AND gpu.gpu_name <> '' ORDER BY gpu.gpu_name",
+        (scope.aggregation, scope.domain),
+    )
+    return [str(name) for (name,) in rows]
 
 
 def _hint_of_peaks(names: Sequence[str]) -> str:

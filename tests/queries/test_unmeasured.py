@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.samples.xplane_file import Plane, space
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -54,6 +55,15 @@ def test_shapes_are_asked_for_where_the_framework_records_them(tmp_path: Path) -
     """TensorRT's layers carry none: what another framework calls its option would help nobody."""
     hint = _missing(shared_data() / "nsight/rtx3090_tensorrt_fp16/report1.sqlite", tmp_path)[FLOPS]
     assert hint.startswith("The ranges of TensorRT carry no shapes")
+
+
+def test_the_gpu_without_published_rates_is_the_one_that_works(tmp_path: Path) -> None:
+    """JAX has a plane for each GPU of the machine, and describes only those that it used."""
+    used = Plane("/device:GPU:1", {"device_vendor": "AMD", "core_count": 8, "compute_cap_major": 9})
+    used.event(used.line(1, "Stream #1"), "kernel", 0, 1_000, hlo_module="jit_f", hlo_op="dot.1")
+    path = tmp_path / "a.xplane.pb"
+    path.write_bytes(space([Plane("/device:GPU:0", {"device_vendor": "AMD"}), used]))
+    assert _missing(path, tmp_path)[PEAKS].startswith("AMD GPU, 8 CUs is not in")
 
 
 def test_a_recording_that_lacks_nothing(tmp_path: Path) -> None:
