@@ -148,7 +148,7 @@ def _clock_sentence(clocks: Clocks, islands: int, is_aligned: bool, hosts: int |
 
 
 def _own_fraction(cells: Cells, facts: Facts, first: Suspect | None) -> float | None:
-    """The largest mean own delay of a rank, or what a slow link costs, as a fraction of the median iteration."""
+    """The largest mean own delay of a rank, or what a slow link or stage costs, by the median iteration."""
     own = cells.measures["own_delay"]
     if not (own >= 0).any() or not facts.median_iteration_ns:
         return None

@@ -173,10 +173,11 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
     spent, ahead, kernels, work, kernel_ns, *parts = sums
     work &= 0xFFFF_FFFF
     if any(each.lacks_members for each in sequences):
-        # What is spent in operations with ranks that are missing may be waiting for them.
-        waits = parts[PARTS.index("communication_ns")]
-        spent -= waits
-        waits[:] = 0
+        # What is spent in operations with ranks that are missing may be waiting for them, and computing meanwhile.
+        waits, compute = parts[PARTS.index("communication_ns")], parts[PARTS.index("compute_ns")]
+        whole = _compute_of(job, *cells)
+        spent += whole - compute - waits
+        compute[:], waits[:], ahead[:] = whole, 0, 0
     asked = np.flatnonzero(known)
     alike = np.stack([cells[1, asked], kernels[asked], work[asked]])
     group = np.unique(alike, axis=1, return_inverse=True)[1].reshape(-1)
@@ -205,6 +206,17 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
         compared=int(np.count_nonzero(has_peers)),
     )
     return delays, cells[1, asked[late]]
+
+
+def _compute_of(job: Job, places: Int64s, iterations: Int64s) -> Int64s:
+    """What each of these ranks computes in its iteration, at whatever time."""
+    compute = np.zeros(len(places), np.int64)
+    for place in np.unique(places).tolist():
+        tables = job.members[place].tables
+        of_iteration = dict(zip(tables.iterations.tolist(), tables.parts.compute_ns.tolist(), strict=True))
+        rows = np.flatnonzero(places == place)
+        compute[rows] = [of_iteration[number] for number in iterations[rows].tolist()]
+    return compute
 
 
 def _median_of_others(values: Int64s) -> Int64s:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from msgspec.structs import replace
 
-from tensorboard_plugin_dlprof.profile.rank_tables import Collective
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective, Parts
 from tensorboard_plugin_dlprof.ranks.clocks import align
 from tensorboard_plugin_dlprof.ranks.division import Gathered, OfMember, divided
-from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
+from tensorboard_plugin_dlprof.ranks.own_delay import delays_of_iterations, own_delays
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.waiting import times_of
 from tests.ranks.by_hand import job_of, member, operations
@@ -116,6 +117,7 @@ def test_what_is_computed_while_a_missing_rank_may_be_waited_for_is_no_delay() -
             rank,
             start_ns=start,
             end_ns=end,
+            iteration=np.array([-1, 0]),
             compute_ns_before=start,
             overlap_start_ns=start[:1],
             overlap_stop_ns=end[:1],
@@ -128,3 +130,11 @@ def test_what_is_computed_while_a_missing_rank_may_be_waited_for_is_no_delay() -
     delays = own_delays(job, sequences, [times_of(each) for each in sequences])
     assert delays.own_delay_ns.tolist() == [900]
     assert delays.excess_ns[0, PARTS.index("communication_ns")] >= 900
+    # In whole iterations, what each computes counts, at whatever time: all of them do the same.
+    same = Parts(*(np.full(1, 1_000) for _ in Parts.__struct_fields__))
+    members = [
+        replace(each, tables=replace(each.tables, iterations=np.zeros(1, np.int64), parts=same)) for each in members
+    ]
+    delays, _ = delays_of_iterations(job_of(members), sequences, [times_of(each) for each in sequences])
+    assert delays.compared == 3
+    assert not len(delays.member)
