@@ -112,10 +112,13 @@ class _Finder:
         return [(int(instances.start_ns[place]), batch) for place in counted.tolist()]
 
     def _contradicts(self, samples: int, row: int, stop_ns: int) -> bool:
-        """Whether a later layer of a first one gets what is no multiple of the samples, so that these are parts of
-        samples, such as the pictures of a film, or tokens."""
+        """Whether a later layer of the forward pass gets what is no multiple of the samples, so that these are parts
+        of samples, such as the pictures of a film, or tokens."""
         instances = self._profile.instances
-        first, last = np.searchsorted(self._confirming_ns, (instances.start_ns[row], stop_ns))
+        start_ns = int(instances.start_ns[row])
+        begun = int(np.searchsorted(self._backward_ns, start_ns))
+        stop_ns = min([stop_ns, *self._backward_ns[begun : begun + 1].tolist()])
+        first, last = np.searchsorted(self._confirming_ns, (start_ns, stop_ns))
         own = instances.thread_id[self._confirming[first:last]] == instances.thread_id[row]
         return bool((self._leading[first:last][own] % samples != 0).any())
 

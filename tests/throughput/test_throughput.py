@@ -93,6 +93,11 @@ def batches_of(*ops: str) -> list[tuple[int, int]]:
         # The pictures of films: attention goes through the places in them.
         ([f"main op 10-20 {CONV}", "main op 30-40 aten::linear ; shapes=[[196,8,768],[768,768]]"], []),
         ([f"main op 10-20 {CONV}", "main op 30-40 aten::linear ; shapes=[[64,197,768],[768,768]]"], [(64, -1)]),
+        # What follows the backward pass may be products of the optimizer.
+        (
+            [f"main op 10-20 {CONV}", BACKWARD.format(50, 60), "main op 70-80 aten::mm ; shapes=[[100,64],[64,64]]"],
+            [(64, -1)],
+        ),
         # Positions come first, one for each token; sequences that come second.
         (["main op 10-20 aten::embedding ; shapes=[[512,64],[128]]", f"main op 30-40 {SCORES.format(96, 128)}"], []),
         (
