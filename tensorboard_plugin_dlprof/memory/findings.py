@@ -29,6 +29,12 @@ CACHED_FRACTION = 0.3
 HOT_FRACTION = 0.3
 FREE_FRACTION = 0.2
 
+WORTH_FRACTION = 0.05
+"""Of the GPU's memory: less is not worth the time that saving it costs."""
+
+LEAST_GPU_BYTES = 16 << 30
+"""Memory of a GPU of which that is unknown: few that train have less."""
+
 FORWARD, BACKWARD = "fprop", "bprop"
 
 _ACTIVATION = CATEGORIES.index("activation")
@@ -211,7 +217,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
 def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     """One type of module whose activations are a large part of the peak, and what recomputing them would cost."""
     hot = _hot_module(profile, history)
-    if hot is None:
+    if hot is None or not _is_worth_saving(history, hot.num_bytes):
         return []
     whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
     count = max(len(candidate.values), 1)
@@ -233,6 +239,11 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         "time_ns": hot.cost_ns,
     }
     return [_finding("activation_detector", "advice", "medium", title, action, [row])]
+
+
+def _is_worth_saving(history: History, num_bytes: int) -> bool:
+    """Whether so much less in use lets the program do more: not while most of the GPU's memory is free."""
+    return not _room(history) and num_bytes >= WORTH_FRACTION * (history.capacity_bytes or LEAST_GPU_BYTES)
 
 
 class _Hot(NamedTuple):
@@ -300,7 +311,7 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
         if path in wide:
             own[repeated(path)] = own.get(repeated(path), 0) + num_bytes
     total = sum(own.values())
-    if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes:
+    if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes or not _is_worth_saving(history, total):
         return []
     title = (
         f"{size(total)} of the peak ({percentage(total / peak.in_use_bytes)}) are activations in FP32 of ops that "

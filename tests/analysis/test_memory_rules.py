@@ -92,12 +92,24 @@ CACHED = ["cached_memory_detector"]
 """Where more than 30 % of what is reserved is never in use."""
 
 
+def of_gpu(profile: Profile, capacity: int, share: float = 1.0) -> Profile:
+    """The profile on a GPU with other memory (0: unknown), and with a share of all bytes."""
+    (history,) = profile.memory_histories
+    history.capacity_bytes = capacity
+    for column in (history.in_use_bytes, history.reserved_bytes, history.blocks.num_bytes):
+        column[:] = column * share
+    return profile
+
+
 @pytest.mark.parametrize(
     ("profile", "detectors"),
     [
         (held(), CACHED),
         (held(activation=0.31), ["activation_detector", *CACHED]),
         (held(activation=0.31, data_type="float32"), ["activation_detector", "wide_activation_detector", *CACHED]),
+        (of_gpu(held(activation=0.9, data_type="float32"), 192 * GB), CACHED),
+        (of_gpu(held(activation=0.9, data_type="float32"), 0, 1e-3), CACHED),
+        (of_gpu(held(activation=0.9), 0), ["activation_detector", *CACHED]),
         (held(leak=1 << 28), ["leak_detector", *CACHED]),
         (held(reserved_rises=True), ["allocator_churn_detector", *CACHED]),
         (snapshot(3 * GB, GB), ["fragmentation_detector"]),
