@@ -12,6 +12,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, counted
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.architecture import AMD_LIBRARIES, is_amd
@@ -144,6 +145,11 @@ class Signals:
     def captures(self) -> tuple[int, int]:
         """How many CUDA graphs are captured, and for how many nanoseconds (``diagnosis.captures``)."""
         return captured(self.diagnosis)
+
+    @cached_property
+    def late(self) -> Late | None:
+        """The GPU that comes late to collectives, if another one of the recording waits for it."""
+        return find_late(self.profile, self.diagnosis)
 
     @cached_property
     def host_bound(self) -> bool:
@@ -422,21 +428,6 @@ class Signals:
     def _idle_ns(self, test: Callable[[Cause], bool]) -> int:
         """Idle time of an iteration of some causes, on the GPU with most of it."""
         return max((sum(row.time_ns for row in own if test(row.cause)) for own in self.idle_rows), default=0)
-
-    @cached_property
-    def memory_used(self) -> tuple[int, int] | None:
-        """Bytes of the GPU's memory, and the most bytes in use; None if one of them is unknown."""
-        total, used = self.profile.gpu_memory_bytes
-        if total > 0 and used > 0:
-            return total, used
-        device = self.device
-        if device is None or device.memory_bytes <= 0:
-            return None
-        for history in self.profile.memory_histories:
-            if history.device == device.device_id and history.measure != "driver" and not history.relative:
-                reserved, in_use = int(history.reserved_bytes.max()), int(history.in_use_bytes.max())
-                return (device.memory_bytes, reserved if reserved > 0 else in_use) if in_use > 0 else None
-        return None
 
     @property
     def recorded(self) -> frozenset[str]:

@@ -109,6 +109,34 @@ def test_a_gpu_that_comes_late_stands_before_what_others_wait(tmp_path: Path) ->
     assert waits["gain"]["cannot_tell"].startswith("most of it is a wait")
 
 
+@pytest.mark.parametrize(("late_us", "high_us"), [(10, None), (2_000, 0.9 * 2_000), (0, 0.9 * 8_990)])
+def test_a_gpu_that_waits_for_a_late_one_gains_what_the_late_one_gains(
+    late_us: int, high_us: float | None, tmp_path: Path
+) -> None:
+    """Launched sooner, it would only wait longer: a hundred gaps of 90 us, of which the late GPU has less, or nobody
+    comes late (0)."""
+
+    def gaps(device: int, number: int, gap_us: int) -> list[Event]:
+        result = []
+        for each in range(100):
+            begin = GAP[0] + 200 * each
+            result += launch(number + each, begin + gap_us - 5, begin + gap_us, 200 - gap_us)
+            result[-1]["args"]["device"] = device
+        return result
+
+    busy = launch(900, GAP[0] + 19_990, GAP[0] + 20_000, 58_000 if late_us else 10)
+    body = [*gaps(0, 100, 90), *launch(7, GAP[0] + 19_992, GAP[0] + 20_000, 59_000 if late_us else 1_000, kernel=NCCL)]
+    other = launch(8, GAP[0] + 19_994, GAP[0] + 78_000 if late_us else GAP[0] + 20_010, 1_000, kernel=NCCL)
+    busy[1]["args"]["device"] = other[1]["args"]["device"] = 1
+    findings = said(steps([*body, *busy, *other, *gaps(1, 300, max(late_us // 100, 1))]), tmp_path)["findings"]
+    rules = {each["rule"]: each for each in findings}
+    assert ("late_rank" in rules) == bool(late_us)
+    gain = rules["launch_detector"]["gain"]
+    assert gain["high_ns"] == (None if high_us is None else pytest.approx(1_000 * high_us, rel=0.1))
+    assert (gain["cannot_tell"] or "").startswith("GPU 0 waits for GPU 1") == (high_us is None)
+    assert ("late_rank" in rules["launch_detector"]["overlaps_with"]) == bool(late_us)
+
+
 def test_what_cannot_be_gained_for_sure_stands_by_its_time(tmp_path: Path) -> None:
     """A third of the time in which nothing is recorded of the host is less than half of it in copies."""
     copy = launch(7, GAP[0] - 50, GAP[0], 50_000, api="cudaMemcpyAsync")

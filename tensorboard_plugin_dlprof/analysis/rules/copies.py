@@ -7,9 +7,10 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import path_of_group, without_indices
+from tensorboard_plugin_dlprof.analysis.exposed import Transfers, inside, most_exposed
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
-from tensorboard_plugin_dlprof.analysis.rules.transfers import Transfers, inside, iteration_of, most_exposed
+from tensorboard_plugin_dlprof.analysis.rules.transfers import iteration_of
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
@@ -43,7 +44,7 @@ _MEMORY = {1: "pageable", 0: "pinned"}
 
 def copies(signals: Signals) -> Finding | Lacks | None:
     """Copies during which no kernel runs, which go through pageable memory for the most part, or not."""
-    most = most_exposed(signals, Part.COPY)
+    most = most_exposed(signals.diagnosis, Part.COPY)
     if most is None:
         return None
     waits = _between_pages(signals, most[0])
@@ -51,7 +52,7 @@ def copies(signals: Signals) -> Finding | Lacks | None:
     if signals.share_of_iteration(most[1] + waits_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
     table = signals.profile.memcpys
-    rows, length = inside(signals, table, np.flatnonzero(table.device == most[0].device))
+    rows, length = inside(signals.diagnosis, table, np.flatnonzero(table.device == most[0].device))
     alone = _alone(signals, most[0], table.start_ns[rows], table.end_ns[rows])
     rows, length, alone = rows[alone > 0], length[alone > 0], alone[alone > 0]
     if not len(rows):

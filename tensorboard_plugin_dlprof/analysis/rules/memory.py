@@ -13,11 +13,26 @@ from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK,
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 
 
+def _memory_used(signals: Signals) -> tuple[int, int] | None:
+    """Bytes of the GPU's memory, and the most bytes in use; None if one of them is unknown."""
+    profile, device = signals.profile, signals.device
+    total, used = profile.gpu_memory_bytes
+    if total > 0 and used > 0:
+        return total, used
+    if device is None or device.memory_bytes <= 0:
+        return None
+    for history in profile.memory_histories:
+        if history.device == device.device_id and history.measure != "driver" and not history.relative:
+            reserved, in_use = int(history.reserved_bytes.max()), int(history.in_use_bytes.max())
+            return (device.memory_bytes, reserved if reserved > 0 else in_use) if in_use > 0 else None
+    return None
+
+
 def small_batch(signals: Signals) -> Finding | Lacks | None:
     """Room for a larger batch."""
     if not signals.devices:
         return None
-    memory = signals.memory_used
+    memory = _memory_used(signals)
     if memory is None:
         hint = signals.advice(
             "PyTorch's profiler records it: profile(profile_memory=True).",
@@ -72,7 +87,7 @@ def _fills_little(signals: Signals) -> bool:
 
 def full(signals: Signals) -> Finding | Lacks | None:
     """Hardly any memory left. Does not apply to TensorFlow, which reserves nearly all memory when it starts."""
-    memory = signals.memory_used
+    memory = _memory_used(signals)
     if memory is None or not signals.devices or signals.framework is Framework.TENSORFLOW:
         return None
     total, used = memory

@@ -10,18 +10,14 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import path_of_group
+from tensorboard_plugin_dlprof.analysis.exposed import Transfers, collectives
 from tensorboard_plugin_dlprof.analysis.rules.idle import compute_ns
 from tensorboard_plugin_dlprof.analysis.rules.missing import lacks_much
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Evidence, Finding, Gain, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
-from tensorboard_plugin_dlprof.diagnosis.activity import communication_names
-from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, working
-from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
-from tensorboard_plugin_dlprof.profile.tables import Copies, Kernels
 
 _JAX_LINK = "https://docs.jax.dev/en/latest/gpu_performance_tips.html"
 _DISTRIBUTED_LINK = "https://pytorch.org/docs/stable/distributed.html"
@@ -36,55 +32,9 @@ _EXCHANGE = Expression(r"all_?to_?all|send|recv|dispatch|combine", re.IGNORECASE
 ``dispatch`` and ``combine``."""
 
 
-class Transfers(msgspec.Struct):
-    """The communication or copies of a GPU in the typical iterations."""
-
-    device: DeviceDiagnosis
-    exposed_ns: int
-    """In a typical iteration, while no kernel computes (or no kernel runs, for copies)."""
-    rows: Int64s
-    """Rows of the table, those that run in these iterations."""
-    length_ns: Int64s
-    """How long each runs in them."""
-    alone_ns: Int64s
-    """How much of that is exposed; two that run together count both."""
-
-
-def most_exposed(signals: Signals, part: Part) -> tuple[DeviceDiagnosis, int] | None:
-    """The GPU with most of a part of the time, and how much; None if there is none."""
-    result = [(int(signals.diagnosis.mean(each.parts_ns)[part]), each) for each in working(signals.diagnosis)]
-    time, device = max(result, key=lambda each: each[0], default=(0, None))
-    return (device, time) if device is not None and time else None
-
-
-def inside(signals: Signals, table: Kernels | Copies, rows: Int64s) -> tuple[Int64s, Int64s]:
-    """Those of some rows that run in the typical iterations, and how long."""
-    diagnosis = signals.diagnosis
-    start, stop = diagnosis.start_ns[diagnosis.selected], diagnosis.stop_ns[diagnosis.selected]
-    begin, end = table.start_ns[rows], table.end_ns[rows]
-    length = np.zeros(len(rows), np.int64)
-    window = np.searchsorted(stop, begin, side="right")
-    for _ in range(2):  # what runs longer than into a second iteration is rare, and counted for two
-        here = np.minimum(window, len(start) - 1)
-        length += np.maximum(np.minimum(end, stop[here]) - np.maximum(begin, start[here]), 0) * (window < len(start))
-        window = window + 1
-    retained = length > 0
-    return rows[retained], length[retained]
-
-
-def _collectives(signals: Signals) -> Transfers | None:
-    most = most_exposed(signals, Part.COMMUNICATION)
-    if most is None:
-        return None
-    kernels = signals.profile.kernels
-    selected = are_among(kernels.long_name, communication_names(signals.profile)) & (kernels.device == most[0].device)
-    rows, length = inside(signals, kernels, np.flatnonzero(selected))
-    return Transfers(*most, rows, length, length)
-
-
 def communication(signals: Signals) -> Finding | Lacks | None:
     """Collectives during which nothing computes."""
-    result = _collectives(signals)
+    result = collectives(signals.profile, signals.diagnosis)
     if result is None or not len(result.rows):
         return None
     share = signals.share_of_iteration(result.exposed_ns)
@@ -98,8 +48,7 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         thresholds.MIN_GAIN_FRACTION * signals.diagnosis.mean_wall_ns, thresholds.HIDDEN_FRACTION * result.exposed_ns
     )
     unsure = lacks_much(signals)  # Kernels that would hide it may be missing.
-    late = _late(signals, result)
-    waits = late is not None and 2 * late[0] > result.exposed_ns
+    waits = signals.late is not None and 2 * signals.late.lost_ns > result.exposed_ns
     can_tell = high >= least and not unsure and not waits
     selected = np.zeros(len(signals.profile.kernels.op), np.bool_)
     selected[result.rows] = True
@@ -240,7 +189,7 @@ def _of_short_messages(signals: Signals, selected: Bools) -> bool:
 
 def small_collectives(signals: Signals) -> Finding | None:
     """Many short collectives, as of one gradient each. In inference each layer needs the last one's at once."""
-    result = _collectives(signals)
+    result = collectives(signals.profile, signals.diagnosis)
     if result is None or ("ops" in signals.recorded and not signals.backward):
         return None
     count = round(len(result.rows) / max(len(signals.diagnosis.selected), 1))
@@ -279,12 +228,10 @@ def small_collectives(signals: Signals) -> Finding | None:
 
 def late_rank(signals: Signals) -> Finding | None:
     """The same collectives take far longer on one GPU of the recording than on another, which comes late."""
-    result = _collectives(signals)
-    best = None if result is None else _late(signals, result)
-    if result is None or best is None or signals.share_of_iteration(best[0]) < thresholds.MIN_GAIN_FRACTION:
+    result, late = collectives(signals.profile, signals.diagnosis), signals.late
+    if result is None or late is None or signals.share_of_iteration(late.lost_ns) < thresholds.MIN_GAIN_FRACTION:
         return None
-    lost, device, count = best
-    high = min(lost, result.exposed_ns)
+    high = min(late.lost_ns, result.exposed_ns)
     return Finding(
         "late_rank",
         Severity.WARNING,
@@ -294,13 +241,13 @@ def late_rank(signals: Signals) -> Finding | None:
         "each iteration in them ({share_fraction}).",
         "Look at what GPU {late} does before: its share of the work, its data loader, its host.",
         {
-            "late": str(device),
-            "waiting": str(result.device.device),
-            "collectives": count,
-            "lost_ns": lost,
-            "share_fraction": signals.share_of_iteration(lost),
+            "late": str(late.device),
+            "waiting": str(late.waiting),
+            "collectives": late.collectives,
+            "lost_ns": late.lost_ns,
+            "share_fraction": signals.share_of_iteration(late.lost_ns),
         },
-        tuple(msgspec.structs.replace(each, detail=f"late: GPU {device}") for each in _names(signals, result)[:5]),
+        tuple(msgspec.structs.replace(each, detail=f"late: GPU {late.device}") for each in _names(signals, result)[:5]),
         Gain(
             high // 2,
             high,
@@ -312,33 +259,3 @@ def late_rank(signals: Signals) -> Finding | None:
         time_ns=high,
         overlaps_with=("communication_detector",),
     )
-
-
-def _late(signals: Signals, result: Transfers) -> tuple[int, int, int] | None:
-    """How long the GPU with most exposed communication waits in an iteration for one that comes late (ns), which one
-    that is, and to how many collectives; None if the recording has no other GPU with the same collectives."""
-    if len(signals.diagnosis.devices) < 2 or not len(result.rows):
-        return None
-    kernels = signals.profile.kernels
-    selected = are_among(kernels.long_name, communication_names(signals.profile))
-    waited = _by_order(kernels, result.rows)
-    best: tuple[int, int, int] | None = None
-    for other in signals.diagnosis.devices:
-        if other.device == result.device.device:
-            continue
-        rows, _ = inside(signals, kernels, np.flatnonzero(selected & (kernels.device == other.device)))
-        theirs = _by_order(kernels, rows)
-        both = min(len(waited), len(theirs))
-        if not both or (kernels.name[waited[:both]] != kernels.name[theirs[:both]]).any():
-            continue
-        mine = kernels.end_ns[waited[:both]] - kernels.start_ns[waited[:both]]
-        his = kernels.end_ns[theirs[:both]] - kernels.start_ns[theirs[:both]]
-        late = mine >= thresholds.LATE_TIMES * np.maximum(his, 1)
-        lost = int((mine - his)[late].sum()) // max(len(signals.diagnosis.selected), 1)
-        if lost and (best is None or lost > best[0]):
-            best = lost, other.device, int(late.sum())
-    return best
-
-
-def _by_order(kernels: Kernels, rows: Int64s) -> Int64s:
-    return rows[np.argsort(kernels.start_ns[rows], kind="stable")]

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Claim, Confidence, Finding
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, working
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause, Int64s
+from tensorboard_plugin_dlprof.units import short_duration
 
 Test = Callable[[Cause], bool]
 
@@ -87,9 +88,15 @@ def finding_about(
     if how_often:
         problem = problem.replace("of each iteration", "of an iteration on average") + how_often
         numbers |= which
-    # What is in one iteration of the recording may happen once.
-    is_sure = gain is not None and which.get("times_seen") != 1
-    low, high = (round(end * result.time_ns) for end in gain) if gain is not None and is_sure else (0, 0)
+    can_gain_ns, late = _less_where_late(signals, result)
+    cannot_tell = ""
+    if which.get("times_seen") == 1:
+        cannot_tell = "it is in one iteration of the recording, and may happen once"
+    elif signals.share_of_iteration(can_gain_ns) < thresholds.MIN_GAIN_FRACTION:
+        cannot_tell = late
+    is_sure = gain is not None and not cannot_tell
+    low, high = (round(end * can_gain_ns) for end in gain) if gain is not None and is_sure else (0, 0)
+    claims = () if pool is None else (Claim(pool, low, high),)
     return Finding(
         detector,
         Severity.WARNING if share >= thresholds.WARNING_FRACTION else Severity.ADVICE,
@@ -107,12 +114,28 @@ def finding_about(
             **numbers,
         },
         evidence,
-        Gain(low, high, how, () if pool is None else (Claim(pool, low, high),)) if is_sure else None,
+        Gain(low, high, f"{how} {late}".rstrip(), claims) if is_sure else None,
         link,
         cause=cause,
         part=part,
         time_ns=result.time_ns,
-        cannot_tell="" if gain is None or is_sure else "it is in one iteration of the recording, and may happen once",
+        cannot_tell="" if gain is None else cannot_tell,
+        overlaps_with=("late_rank",) if gain is not None else (),
+    )
+
+
+def _less_where_late(signals: Signals, result: Waiting) -> tuple[int, str]:
+    """How much of some idle time can be gained (ns), and a sentence if that is not all: what a GPU saves that waits for
+    another one in collectives, it waits longer there. Only what the late one saves, too, shortens an iteration."""
+    late = signals.late
+    if late is None or late.waiting != result.device.device:
+        return result.time_ns, ""
+    if signals.share_of_iteration(late.lost_ns) < thresholds.MIN_GAIN_FRACTION:
+        return result.time_ns, ""
+    of_late = sum(row.time_ns for device, rows in result.others if device == late.device for row in rows)
+    return min(result.time_ns, of_late), (
+        f"GPU {late.waiting} waits for GPU {late.device}, which comes late to collectives: only the "
+        f"{short_duration(of_late)} that GPU {late.device} loses in the same way can be gained."
     )
 
 
