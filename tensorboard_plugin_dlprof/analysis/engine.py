@@ -190,8 +190,10 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
     """Sort key: nanoseconds of an iteration that are probably gained; information last."""
     if finding.severity == Severity.INFO:
         return (-1.0, 0.0)
+    if finding.cause == "iterations":
+        return (float("inf"), 0.0)  # what the other causes say holds for this choice of iterations alone
     if finding.cause == "missing_work" and finding.time_ns and finding.severity == Severity.WARNING:
-        return (float("inf"), 0.0)  # what the other causes say is only part of the truth
+        return (float("inf"), 1.0)  # what the other causes say is only part of the truth
     gain, time = finding.gain, float(finding.time_ns or 0)
     if finding.cause == "recompilation":  # The next new shapes cost as much again.
         return (time / float(finding.numbers["all"]), time)

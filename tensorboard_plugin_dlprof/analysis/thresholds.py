@@ -23,6 +23,9 @@ WARNING_FRACTION = 0.1
 STEPS_IN_ONE = 2
 """Steps of one optimizer within a mark of an iteration from which the mark holds more than an iteration."""
 
+DECIDES_FRACTION = 0.1
+"""By how much another choice of iterations changes a part's share of the time, from which it decides what is true."""
+
 PORTIONS = 10
 """Parts of a capture without iterations by which what happens at its start is told from what goes on."""
 

@@ -43,11 +43,11 @@ GAP = (20 + STEP_US // 10, STEP_US - STEP_US // 10)
 LONG = GAP[1] - GAP[0] - 200
 
 
-def said(events: list[Event], folder: Path) -> dict[str, Any]:
+def said(events: list[Event], folder: Path, iterations: str = "typical") -> dict[str, Any]:
     """The diagnosis."""
     trace = folder / "trace.json"
     trace.write_text(json.dumps({"traceEvents": events}))
-    diagnosis: dict[str, Any] = diagnose_source(trace, "typical", ImportOptions(), lambda *_: None)
+    diagnosis: dict[str, Any] = diagnose_source(trace, iterations, ImportOptions(), lambda *_: None)
     return diagnosis
 
 
@@ -317,6 +317,27 @@ def test_warm_up_is_information_and_no_average(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(("blocked_us", "is_first"), [(0, False), (180_000, True)])
+def test_a_choice_of_iterations_that_decides_what_is_true_comes_first(
+    blocked_us: int, is_first: bool, tmp_path: Path
+) -> None:
+    """The first step takes three times as long, as the others do or in one call; and the user counts it."""
+    lengths = (3 * STEP_US,) + (STEP_US,) * 4
+    events = steps([], lengths=lengths)
+    begin = 3 * STEP_US // 10 + 30
+    events += [event("cuda_runtime", "cudaMalloc", begin, blocked_us)] if blocked_us else []
+    findings = said(events, tmp_path, "all")["findings"]
+    place = [each["rule"] for each in findings].index("iteration_range_detector")
+    told = findings[place]
+    assert "1 unlike the others is counted all the same." in told["title"]
+    assert (told["severity"] != "info") == is_first
+    assert (place == 0) == is_first
+    if is_first:
+        assert told["title"].endswith(" With them blocked is 26 % of the time, without 0 %.")
+        assert told["evidence"][0]["path"] == "ProfilerStep#0"
+        assert said(events, tmp_path)["findings"][0]["rule"] != "iteration_range_detector"
+
+
 def test_many_short_collectives_are_a_finding_of_their_own(tmp_path: Path) -> None:
     """Sixty of 40 us, beside the one about communication."""
     body = [
@@ -375,10 +396,21 @@ def test_a_host_that_is_far_ahead_is_not_asked_for_more(tmp_path: Path) -> None:
 
 
 def test_steps_that_hold_several_are_told(tmp_path: Path) -> None:
-    """Three steps of an optimizer in each mark."""
-    body = [event("user_annotation", "Optimizer.step#SGD.step", GAP[0] + 1_000 * number, 900) for number in range(3)]
-    rules = {each["rule"]: each for each in said(steps(body), tmp_path)["findings"]}
-    assert "holds 3 steps of the optimizer" in rules["step_holds_many"]["title"]
+    """Three steps of an optimizer in each mark. They are first of all if most of the mark is not like them."""
+    ends = [STEP_US // 3 * (number + 1) - 1_000 for number in range(3)]
+    body = [event("user_annotation", "Optimizer.step#SGD.step", end - 900, 900) for end in ends]
+    for each in range(3):
+        body += launch(10 + each, ends[each] - 22_000, ends[each] - 21_900, 20_000)
+    *_, alike = said(steps(body), tmp_path)["findings"]
+    assert (alike["rule"], alike["severity"]) == ("step_holds_many", "info")
+    assert alike["title"].endswith("holds 3 steps of the optimizer: times per iteration are those of 3 steps.")
+    ends = [*(6_000 * (number + 1) for number in range(8)), STEP_US - 1_000]
+    body = [event("user_annotation", "Optimizer.step#SGD.step", end - 900, 900) for end in ends]
+    body += [each for end in ends[2:8] for each in launch(end, end - 5_980, end - 5_900, 5_800)]
+    first, *_ = said(steps([*body, event("cuda_runtime", "cudaFree", 48_000, 40_000)]), tmp_path)["findings"]
+    assert (first["rule"], first["severity"]) == ("step_holds_many", "advice")
+    assert "holds 9 steps of the optimizer" in first["title"]
+    assert first["title"].endswith("blocked is 40 % of the time in it, 0 % in a typical step.")
 
 
 def test_steps_that_hold_several_batches_of_inference_are_told(tmp_path: Path) -> None:

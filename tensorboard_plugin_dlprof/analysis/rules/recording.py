@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
+from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
+from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, diagnose
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, without_version
+from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.windows import said
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
@@ -52,18 +57,24 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         return None
     counted = set(outside).intersection(diagnosis.selected)
     wall = diagnosis.wall_ns.tolist()
+    typical = sorted(set(diagnosis.typical.selected).intersection(diagnosis.selected))
+    change = _change(diagnosis, diagnosis, typical) if counted and typical else None
+    how = " With them {part} is {with_fraction} of the time, without {without_fraction}." if change else ""
     return Finding(
         "iteration_range_detector",
-        Severity.INFO,
+        Severity.ADVICE if change else Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "{said}{still}",
+        "{said}{still}" + how,
         "Choose the typical iterations, or record later."
         if counted
         else "Include them where you want to see them: all iterations are on the page Iterations.",
         {
             "said": said(diagnosis.typical, wall, [str(value) for value in diagnosis.candidate.values.tolist()]),
-            "still": f" {len(counted):,} unlike the others are counted all the same." if counted else "",
+            "still": f" {len(counted):,} unlike the others {'is' if len(counted) == 1 else 'are'} counted all the same."
+            if counted
+            else "",
+            **(change or {}),
         },
         tuple(
             Evidence(
@@ -77,6 +88,28 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
         ),
         cause="iterations",
     )
+
+
+def _change(diagnosis: Diagnosis, other: Diagnosis, windows: Sequence[int]) -> dict[str, Number] | None:
+    """The part of the time that other windows change most, and its share with both choices, as numbers of a sentence;
+    None if what is said of one choice holds for the other."""
+    ours, theirs = (
+        {each.device: each.parts_ns[rows].sum(axis=0) / max(int(some.wall_ns[rows].sum()), 1) for each in some.devices}
+        for some, rows in ((diagnosis, diagnosis.selected), (other, list(windows)))
+    )
+    changes = [
+        (abs(share - theirs[device][part]), Part(part), float(share), float(theirs[device][part]))
+        for device in ours.keys() & theirs.keys()
+        for part, share in enumerate(ours[device])
+    ]
+    most, part, with_fraction, without_fraction = max(changes, default=(0.0, Part(0), 0.0, 0.0))
+    if most < thresholds.DECIDES_FRACTION:
+        return None
+    return {
+        "part": part.label.replace("_", " "),
+        "with_fraction": with_fraction,
+        "without_fraction": without_fraction,
+    }
 
 
 def step_holds_many(signals: Signals) -> Finding | None:
@@ -94,14 +127,23 @@ def step_holds_many(signals: Signals) -> Finding | None:
     middle = int(np.sort(inside[diagnosis.selected])[len(diagnosis.selected) // 2])
     if middle < thresholds.STEPS_IN_ONE:
         return None
+    of_steps = diagnose(signals.profile, steps)
+    change = _change(diagnosis, of_steps, of_steps.selected)
     return Finding(
         "step_holds_many",
-        Severity.INFO,
+        Severity.ADVICE if change else Severity.INFO,
         Confidence.HIGH,
         "iterations",
-        "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps.",
+        "Each {mark} holds {steps} steps of the optimizer: times per iteration are those of {steps} steps"
+        + (
+            " and of what is not like them: {part} is {with_fraction} of the time in it, {without_fraction} in a "
+            "typical step."
+            if change
+            else "."
+        ),
         "Choose {candidate} as iterations, or mark each step.",
-        {"mark": diagnosis.candidate.label, "steps": middle, "candidate": steps.label},
+        {"mark": diagnosis.candidate.label, "steps": middle, "candidate": steps.label, **(change or {})},
+        (Evidence("iteration", steps.label, count=middle * signals.iterations, path=steps.label),),
         cause="iterations",
     )
 
