@@ -58,6 +58,7 @@ def test_each_gpu_has_a_bar(page: Page, several: TensorBoard, width: int) -> Non
     """Long names leave room for the bars and the marks below them, and none is cut."""
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(several.page(view="gpus"))
+    expect(page.locator(".headline h2")).to_contain_text(re.compile(r"^GPU \d ran kernels .* %"))
     tracks = page.locator(".gpu-track")
     expect(tracks).to_have_count(len(IN_USE))
     box = tracks.first.bounding_box()

@@ -55,12 +55,16 @@ def test_old_links(page: Page, tensorboard: TensorBoard, old: str, entry: str, t
 
 
 def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
-    """Op Type Summary lists the types of the server and has all nineteen columns of the guide, and a share."""
+    """Op Type Summary lists the types of the server and has all nineteen columns of the guide, and a share. Above it
+    stands what takes most, in a sentence and as a bar whose pieces select rows."""
     page.goto(tensorboard.page(run="amp", view="ops", ops__by="type"))
     table = grid(page, "Op Type Summary")
     rows = rows_of(tensorboard, "amp", "op_types", limit="25")
     expect(table.locator("tbody tr")).to_have_count(len(rows))
-    page.get_by_role("button", name="Columns").click()
+    expect(page.locator(".headline h2")).to_contain_text(f"{rows[0]['op_type']} takes")
+    page.locator(".largest a.segment").nth(1).click()
+    expect(table.locator('tr[aria-selected="true"] td').first).to_have_text(rows[1]["op_type"])
+    page.get_by_role("button", name="Columns").first.click()
     page.get_by_role("group", name="Columns to show").get_by_role("button", name="All").click()
     expect(table.get_by_role("columnheader")).to_have_count(20)
     for i, row in enumerate(rows[:5]):

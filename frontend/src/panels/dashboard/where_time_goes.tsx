@@ -15,7 +15,7 @@ import { numberOf, textOf } from "../../frame/use_op_rates";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
-import { shortKernelName } from "../../model/kernel_name";
+import { directionName, shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp, type Changes } from "../../model/url_state";
 
@@ -203,7 +203,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                         <OpPath path={name} />
                       )}
                     </ViewLink>
-                    {direction !== "" && <span class="muted direction">{DIRECTIONS[direction] ?? direction}</span>}
+                    {direction !== "" && <span class="muted direction">{directionName(direction)}</span>}
                   </span>
                 </td>
                 {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
@@ -242,7 +242,5 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
     </div>
   );
 }
-
-const DIRECTIONS: Readonly<Record<string, string>> = { fprop: "forward", bprop: "backward" };
 
 const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));

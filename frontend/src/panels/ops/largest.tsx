@@ -10,7 +10,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
-import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { directionName, shortKernelName, splitPath } from "../../model/kernel_name";
 import { colourOf, type ColourClass } from "../../model/resources";
 
 interface LargestProps {
@@ -26,7 +26,6 @@ interface LargestProps {
 }
 
 const MOST = 8;
-const DIRECTIONS: Readonly<Record<string, string>> = { fprop: " forward", bprop: " backward" };
 
 function colourOfRow(row: Row): ColourClass {
   if (textOf(row, "family") === "collective") return "communication";
@@ -43,8 +42,8 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const whole = page?.totals[time] ?? 0;
   const nameOf = (row: Row): string => {
     const name = textOf(row, named);
-    const { name: last } = splitPath(name);
-    return noun === "kernels" ? shortKernelName(name) : `${last}${DIRECTIONS[textOf(row, "direction")] ?? ""}`;
+    if (noun === "kernels") return shortKernelName(name);
+    return [splitPath(name).name, directionName(textOf(row, "direction"))].filter(Boolean).join(" ");
   };
   const rows: Segment[] = (page?.rows ?? [])
     .filter((row) => (numberOf(row, time) ?? 0) > 0)
