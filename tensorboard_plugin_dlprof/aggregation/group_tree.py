@@ -85,7 +85,7 @@ def _times(
         of_ops = added_times(of_ops, _metrics_of(of_op, len(nodes.op)))
         # Kept as samples of groups, of which there are far fewer than of ops.
         below.append(_of_innermost(tree, of_op, iterations))
-    return _of_groups(tree, _joined(below), iterations), of_ops
+    return _of_groups(tree, below, iterations), of_ops
 
 
 class _Tree:
@@ -148,16 +148,21 @@ def _no_samples() -> _Samples:
 
 
 def _joined(samples: list[_Samples]) -> _Samples:
-    return (
+    """All samples, one after the other. They are removed from the list, so that their memory is free early."""
+    whole = (
         np.concatenate([some[0] for some in samples]),
         np.concatenate([some[1] for some in samples]),
         [np.concatenate(columns) for columns in zip(*(some[2] for some in samples), strict=True)],
     )
+    samples.clear()
+    return whole
 
 
 def _added_up(blocks: list[_Samples], iterations: int) -> _Samples:
-    """The samples of all blocks, added where they are of the same op and iteration."""
-    return blocks[0] if len(blocks) == 1 else _samples(*_joined([_no_samples(), *blocks]), iterations)
+    """The samples of all blocks, added where they are of the same op and iteration. The list is emptied."""
+    if len(blocks) < 2:
+        return blocks[0] if blocks else _no_samples()
+    return _samples(*_joined(blocks), iterations)
 
 
 def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
@@ -168,11 +173,12 @@ def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
     return _samples(group[inside], iteration[inside], [column[inside] for column in sums], iterations)
 
 
-def _of_groups(tree: _Tree, innermost: _Samples, iterations: int) -> TimeMetrics:
-    """The metrics of all groups. From the deepest level to the root, each group adds its samples to its parent's."""
+def _of_groups(tree: _Tree, innermost: list[_Samples], iterations: int) -> TimeMetrics:
+    """The metrics of all groups, from the samples of innermost ones. From the deepest level to the root, each group
+    adds its samples to its parent's."""
     depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
     metrics, below = no_time_metrics(len(tree.paths)), _no_samples()
-    group, iteration, sums = innermost
+    group, iteration, sums = _joined(innermost)
     for level in range(int(depth.max(initial=-1)), -1, -1):
         here = np.flatnonzero(depth[group] == level)
         passed = (parent[below[0]], below[1], below[2])
