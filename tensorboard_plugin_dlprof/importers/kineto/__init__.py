@@ -31,6 +31,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
@@ -99,20 +101,14 @@ class KinetoImporter:
 
 
 def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progress) -> tuple[Events, TraceReader]:
-    if options.workers > 1 and can_fork():
-        try:
-            with ByteStream(path, options.max_expanded_bytes) as stream:
-                if stream.expanded_bytes >= options.parallel_from_bytes:
-                    reader = TraceReader(stream, shown(path))
-                    reader.begin()
-                    read = partial(_sorted, stream=stream, store=store, progress=progress)
-                    return read_by_many(path, reader, stream, options, store, read), reader
-        except NeedsSequentialRead:
-            pass
-    with ByteStream(path, options.max_expanded_bytes) as stream:
+    with suppress(NeedsSequentialRead), ByteStream(path, options.max_expanded_bytes) as stream:
         reader = TraceReader(stream, shown(path))
         reader.begin()
-        return _sorted(reader.batches(), stream, store, progress).finish(), reader
+        if stream.expanded_bytes < options.parallel_from_bytes or not can_fork():
+            options = msgspec.structs.replace(options, workers=1)
+        read = partial(_sorted, stream=stream, store=store, progress=progress)
+        return read_by_many(path, reader, stream, options, store, read), reader
+    return _read(path, msgspec.structs.replace(options, workers=1), store, progress)
 
 
 def _sorted(batches: Iterable[list[Event]], stream: ByteStream, store: ColumnStore, progress: Progress) -> EventTables:

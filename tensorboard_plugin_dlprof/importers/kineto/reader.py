@@ -251,14 +251,9 @@ class TraceReader:
             self._bare_array = True
             self._buffer = self._buffer[1:]
             return
-        searched = 0
-        while True:
-            key = _EVENTS_KEY.search(self._buffer, searched)
-            if key and key.end() < len(self._buffer):
-                break
+        while not (key := _EVENTS_KEY.search(self._buffer)) or key.end() == len(self._buffer):
             if len(self._buffer) > MAX_METADATA_BYTES:
                 raise self._no_events(f"has no traceEvents in its first {MAX_METADATA_BYTES >> 20} MB")
-            searched = key.start() if key else max(0, len(self._buffer) - len(b'"traceEvents" :'))
             if not self._fill(SAMPLE_BYTES):
                 raise self._no_events(_what_json_is(self._buffer))
         head, self._buffer = self._buffer[: key.start()], self._buffer[key.end() :]

@@ -49,7 +49,7 @@ def can_fork() -> bool:
 def read_by_many(
     path: Path, reader: TraceReader, stream: ByteStream, options: ReadOptions, store: ColumnStore, read: Read
 ) -> Events:
-    """The events of a trace, read by up to ``options.workers`` processes.
+    """The events of a trace, read by up to ``options.workers`` processes; with one, whatever the trace.
 
     Args:
         path: the trace.
@@ -63,7 +63,7 @@ def read_by_many(
         NeedsSequentialRead: the trace must be read by one process, from its start.
     """
     chunks = reader.chunks()
-    bounds = sorted({chunks * place // options.workers for place in range(options.workers)})
+    bounds = sorted({0, *(chunks * place // options.workers for place in range(1, options.workers))})
     with ExitStack() as ended:
         forks: list[tuple[ForkProcess, IO[bytes]]] = []
         for chunks_of_part in pairwise(bounds):
@@ -77,8 +77,11 @@ def read_by_many(
             ended.callback(fork.kill)
             forks.append((fork, file))
         reader.go_to(bounds[-1], stream)
-        last = _finished(read(reader.batches()))
-        return _joined([*(_part(*each) for each in forks), (last, _columns(last))], store) if forks else last
+        tables = read(reader.batches())
+        if not forks:
+            return tables.finish()
+        last = _finished(tables)
+        return _joined([*(_part(*each) for each in forks), (last, _columns(last))], store)
 
 
 def _finished(tables: EventTables) -> Events:
