@@ -243,7 +243,12 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
 
 def _is_worth_saving(history: History, num_bytes: int) -> bool:
     """Whether so much less in use lets the program do more: not while most of the GPU's memory is free."""
-    return not _room(history) and num_bytes >= WORTH_FRACTION * (history.capacity_bytes or LEAST_GPU_BYTES)
+    return not _room(history) and _is_much(history, num_bytes)
+
+
+def _is_much(history: History, num_bytes: int) -> bool:
+    """Whether these bytes are a part of the GPU's memory that counts."""
+    return num_bytes >= WORTH_FRACTION * (history.capacity_bytes or LEAST_GPU_BYTES)
 
 
 class _Hot(NamedTuple):
@@ -329,6 +334,8 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     largest_request = int(history.blocks.num_bytes.max(initial=0))
     if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:
         return []
+    if not _is_much(history, sum(free)):
+        return []
     if max(free, default=0) >= largest_request or not largest_request:
         return []
     title = (
@@ -356,7 +363,7 @@ def _cached(history: History) -> list[dict[str, Any]]:
     most, cached = int(history.reserved_bytes.max()), 0
     if (history.reserved_bytes >= 0).all() and not history.relative:
         cached = cached_bytes(history)
-    if cached <= CACHED_FRACTION * most or most <= 0:
+    if cached <= CACHED_FRACTION * most or most <= 0 or not _is_much(history, cached):
         return []
     lost = " or lost to rounding" if history.measure == "requested" else ""
     title = f"{size(cached)} of the {size(most)} that are reserved are cached{lost}, not in use"
