@@ -333,7 +333,7 @@ def test_a_choice_of_iterations_that_decides_what_is_true_comes_first(
     assert (told["severity"] != "info") == is_first
     assert (place == 0) == is_first
     if is_first:
-        assert told["title"].endswith(" With them blocked is 26 % of the time, without 0 %.")
+        assert told["title"].endswith(" Over all, blocked is 26 % of the time; over typical ones, 0 %.")
         assert told["evidence"][0]["path"] == "ProfilerStep#0"
         assert said(events, tmp_path)["findings"][0]["rule"] != "iteration_range_detector"
 

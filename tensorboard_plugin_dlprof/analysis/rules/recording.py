@@ -59,7 +59,7 @@ def iteration_range(signals: Signals) -> Finding | Lacks | None:
     wall = diagnosis.wall_ns.tolist()
     typical = sorted(set(diagnosis.typical.selected).intersection(diagnosis.selected))
     change = _change(diagnosis, diagnosis, typical) if counted and typical else None
-    how = " With them {part} is {with_fraction} of the time, without {without_fraction}." if change else ""
+    how = " Over all, {part} is {with_fraction} of the time; over typical ones, {without_fraction}." if change else ""
     return Finding(
         "iteration_range_detector",
         Severity.ADVICE if change else Severity.INFO,
