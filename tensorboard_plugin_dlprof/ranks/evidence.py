@@ -35,6 +35,8 @@ class Evidence(msgspec.Struct, frozen=True):
     of_operations_iteration: Int64s
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations, so that those of single operations are only a part of them."""
+    of_iterations: tuple[Delays, Int64s] | None = None
+    """Delays of whole iterations and their iterations, where ranks are missing, if ``delays`` name nobody."""
 
 
 def evidence(
@@ -54,12 +56,16 @@ def evidence(
         # What was spent in operations with ranks that are missing may be waiting for them.
         waits = np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
         corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
-    if 2 * delays.compared < max(delays.asked, 1):
+    judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration)
+    few_have_peers = 2 * delays.compared < max(delays.asked, 1)
+    if few_have_peers or matches.partial:
         of_iterations, numbers = delays_of_iterations(job, sequences, times)
+        place = np.searchsorted(cells.numbers, numbers)
+        if of_iterations.compared and few_have_peers:
+            return replace(judged, delays=of_iterations, iteration=place, is_of_iterations=True)
         if of_iterations.compared:
-            positions_of = np.searchsorted(cells.numbers, numbers)
-            return Evidence(sequences, times, of_iterations, positions_of, corrected, corrected_iteration, True)
-    return Evidence(sequences, times, delays, iteration, corrected, corrected_iteration)
+            return replace(judged, of_iterations=(of_iterations, place))
+    return judged
 
 
 def _places_in_pipelines(sequences: Sequence[Operations]) -> list[int]:

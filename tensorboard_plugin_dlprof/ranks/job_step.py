@@ -158,6 +158,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         delays=judged.delays,
         iteration=judged.iteration,
         is_of_iterations=judged.is_of_iterations,
+        of_iterations=judged.of_iterations,
         iterations=len(cells.numbers),
         median_iteration_ns=int(np.median(duration[duration >= 0])) if (duration >= 0).any() else 0,
         wait_fraction=fraction(cells, "exposed_wait") if has_waits else None,

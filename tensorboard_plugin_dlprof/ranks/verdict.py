@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
@@ -75,7 +76,9 @@ class Facts(msgspec.Struct, frozen=True):
     compute_ns: npt.NDArray[np.float64]
     """What each rank computes in an iteration, on average, by place; below 0 if unknown."""
     is_of_iterations: bool = False
-    """Whether ``delays`` are of whole iterations: most operations have no peers."""
+    """Whether ``delays`` are of whole iterations: too few operations have peers."""
+    of_iterations: tuple[Delays, Int64s] | None = None
+    """Delays of whole iterations, and their iterations, to be asked if ``delays`` name nobody."""
 
 
 def judge(facts: Facts) -> Verdict:
@@ -83,7 +86,11 @@ def judge(facts: Facts) -> Verdict:
     are_matched = any(each.used.any() and len(each.members) > 1 for each in facts.sequences)
     if not are_matched and not facts.is_of_iterations:
         return Verdict(_nothing_matched(facts), [], judged=False)
-    verdict = _slow_link(facts) or _slow_ranks(facts) or _slow_stage(facts)
+    verdict = _slow_link(facts) or _slow_ranks(facts)
+    if verdict is None and facts.of_iterations is not None:
+        delays, iteration = facts.of_iterations
+        verdict = _slow_ranks(replace(facts, delays=delays, iteration=iteration, is_of_iterations=True))
+    verdict = verdict or _slow_stage(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
 

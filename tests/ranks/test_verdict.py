@@ -253,6 +253,7 @@ def test_a_stage_that_computes_longer_is_named(tmp_path: Path) -> None:
         (2, 4, False, 5, 4),  # all that the late rank does with others is a send of which the sender is missing
         (2, 4, False, None, 4),
         (3, 1, False, 1, 2),  # what the late rank computes ends with a send to the missing one
+        (2, 2, True, 1, 3),  # its only peer is missing
     ],
 )
 def test_pipelines_that_lack_a_rank_are_judged(
