@@ -49,7 +49,8 @@ def answer_of(
     count = max(job.world_size - len(present), 0)
     missing = list(itertools.islice(absent, min(count, _MOST_RANKS_NAMED)))
     first = verdict.suspects[0] if verdict.suspects else None
-    alone = first is not None and (verdict.stage is None) and not (first.cause == "link" and len(verdict.suspects) > 1)
+    several = verdict.stage is not None or (first is not None and first.cause == "link")
+    alone = first is not None and not (several and len(verdict.suspects) > 1)
     left_out = _left_out(matches, job)
     islands = int(clocks.island.max(initial=-1)) + 1
     hosts = {member.host for member in job.members}

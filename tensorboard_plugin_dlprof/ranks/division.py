@@ -25,7 +25,7 @@ _MOST = 512
 _MOST_PAIRED, _MOST_SENDS = 64, 1_024
 """Ranks on one stream, and operations of each, that may be divided into pairs."""
 
-_AGREED_NS = 5_000
+AGREED_NS = 5_000
 """Ends of one group are no farther apart in nine of ten operations."""
 
 _CLEARLY = 2.0
@@ -68,6 +68,10 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
             pair = ()  # stages of a pipeline: nobody's partner is its peer
         agree, clusters = _clusters(of_members, members, lacking, together)
         size = max(map(len, clusters), default=0)
+        if lacking and clusters and not is_sends:
+            # Where groups of more ranks are as many at least, each may lack some: which, nobody knows.
+            larger = (each for each in range(size + 1, world_size + 1) if world_size % each == 0)
+            size = next((each for each in larger if world_size // each >= len(clusters)), size)
         if is_sends and not agree and size != 2:
             pairs = _pairs(of_members, members, together, world_size)
             for ranks, pair_of in pairs:
@@ -128,7 +132,7 @@ def _clusters(
             known[other] = together.get((of_members[row].place, each.place), known[other])
         distances = np.maximum(np.abs(offsets - known) - thresholds.SAME_HOST_NS, 0)
         apart[row] += np.where(np.isnan(known), 0, distances)
-    if apart.max() <= _AGREED_NS:
+    if apart.max() <= AGREED_NS:
         return True, []
     best: list[list[int]] = []
     clearest = _CLEARLY
@@ -156,9 +160,9 @@ def _of_hosts(apart: npt.NDArray[np.float64], hosts: npt.NDArray[np.str_], lacki
         or sum(max(sizes) - size for size in sizes) > lacking
     ):
         return []
-    if max(float(apart[np.ix_(group, group)].max()) for group in groups) > _AGREED_NS:
+    if max(float(apart[np.ix_(group, group)].max()) for group in groups) > AGREED_NS:
         return []
-    if max(float(apart[np.ix_(group, hosts != hosts[group[0]])].min()) for group in groups) <= _AGREED_NS:
+    if max(float(apart[np.ix_(group, hosts != hosts[group[0]])].min()) for group in groups) <= AGREED_NS:
         return []
     return [group.tolist() for group in groups]
 
@@ -269,7 +273,7 @@ def _offset(one: Int64s, other: Int64s) -> int:
     if not len(one) or not len(other):
         return 0
     apart = np.sort((other[:, None] - one[None, :]).reshape(-1))
-    last = np.searchsorted(apart, apart + _AGREED_NS, side="right")
+    last = np.searchsorted(apart, apart + AGREED_NS, side="right")
     begin = int((last - np.arange(len(apart))).argmax())
     return int(np.median(apart[begin : last[begin]]))
 
@@ -287,6 +291,6 @@ def _coincide(one: Int64s, other: Int64s) -> tuple[Int64s, Int64s]:
         return np.where(np.abs(times[before] - wanted) <= np.abs(times[after] - wanted), before, after)
 
     at = nearest(other, one)
-    mutual = (nearest(one, other)[at] == np.arange(len(one))) & (np.abs(other[at] - one) <= _AGREED_NS)
+    mutual = (nearest(one, other)[at] == np.arange(len(one))) & (np.abs(other[at] - one) <= AGREED_NS)
     mine = np.flatnonzero(mutual)
     return mine, at[mine]

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks.cells import Cells, positions
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe
+from tensorboard_plugin_dlprof.ranks.division import AGREED_NS
 from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays, delays_of_iterations, own_delays
@@ -49,6 +50,9 @@ def evidence(
     if matches.partial or any(places):
         sequences = [*sequences, *matches.partial]
         believe(matches.partial, align(job, sequences))
+        for each in matches.partial:
+            if not each.grouped and each.spread_ns > AGREED_NS:
+                each.used[:] = False  # of ranks that happen to share a stream, some may be of other groups
         times = [*times, *(times_of(each) for each in matches.partial)]
         delays = own_delays(job, sequences, times, places)
         iteration = positions(job, sequences, delays, cells)

@@ -73,6 +73,17 @@ def test_hosts_are_groups_if_one_of_them_ends_with_no_other() -> None:
     assert list(divided({(key, None): gathered[key, None][:4]}, together, 4)) == [(key, None)]
 
 
+def test_groups_may_lack_ranks_if_as_many_larger_ones_are_possible() -> None:
+    """Two pairs of six ranks may be two groups of three; three pairs of eight can be nothing else."""
+    steps = np.arange(6) * np.array([[1_000], [1_100], [1_270]]) * 1_000
+    for world, pairs, size in ((6, 2, 3), (8, 3, 2)):
+        members = [member(rank, end_ns=steps[rank // 2]) for rank in range(2 * pairs)]
+        gathered: Gathered = {
+            (("stream 0", "", world), None): [OfMember(place, np.arange(6)) for place in range(len(members))]
+        }
+        assert {key[2] for key, _ in divided(gathered, members, world)} == {size}
+
+
 def test_one_end_says_nothing_of_ranks_whose_clocks_are_unknown() -> None:
     """Two ranks of many: that each has a send tells no partner, unless one clock does; the rest is with others."""
     send = np.full(1, int(Collective.SEND_RECV))
