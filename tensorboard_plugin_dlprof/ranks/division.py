@@ -31,6 +31,9 @@ AGREED_NS = 5_000
 _CLEARLY = 2.0
 """How many times as far as within groups ends are apart between them, in nine of ten operations."""
 
+_LINE_SAMPLES = 10
+"""Operations through whose differences a line is drawn: clocks drift by some microseconds in a tenth of a second."""
+
 _RESOLUTION_NS = 500.0
 """Ends that are closer agree."""
 
@@ -192,7 +195,7 @@ def _levels(apart: npt.NDArray[np.float64]) -> list[list[list[int]]]:
 
 def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
     """Differences of times without the line through them, if they are many enough for one."""
-    if apart.shape[1] < thresholds.DRIFT_SAMPLES:
+    if apart.shape[1] < _LINE_SAMPLES:
         return apart.astype(np.float64)
     x = (time - time[0]).astype(np.float64)
     x -= x.mean()

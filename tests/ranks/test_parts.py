@@ -84,6 +84,18 @@ def test_groups_may_lack_ranks_if_as_many_larger_ones_are_possible() -> None:
         assert {key[2] for key, _ in divided(gathered, members, world)} == {size}
 
 
+def test_groups_are_told_apart_by_clocks_that_drift() -> None:
+    """By ten microseconds and more in the whole recording: as much as the ends of the two groups differ."""
+    steps = np.arange(14) * 5_000_000
+    jitter = np.array([0, 13_000, -9_000, 4_000, 11_000, -12_000, 6_000] * 2)
+    members = []
+    for rank in range(4):
+        ends = steps + (jitter if rank < 2 else 0)
+        members.append(member(rank, f"host{rank}", end_ns=ends + np.rint(300e-6 * rank * ends).astype(np.int64)))
+    gathered: Gathered = {(("stream 0", "", 4), None): [OfMember(place, np.arange(14)) for place in range(4)]}
+    assert {key[1] for key, _ in divided(gathered, members, 4)} == {(0, 1), (2, 3)}
+
+
 def test_one_end_says_nothing_of_ranks_whose_clocks_are_unknown() -> None:
     """Two ranks of many: that each has a send tells no partner, unless one clock does; the rest is with others."""
     send = np.full(1, int(Collective.SEND_RECV))
