@@ -202,8 +202,7 @@ class _Finder:
             place = np.searchsorted(mine.row, rest.row)
             is_long = np.bincount(place, weights=rest.stop - rest.start, minlength=len(rows)) >= LONG_NS
             short = rest.some(~is_long[place])
-            for each in self._long(short, order, gaps):
-                yield _Explained(each.spans, Part.LAUNCHING, gaps.awaited[each.spans.row], each.thread)
+            yield _Explained(short, Part.LAUNCHING, gaps.awaited[short.row], number)
             if is_long.any():
                 yield from self._long(mine.some(is_long), order, gaps)
 
