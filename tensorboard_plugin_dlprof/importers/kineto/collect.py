@@ -58,11 +58,7 @@ _MAY_DESCRIBE = ("ops", "work")
 _Scalar = int | float | str | bool | None
 """A value of ``args``. Numbers are sometimes written as text (``"bytes": "616"`` on AMD), or null."""
 
-_OLD_KEYS = {
-    b'"Input dims"': b'"Input Dims"',
-    b'"external id"': b'"External id"',
-    b'"Process Group ID"': b'"Process Group Name"',
-}
+_OLD_KEYS = {"Input dims": "Input Dims", "external id": "External id", "Process Group ID": "Process Group Name"}
 """Keys of ``args`` in other versions of PyTorch -> those of today, which replace them."""
 
 _WANTED: Final[dict[str, Callable[[Event, Any], bool]]] = {
@@ -89,6 +85,8 @@ class _GrowingTable:
         }
         self._kind = _struct_of(columns.values(), (_COLLECTIVE,) if name in _MAY_DESCRIBE else ())
         self._decode = msgspec.json.Decoder(list[self._kind], strict=False).decode  # type: ignore[name-defined]
+        wanted = {field.encode_name for field in msgspec.structs.fields(self._kind)}
+        self._old_keys = [(f'"{old}"'.encode(), f'"{key}"'.encode()) for old, key in _OLD_KEYS.items() if key in wanted]
 
     def args_of(self, events: Sequence[Event]) -> list[Any]:
         """The ``args`` of events; an empty list if the table needs none."""
@@ -96,9 +94,14 @@ class _GrowingTable:
             return []
         texts = [event.args for event in events]
         try:
-            return self._decode(_with_keys_of_today(b"[" + b",".join(texts) + b"]"))
+            return self._decode(self._with_keys_of_today(b"[" + b",".join(texts) + b"]"))
         except DECODE_ERRORS:
-            return [decode_args(_with_keys_of_today(bytes(text)), self._kind) for text in texts]
+            return [decode_args(self._with_keys_of_today(bytes(text)), self._kind) for text in texts]
+
+    def _with_keys_of_today(self, text: bytes) -> bytes:
+        for old, today in self._old_keys:
+            text = text.replace(old, today)
+        return text
 
     def extend(self, events: Sequence[Event], args: Sequence[Any]) -> None:
         """Appends events. What should be an integer and is not, or does not fit, becomes -1."""
@@ -145,12 +148,6 @@ def _getter(source: str) -> Callable[[Sequence[Event], Sequence[Any]], list[Any]
     if source in JSON:
         return lambda events, args: list(map(bytes, map(field, args)))
     return lambda events, args: list(map(field, args))
-
-
-def _with_keys_of_today(text: bytes) -> bytes:
-    for old, today in _OLD_KEYS.items():
-        text = text.replace(old, today)
-    return text
 
 
 class EventTables:
