@@ -8,6 +8,7 @@ from typing import Any
 from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS, Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, rounded
 from tensorboard_plugin_dlprof.comparing.limits import Outcome
+from tensorboard_plugin_dlprof.comparing.memory import HeldRow
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.replacements import KernelUse, Replacement
@@ -46,15 +47,9 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "ratio": main.ratio if main else None,
         "comparability": comparison.comparability,
         "measures": {name: measure_json(measure) for name, measure in comparison.measures.items()},
-        "memory": [
-            {
-                "category": row.category,
-                "a_bytes": row.a_bytes,
-                "b_bytes": row.b_bytes,
-                "change_bytes": row.change_bytes,
-            }
-            for row in comparison.memory
-        ],
+        "memory": _held("category", comparison.memory.by_category),
+        "memory_by_op": _held("op", comparison.memory.by_op),
+        "memory_not_recorded": comparison.memory.not_recorded,
         "parts": [
             {
                 "part": part,
@@ -156,6 +151,14 @@ def _use(use: KernelUse, side: Side) -> dict[str, Any]:
         "precision": use.precision or None,
         "family": use.family or None,
     }
+
+
+def _held(key: str, rows: Sequence[HeldRow]) -> list[dict[str, Any]]:
+    """Rows of memory; ``key`` says what their names are."""
+    return [
+        {key: row.name, "a_bytes": row.a_bytes, "b_bytes": row.b_bytes, "change_bytes": row.change_bytes}
+        for row in rows
+    ]
 
 
 def measure_json(measure: Measure) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remaind
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
 from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
-from tensorboard_plugin_dlprof.comparing.memory import HeldRow, memory_rows
+from tensorboard_plugin_dlprof.comparing.memory import HeldRows, held_rows
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement, replacements
@@ -60,7 +60,7 @@ class Comparison(msgspec.Struct):
     left_out: int
     """Ops without GPU time on either side, which have no row."""
     replacements: list[Replacement]
-    memory: list[HeldRow]
+    memory: HeldRows
     measures: dict[str, Measure]
     comparability: list[str]
     is_same: bool
@@ -114,7 +114,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         parts=[] if per == "call" else parts_table(left, right),
         left_out=left_out,
         replacements=replacements(matches),
-        memory=memory_rows(left, right),
+        memory=held_rows(left, right),
         measures={measure.name: measure for measure in _measures(left, right, per, over_runs)},
         comparability=comparability.sentences(left, right, rows, ratio, per),
         is_same=comparability.is_same_recording(left, right),

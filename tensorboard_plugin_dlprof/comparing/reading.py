@@ -27,7 +27,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.stored import read_activity
 from tensorboard_plugin_dlprof.queries.extension import info, recorded
 from tensorboard_plugin_dlprof.queries.headline import source_facts
-from tensorboard_plugin_dlprof.queries.memory import memory
+from tensorboard_plugin_dlprof.queries.memory import memory, owners_at_peak
 from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.summary import (
@@ -99,6 +99,7 @@ def read_recording(connection: sqlite3.Connection, name: str, aggregation: int |
         memory_peak_bytes=held["peak_bytes"] if held else None,
         memory_reserved_bytes=held["peak_reserved_bytes"] if held else None,
         memory_at_peak={row["category"]: int(row["bytes"]) for row in held["at_peak"]} if held else {},
+        memory_by_op=owners_at_peak(connection, held["device"], held) if held else {},
         samples_per_s=rates["samples_per_s"],
         tokens_per_s=rates["tokens_per_s"],
         iteration_values=values,
@@ -157,7 +158,8 @@ def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tup
 
 def _memory(connection: sqlite3.Connection) -> dict[str, Any] | None:
     """What is answered about the GPU that holds most memory, of those whose memory is known from its beginning."""
-    devices = [device for device in memory(connection)["devices"].values() if not device["relative"]]
+    answers = memory(connection)["devices"].items()
+    devices = [{**answer, "device": int(number)} for number, answer in answers if not answer["relative"]]
     return max(devices, key=lambda device: int(device["peak_bytes"]), default=None)
 
 

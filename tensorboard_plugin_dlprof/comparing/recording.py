@@ -129,6 +129,8 @@ class Recording(msgspec.Struct):
     memory_reserved_bytes: int | None = None
     memory_at_peak: dict[str, int] = msgspec.field(default_factory=dict)
     """Bytes of each category at the peak of memory; they add up to it. Baselines of before have none."""
+    memory_by_op: dict[str, int] = msgspec.field(default_factory=dict)
+    """The same bytes by the op or line that allocated them; empty where nothing tells it."""
 
     @property
     def wall_ns(self) -> int:

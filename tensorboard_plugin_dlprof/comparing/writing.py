@@ -52,8 +52,10 @@ def text(pairs: Pairs, top: int) -> str:
             for one in comparison.replacements[:_KERNELS]:
                 a, b = _times(comparison, one)
                 lines.append(f"{duration(a):>10} -> {duration(b):>10}  {_kernels(one)}")
-        if comparison.memory:
-            lines += ["", "Memory at the peak, in rows that add up to it", *map(_held, comparison.memory)]
+        for by, held in _held_lists(comparison):
+            lines += ["", f"Memory at the peak by {by}, in rows that add up to it", *map(_held, held)]
+        if comparison.memory.not_recorded:
+            lines += ["", comparison.memory.not_recorded]
         if outcomes:
             lines += ["", *(f"{_outcome(outcome)}: {outcome.rule}: {outcome.said}" for outcome in outcomes)]
         blocks.append("\n".join(printable(line) for line in lines))
@@ -71,9 +73,11 @@ def markdown(pairs: Pairs, top: int) -> str:
         lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
         lines += [f"| {' | '.join(map(_plain, _cells(comparison, row)))} |" for row in _largest(comparison, top)]
         lines += ["", *map(_plain, _more(comparison, top))]
-        if comparison.memory:
-            lines += ["", "| Change | A | B | Memory at the peak |", "|--:|--:|--:|---|"]
-            lines += [f"| {' | '.join(map(_plain, _held_cells(row)))} |" for row in comparison.memory]
+        for by, held in _held_lists(comparison):
+            lines += ["", f"| Change | A | B | Memory at the peak by {by} |", "|--:|--:|--:|---|"]
+            lines += [f"| {' | '.join(map(_plain, _held_cells(row)))} |" for row in held]
+        if comparison.memory.not_recorded:
+            lines += ["", comparison.memory.not_recorded]
         if outcomes:
             lines += ["", "| Limit | Result | |", "|---|---|---|"]
             lines += [
@@ -103,11 +107,13 @@ def html(pairs: Pairs, top: int) -> str:
                 for one, (a, b) in ((one, _times(comparison, one)) for one in comparison.replacements[:top])
             )
             body.append(_html_table(("Change", "A", "B", "", "Kernels", ""), rows))
-        if comparison.memory:
-            body.append("<h2>Memory at the peak</h2>")
-            cells = (([*_held_cells(row)[:3], "", row.category], row.change_bytes) for row in comparison.memory)
+        for by, held in _held_lists(comparison):
+            body.append(f"<h2>Memory at the peak by {by}</h2>")
+            cells = (([*_held_cells(row)[:3], "", row.name], row.change_bytes) for row in held)
             rows = (("less" if change < 0 else "more", each) for each, change in cells)
-            body.append(_html_table(("Change", "A", "B", "", "Category"), rows))
+            body.append(_html_table(("Change", "A", "B", "", by.capitalize()), rows))
+        if comparison.memory.not_recorded:
+            body.append(f"<p>{_safe(comparison.memory.not_recorded)}</p>")
         if outcomes:
             body.append("<h2>Limits</h2><ul>")
             body += [f"<li>{_outcome(one)}: {_safe(one.rule)}: {_safe(one.said)}</li>" for one in outcomes]
@@ -189,14 +195,19 @@ def _cells(comparison: Comparison, row: Row) -> list[str]:
     ]
 
 
+def _held_lists(comparison: Comparison) -> list[tuple[str, list[HeldRow]]]:
+    memory = comparison.memory
+    return [(by, rows) for by, rows in (("category", memory.by_category), ("op", memory.by_op)) if rows]
+
+
 def _held(row: HeldRow) -> str:
-    change, a, b, category = _held_cells(row)
-    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {category}"
+    change, a, b, name = _held_cells(row)
+    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {_shortened(name, _NAME)}"
 
 
 def _held_cells(row: HeldRow) -> list[str]:
     sign = "+" if row.change_bytes > 0 else "-" if row.change_bytes < 0 else ""
-    return [f"{sign}{size(row.change_bytes)}", size(row.a_bytes), size(row.b_bytes), row.category]
+    return [f"{sign}{size(row.change_bytes)}", size(row.a_bytes), size(row.b_bytes), row.name]
 
 
 def _percent(row: Row) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.memory_tables import (
     CATEGORIES,
@@ -242,6 +243,23 @@ def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment:
         "by_size": held_rows(sizes_in(blocks, in_use, facts.relative), "size"),
         "blocks": [{**row, **costs.get(row["owner"], NO_COSTS)} for row in largest],
     }
+
+
+def owners_at_peak(connection: sqlite3.Connection, device: int, answer: dict[str, Any]) -> dict[str, int]:
+    """The bytes at the peak of a GPU by who allocated them; ``by_owner`` of its answer has the largest of these.
+
+    Returns:
+        Bytes by name, which add up to the peak; empty where nothing tells who allocated any of it.
+    """
+    facts = _facts(connection, device)
+    with _damage(connection):
+        event, owners = answer["peak_event"], owners_of(connection, device)
+        blocks = open_blocks_of(connection, facts, 0 if event is None else int(event) + 1)
+        check_texts(blocks, owners, stacks_of(connection, device))
+        if not any(owners[number] for number in distinct_values(blocks.owner).tolist()):
+            return {}
+        held = owners_in(blocks, owners, int(answer["peak_bytes"]), facts.relative)
+    return {each.name: each.num_bytes for each in held}
 
 
 def _largest(

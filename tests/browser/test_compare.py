@@ -31,6 +31,8 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     expect(page.get_by_text("Matched by").last).to_be_visible()
     page.get_by_role("button", name="Kernels replaced").click()
     expect(page.get_by_role("grid", name="Kernels Replaced")).to_be_visible()
+    page.get_by_role("button", name="Op or line").click()
+    expect(page.get_by_role("columnheader", name="Op or line")).to_be_visible()
     page.get_by_role("button", name="Swap A and B").click()
     expect(page.locator(".compare-big")).not_to_have_text(change)
     page.get_by_role("link", name="Ops", exact=True).click()

@@ -84,8 +84,8 @@ def test_several_recordings_are_means() -> None:
     check(comparison)
 
 
-def test_categories_of_memory_add_up_to_the_peaks() -> None:
-    """Of several recordings, the one that holds most counts; without memory on one side there are no rows."""
+def test_what_holds_memory_adds_up_to_the_peaks() -> None:
+    """Of several recordings, the one that holds most counts; what a side does not tell is said, and never 0."""
 
     def of_memory(**held: int) -> Recording:
         reserved = sum(held.values()) + 5
@@ -104,5 +104,36 @@ def test_categories_of_memory_add_up_to_the_peaks() -> None:
     assert (data["measures"]["memory_reserved"]["a"], data["measures"]["memory_reserved"]["b"]) == (31, 25)
     assert data["sentence"].startswith("Cannot tell: neither recording holds GPU work.")
     for write in (text, markdown, html):
-        assert "activation" in write([(comparison, [])], 5)
-    assert as_json(compare(a, [recording([])]))["memory"] == []
+        written = write([(comparison, [])], 5)
+        assert "activation" in written
+        assert "Who allocated what A and B held at the peak was not recorded." in written
+    assert data["memory_by_op"] == []
+    before_categories = recording([], memory_peak_bytes=9)
+    for silent in (recording([]), before_categories):
+        data = as_json(compare(a, [silent]))
+        assert (data["memory"], data["memory_by_op"]) == ([], [])
+        assert data["memory_not_recorded"] == "What B holds at the peak of memory was not recorded."
+    assert as_json(compare([recording([])], [recording([])]))["memory_not_recorded"] is None
+
+
+def test_memory_by_op_adds_up_to_the_peaks() -> None:
+    """Ops are matched by path, then by path without numbers; those beyond 20 are one row."""
+
+    def of_ops(held: dict[str, int]) -> Recording:
+        total = sum(held.values())
+        return recording([], memory_peak_bytes=total, memory_at_peak={"activation": total}, memory_by_op=held)
+
+    small = {f"/small_{chr(97 + number)}": number + 1 for number in range(25)}
+    a = of_ops({**small, "/m/linear": 500, "train.py(10): step": 90, "held before the recording": 300})
+    b = of_ops({"/m/linear": 200, "train.py(12): step": 95, "/new": 40, "held before the recording": 300})
+    comparison = compare([a], [b])
+    data = as_json(comparison)
+    rows = [(row["op"], row["a_bytes"], row["b_bytes"], row["change_bytes"]) for row in data["memory_by_op"]]
+    assert rows[:2] == [("/m/linear", 500, 200, -300), ("/new", 0, 40, 40)]
+    assert ("train.py(#): step", 90, 95, 5) in rows
+    assert ("held before the recording", 300, 300, 0) in rows
+    assert (len(rows), rows[-1]) == (21, ("others (9)", 45, 0, -45))
+    assert sum(row[1] for row in rows) == data["measures"]["memory_peak"]["a"]
+    assert sum(row[2] for row in rows) == data["measures"]["memory_peak"]["b"]
+    for write in (text, markdown, html):
+        assert "/m/linear" in write([(comparison, [])], 5)

@@ -124,6 +124,17 @@ def test_windows_of_one_program_rarely_claim_a_change(tmp_path_factory: pytest.T
     assert described / len(windows) >= 0.9
 
 
+def test_what_holds_memory_adds_up_to_the_recorded_peaks() -> None:
+    """By category and by op, with what was held before the recordings."""
+    data = as_json(compare([recording_of("torch/t4_fp32")], [recording_of("torch/t4_amp")]))
+    for rows in (data["memory"], data["memory_by_op"]):
+        for side in ("a", "b"):
+            assert sum(row[f"{side}_bytes"] for row in rows) == data["measures"]["memory_peak"][side]
+    held = {row["op"]: (row["a_bytes"], row["b_bytes"]) for row in data["memory_by_op"]}
+    assert held["/sum"][1] == 0 < held["/sum"][0]
+    assert data["memory_not_recorded"] is None
+
+
 def test_iterations_decide_limits() -> None:
     """ResNet-50 under two profiler versions: 12 % slower, sure of 5 to 22 %."""
     comparison = compare([recording_of("torch/v100_resnet50_oldest")], [recording_of("torch/v100_resnet50_memory")])

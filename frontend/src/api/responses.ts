@@ -125,6 +125,14 @@ export interface CompareChangedRow {
   position: number;
 }
 
+/** What an op or line that allocated it holds at the peaks of A and B; the rows add up to the peaks. */
+export interface CompareHeldByOpChange {
+  op: string;
+  a_bytes: number;
+  b_bytes: number;
+  change_bytes: number;
+}
+
 /** What a category of memory holds at the peaks of A and B; the rows add up to the peaks. */
 export interface CompareHeldChange {
   category: string;
@@ -238,6 +246,8 @@ export interface Comparison {
   comparability: string[];
   measures: Record<string, CompareMeasure>;
   memory: CompareHeldChange[];
+  memory_by_op: CompareHeldByOpChange[];
+  memory_not_recorded: string | null;
   parts: ComparePart[];
   ops_without_gpu_time: number;
   tested_rows: number;

@@ -116,6 +116,15 @@ class HeldChange(Struct):
     change_bytes: Bytes
 
 
+class HeldByOpChange(Struct):
+    """What an op or line that allocated it holds at the peaks of A and B; the rows add up to the peaks."""
+
+    op: str
+    a_bytes: Bytes
+    b_bytes: Bytes
+    change_bytes: Bytes
+
+
 class Comparison(Struct):
     """What changed from a baseline A to a candidate B."""
 
@@ -133,6 +142,8 @@ class Comparison(Struct):
     comparability: list[str]
     measures: dict[str, Measure]
     memory: list[HeldChange]
+    memory_by_op: list[HeldByOpChange]
+    memory_not_recorded: str | None
     parts: list[Part]
     ops_without_gpu_time: int
     tested_rows: int

@@ -32,6 +32,11 @@ const TABS = [
   ["new", "New and gone", "Ops that only one side has"],
 ] as const;
 
+const HELD_BY = [
+  ["category", "Category"],
+  ["op", "Op or line"],
+] as const;
+
 const TABLES = {
   ops: { table: "compare", name: "compare", title: "Changes by Op", noun: "rows", empty: "Nothing ran on a GPU." },
   kernels: {
@@ -141,7 +146,7 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
         <OrderChart comparison={comparison} />
       </Panel>
       <IterationDots comparison={comparison} />
-      <Memory memory={comparison.memory} measures={comparison.measures} />
+      <Memory comparison={comparison} />
       <Choice
         label="Show"
         shown
@@ -159,9 +164,15 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
 }
 
 /** What the peak of memory consists of on both sides, in rows that add up to its change. */
-function Memory({ memory, measures }: Pick<CompareResponse, "memory" | "measures">) {
-  if (memory.length === 0) return null;
-  const [peak, reserved] = [measures.memory_peak, measures.memory_reserved];
+function Memory({ comparison }: { comparison: CompareResponse }) {
+  const by = chosenOf(HELD_BY, useUrl()["compare.held"]);
+  const { memory, memory_by_op: ops, memory_not_recorded: missing } = comparison;
+  if (memory.length === 0 && missing === null) return null;
+  const { memory_peak: peak, memory_reserved: reserved } = comparison.measures;
+  const rows =
+    by === "op"
+      ? ops.map(({ op: name, ...rest }) => ({ name, ...rest }))
+      : memory.map(({ category: name, ...rest }) => ({ name, ...rest }));
   const sums = [
     ["All: the peak", peak],
     ["Reserved at most", reserved],
@@ -169,30 +180,44 @@ function Memory({ memory, measures }: Pick<CompareResponse, "memory" | "measures
   return (
     <Panel
       title="Memory at the Peak"
-      about="The categories of the memory page, at the peak of the GPU that holds most. The rows add up to the peaks and to their change; less is blue, more orange."
+      about="The categories of the memory page, or the ops or lines that allocated it, at the peak of the GPU that holds most. The rows add up to the peaks and to their change; less is blue, more orange."
+      tools={
+        memory.length > 0 && (
+          <Choice
+            label="Group by"
+            options={HELD_BY}
+            value={by}
+            to={(id) => ({ "compare.held": id === "category" ? null : id })}
+          />
+        )
+      }
     >
-      <table class="plain-table">
-        <thead>
-          <tr>
-            <th>Category</th>
-            <th class="right">A</th>
-            <th class="right">B</th>
-            <th class="right">Change</th>
-          </tr>
-        </thead>
-        <tbody>
-          {memory.map(({ category, a_bytes: a, b_bytes: b }) => (
-            <MemoryRow key={category} name={category} a={a} b={b} />
-          ))}
-        </tbody>
-        <tfoot>
-          {sums.map(([name, measure]) =>
-            measure?.a == null || measure.b === null ? null : (
-              <MemoryRow key={name} name={name} a={measure.a} b={measure.b} />
-            ),
-          )}
-        </tfoot>
-      </table>
+      {rows.length === 0 ? (
+        <p class="muted">{missing}</p>
+      ) : (
+        <table class="plain-table">
+          <thead>
+            <tr>
+              <th>{by === "op" ? "Op or line" : "Category"}</th>
+              <th class="right">A</th>
+              <th class="right">B</th>
+              <th class="right">Change</th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map(({ name, a_bytes: a, b_bytes: b }) => (
+              <MemoryRow key={name} name={name} a={a} b={b} />
+            ))}
+          </tbody>
+          <tfoot>
+            {sums.map(([name, measure]) =>
+              measure?.a == null || measure.b === null ? null : (
+                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} />
+              ),
+            )}
+          </tfoot>
+        </table>
+      )}
     </Panel>
   );
 }
