@@ -157,9 +157,12 @@ def _marks(connection: sqlite3.Connection, scope: Scope, iterations: int) -> tup
 
 
 def _memory(connection: sqlite3.Connection) -> dict[str, Any] | None:
-    """What is answered about the GPU that holds most memory, of those whose memory is known from its beginning."""
+    """What is answered about the GPU that holds most memory, of those whose memory is known from its beginning, and
+    over time: a snapshot without events tells its end alone."""
     answers = memory(connection)["devices"].items()
-    devices = [{**answer, "device": int(number)} for number, answer in answers if not answer["relative"]]
+    devices = [
+        {**answer, "device": int(number)} for number, answer in answers if answer["events"] and not answer["relative"]
+    ]
     return max(devices, key=lambda device: int(device["peak_bytes"]), default=None)
 
 

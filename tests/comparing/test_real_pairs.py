@@ -135,6 +135,14 @@ def test_what_holds_memory_adds_up_to_the_recorded_peaks() -> None:
     assert data["memory_not_recorded"] is None
 
 
+def test_a_snapshot_without_events_has_no_peak() -> None:
+    """It tells what was held at its end: no other category is 0 because of that."""
+    sides = ("memory/snapshot_xl_fp32_forward", "memory/snapshot_no_events")
+    data = as_json(compare(*([recording_of(name)] for name in sides)))
+    assert (data["memory"], data["measures"]["memory_peak"]["b"]) == ([], None)
+    assert data["memory_not_recorded"] == "What B holds at the peak of memory was not recorded."
+
+
 def test_iterations_decide_limits() -> None:
     """ResNet-50 under two profiler versions: 12 % slower, sure of 5 to 22 %."""
     comparison = compare([recording_of("torch/v100_resnet50_oldest")], [recording_of("torch/v100_resnet50_memory")])
