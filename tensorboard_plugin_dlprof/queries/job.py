@@ -168,17 +168,33 @@ def matrix(con: sqlite3.Connection, measure: str) -> npt.NDArray[np.int64]:
     return np.where(cells == UNKNOWN_CELL, -1, cells.astype(np.int64) * unit)
 
 
-def heat_map(con: sqlite3.Connection, measure: str) -> tuple[dict[str, int], bytes]:
+def heat_map(
+    con: sqlite3.Connection, measure: str, start: int | None = None, stop: int | None = None
+) -> tuple[dict[str, int], bytes]:
     """A measure as little-endian 32-bit numbers, at most ``MOST_ROWS`` x ``MOST_COLUMNS``, row after row.
 
+    Args:
+        con: to the database of a job.
+        measure: one of ``MEASURES``.
+        start: the first iteration, by its number; None: the first of all.
+        stop: the last; None: the last of all. Where there is none from ``start`` to ``stop``, all are shown.
+
     Returns:
-        What the bytes mean: rows, columns, ranks and iterations of one cell, unit_ns; and the bytes. A cell of several
-        ranks or iterations has the largest value of them.
+        What the bytes mean: rows, columns, the position of the first iteration, ranks and iterations of one cell,
+        unit_ns; and the bytes. A cell of several ranks or iterations has the largest value of them.
 
     Raises:
         BadRequest: there is no such measure.
     """
     unit, cells = _packed(con, measure)
+    first, last = con.execute(
+        "SELECT min(position), max(position) FROM job_iterations WHERE iteration BETWEEN coalesce(?, iteration) AND "
+        "coalesce(?, iteration)",
+        (start, stop),
+    ).fetchone()
+    if first is None:
+        first, last = 0, cells.shape[1] - 1
+    cells = cells[:, first : last + 1]
     rows, columns = cells.shape
     of_rank, of_iteration = -(-rows // MOST_ROWS) or 1, -(-columns // MOST_COLUMNS) or 1
     if of_rank > 1 or of_iteration > 1:
@@ -187,7 +203,7 @@ def heat_map(con: sqlite3.Connection, measure: str) -> tuple[dict[str, int], byt
         known = np.maximum.reduceat(known, np.arange(0, columns, of_iteration), axis=1)
         cells = np.where(known < 0, UNKNOWN_CELL, known).astype("<u4")
     shape = {"rows": cells.shape[0], "columns": cells.shape[1], "ranks": of_rank, "iterations": of_iteration}
-    return {**shape, "unit_ns": unit}, cells.tobytes()
+    return {**shape, "first": first, "unit_ns": unit}, cells.tobytes()
 
 
 def groups(con: sqlite3.Connection) -> list[dict[str, Any]]:
@@ -202,6 +218,19 @@ def groups(con: sqlite3.Connection) -> list[dict[str, Any]]:
 def collective_stats(con: sqlite3.Connection) -> list[dict[str, Any]]:
     """Sums over operations of one dimension, kind, size and number of ranks, the longest first."""
     return _rows(con, "SELECT * FROM job_collective_stats ORDER BY id")
+
+
+def most_delayed_at(con: sqlite3.Connection, rank: int) -> int | None:
+    """The id in ``collective_stats`` of what most of a rank's own delay in iterations was seen at; None without any."""
+    found = con.execute(
+        "SELECT s.id FROM (SELECT group_id, kind, bytes, ranks, sum(own_delay_ns) AS delay_ns FROM job_collectives "
+        "WHERE last_rank = ? AND own_delay_ns > 0 AND iteration IS NOT NULL GROUP BY group_id, kind, bytes, ranks) c "
+        "JOIN job_groups AS g ON g.id = c.group_id JOIN job_collective_stats AS s ON s.group_kind = g.kind AND "
+        "s.kind = c.kind AND s.bytes IS c.bytes AND s.ranks = c.ranks "
+        "GROUP BY s.id ORDER BY sum(c.delay_ns) DESC, s.id LIMIT 1",
+        (rank,),
+    ).fetchone()
+    return int(found[0]) if found is not None else None
 
 
 def pairs(con: sqlite3.Connection, limit: int = _MOST_PAIRS) -> list[dict[str, Any]]:

@@ -177,6 +177,9 @@ class JobPage(TypedDict):
     ranks: RankColumns
     profiles: list[NamedFile | None]
     iterations_by_number: IterationColumns
+    delayed_at: int | None
+    """The row of ``collectives`` at which most of the own delay of the verdict's rank was seen; null where the verdict
+    names no rank by its own delay, or the delay was seen at none."""
 
 
 class RankSummary(TypedDict):
@@ -196,6 +199,8 @@ class JobCells(TypedDict):
 
     rows: int
     columns: int
+    first: int
+    """The place of the first column's iteration among all iterations, from 0."""
     ranks: int
     """How many ranks a cell stands for."""
     iterations: int
@@ -224,8 +229,12 @@ def _job(connection: Connection) -> dict[str, Any]:
     """What the pages of all ranks of a job show of it, and where the profiles of the ranks are."""
     ranks = queries.rank_columns(connection)
     stems = [_stem(database) for database in ranks.pop("database")]
+    answer = queries.answer(connection)
+    verdict = answer["verdict"]
+    is_by_delay = verdict["rank"] is not None and verdict["stage"] is None and verdict["cause"] != "link"
     reported = {
-        **queries.answer(connection),
+        **answer,
+        "delayed_at": queries.most_delayed_at(connection, verdict["rank"]) if is_by_delay else None,
         "ranks": ranks,
         "iterations_by_number": _columns(queries.iterations(connection)),
         "groups": queries.groups(connection),
@@ -260,7 +269,7 @@ def summary(connection: Connection, place: Place, _asked: ProfileRequest) -> dic
 
 def cells(connection: Connection, _place: Place, asked: JobCellsRequest) -> dict[str, Any]:
     """The body of ``./job_cells``."""
-    shape, packed = queries.heat_map(connection, asked.measure)
+    shape, packed = queries.heat_map(connection, asked.measure, asked.start, asked.stop)
     return {**shape, "unknown": queries.UNKNOWN_CELL, "cells": base64.b64encode(packed).decode()}
 
 

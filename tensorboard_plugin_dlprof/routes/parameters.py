@@ -206,6 +206,10 @@ class JobCellsRequest(ProfileRequest, frozen=True, kw_only=True):
 
     measure: str = "own_delay"
     """Its name."""
+    start: Farthest | None = msgspec.field(default=None, name="from")
+    """The first iteration."""
+    stop: Farthest | None = msgspec.field(default=None, name="to")
+    """The last iteration."""
 
 
 class JobCollectivesRequest(ProfileRequest, frozen=True, kw_only=True):

@@ -63,3 +63,37 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     expect(page.locator(".rank-instances .rank-bars")).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     check(page)
+
+
+def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
+    """The row of the collective opens; a range of iterations is in the URL, and keys change it."""
+    page.goto(many.page(run="job/host0", view="gpus"))
+    page.get_by_role("link", name="Show the collective").click()
+    opened = page.locator(".rank-table tr.selected")
+    expect(opened).to_be_in_viewport()
+    expect(opened.get_by_role("link", name="Rank 1", exact=True)).to_be_visible()
+    expect(opened.get_by_role("button")).to_be_focused()
+    expect(page.locator(".rank-operations")).to_contain_text("waiting")
+    cells = page.get_by_role("application", name=re.compile("Own delay"))
+    cells.scroll_into_view_if_needed()
+    box = cells.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 60, steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"ranks\.from=4&.*ranks\.to=5"))
+    expect(page).not_to_have_url(re.compile(r"ranks\.cell"))
+    expect(page.locator(".heat-map")).to_contain_text("2 of 3 iterations")
+    expect(page.locator(".heat-axis")).to_have_text("iteration 45")
+    page.mouse.move(0, 0)
+    cells.focus()
+    for key in ("Home", "ArrowDown", "End", "+"):
+        page.keyboard.press(key)
+    expect(page).to_have_url(re.compile(r"ranks\.from=5&.*ranks\.to=5"))
+    expect(page.get_by_role("status").filter(has_text="Rank 1, iteration 5")).to_be_visible()
+    page.keyboard.press("-")
+    expect(page.locator(".heat-map")).to_contain_text("2 of 3 iterations")
+    page.keyboard.press("Escape")
+    expect(page).not_to_have_url(re.compile(r"ranks\.from"))
+    expect(page.locator(".heat-axis")).to_have_text("iteration 345")

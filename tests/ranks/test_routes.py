@@ -46,7 +46,26 @@ def test_the_page_of_a_job(server: Server) -> None:
     cells = server.get(f"/job_cells?profile={profile}&measure=own_delay").json
     result = np.frombuffer(base64.b64decode(cells["cells"]), "<u4").reshape(cells["rows"], cells["columns"])
     assert result.sum(1).argmax() == 1
-    stats = job["collectives"][0]
+    assert cells["first"] == 0
+    numbers = job["iterations_by_number"]["iteration"]
+    zoomed = server.get(f"/job_cells?profile={profile}&measure=own_delay&from={numbers[1]}&to={numbers[2]}").json
+    assert (zoomed["first"], zoomed["columns"]) == (1, 2)
+    part = np.frombuffer(base64.b64decode(zoomed["cells"]), "<u4").reshape(4, 2)
+    np.testing.assert_array_equal(part, result[:, 1:3])
+    beyond = server.get(f"/job_cells?profile={profile}&measure=own_delay&from={numbers[-1] + 1}").json
+    assert beyond == cells, "a link to iterations that the job lacks shows all"
+    stats = next(each for each in job["collectives"] if each["id"] == job["delayed_at"])
+    delays = {
+        row["id"]: sum(
+            each["own_delay_ns"]
+            for each in server.get(f"/job_collectives?profile={profile}&stats={row['id']}&rank=1&limit=1000").json[
+                "collectives"
+            ]
+            if each["iteration"] is not None
+        )
+        for row in job["collectives"]
+    }
+    assert delays[stats["id"]] == max(delays.values()) > 0
     (first, *_) = server.get(f"/job_collectives?profile={profile}&stats={stats['id']}").json["collectives"]
     assert (first["kind"], first["bytes"]) == (stats["kind"], stats["bytes"])
     one = server.get(f"/job_collective?profile={profile}&id={first['id']}").json["collective"]

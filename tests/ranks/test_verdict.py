@@ -112,7 +112,7 @@ def test_parts_of_every_rank_and_iteration_add_up(tmp_path: Path) -> None:
         names = ("compute", "exposed_transfer", "exposed_wait", "exposed_unmatched", "copy", "idle")
         assert (sum(matrix(con, name) for name in names) == matrix(con, "duration")).all()
         shape, cells = heat_map(con, "own_delay")
-    assert shape == {"rows": 8, "columns": 4, "ranks": 1, "iterations": 1, "unit_ns": 1}
+    assert shape == {"rows": 8, "columns": 4, "first": 0, "ranks": 1, "iterations": 1, "unit_ns": 1}
     assert len(cells) == 4 * 8 * 4
 
 

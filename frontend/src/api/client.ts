@@ -351,8 +351,17 @@ export async function fetchRankSummary(profile: string, signal: AbortSignal): Pr
   return ((await get(`./job_rank?${query.toString()}`, signal)) as { job: RankSummary | null }).job;
 }
 
-export async function fetchJobCells(profile: string, measure: string, signal: AbortSignal): Promise<JobCells> {
+/** A measure of all ranks in the iterations `from` to `to`; null: no limit. */
+export async function fetchJobCells(
+  profile: string,
+  measure: string,
+  from: number | null,
+  to: number | null,
+  signal: AbortSignal,
+): Promise<JobCells> {
   const query = new URLSearchParams({ profile, measure });
+  if (from !== null) query.set("from", String(from));
+  if (to !== null) query.set("to", String(to));
   return (await get(`./job_cells?${query.toString()}`, signal)) as JobCells;
 }
 

@@ -798,6 +798,8 @@ export interface JobAnswer {
 export interface JobCells {
   rows: number;
   columns: number;
+  /** The place of the first column's iteration among all iterations, from 0. */
+  first: number;
   /** How many ranks a cell stands for. */
   ranks: number;
   /** How many iterations a cell stands for. */
@@ -1396,6 +1398,11 @@ export interface RankJob extends JobAnswer {
   ranks: RankColumns;
   profiles: (NamedFile | null)[];
   iterations_by_number: IterationColumns;
+  /**
+   * The row of `collectives` at which most of the own delay of the verdict's rank was seen; null where the verdict
+   * names no rank by its own delay, or the delay was seen at none.
+   */
+  delayed_at: number | null;
 }
 
 /** What the pages of a single rank say of its job. */

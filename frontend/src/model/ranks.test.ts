@@ -14,6 +14,7 @@ import {
   scaleOf,
   sortedRows,
   sortsOf,
+  zoomedRange,
 } from "./ranks";
 
 const packed = (values: readonly number[]): string => {
@@ -39,10 +40,18 @@ const job = {
 } as unknown as RankJob;
 
 test("cells are numbers of the unit, and what is unknown is not 0", () => {
-  const shape = { rows: 1, columns: 3, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
+  const shape = { rows: 1, columns: 3, first: 0, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
   expect([...decodeCells({ ...shape, cells: packed([1, 7, 0]) })]).toEqual([1000, NaN, 0]);
   expect(scaleOf(new Float64Array([5, NaN, 3]), false)).toEqual({ low: 3, high: 5 });
   expect(scaleOf(new Float64Array([NaN]), true)).toEqual({ low: 0, high: 0 });
+});
+
+test("iterations are looked at closer around one of them, never beyond the first and the last", () => {
+  expect(zoomedRange([0, 9], 9, 0.5, 10)).toEqual([5, 9]);
+  expect(zoomedRange([5, 9], 6, 0.5, 10)).toEqual([5, 6]);
+  expect(zoomedRange([3, 3], 3, 0.5, 10)).toEqual([3, 3]);
+  expect(zoomedRange([0, 3], 0, 2, 10)).toEqual([0, 7]);
+  expect(zoomedRange([0, 7], 4, 2, 10)).toBeNull();
 });
 
 test("rows are sorted by rank, by host in the order that people count, or by what is shown", () => {

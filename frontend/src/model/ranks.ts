@@ -107,6 +107,17 @@ export function sortedRows(
   return order.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
 }
 
+/** Places of the first and the last iteration that are shown. */
+export type Range = readonly [first: number, last: number];
+
+/** `factor` times as many of `count` iterations, with `at` among them, amid if there is room; null: all. */
+export function zoomedRange([first, last]: Range, at: number, factor: number, count: number): Range | null {
+  const span = Math.max(Math.floor((last - first + 1) * factor), 1);
+  if (span >= count) return null;
+  const start = Math.min(Math.max(at - Math.floor(span / 2), 0), count - span);
+  return [start, start + span - 1];
+}
+
 /** Where a value stands between the least and the largest: 0 to 1. */
 export function scaleOf(values: Float64Array, fromZero: boolean): { low: number; high: number } {
   let low = fromZero ? 0 : Infinity;

@@ -76,6 +76,7 @@ function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiv
       <td>
         <button
           type="button"
+          id={`collective-${row.id}`}
           class="link-button"
           aria-expanded={selected}
           onClick={() => navigate({ "ranks.stats": selected ? null : String(row.id), "ranks.operation": null }, true)}

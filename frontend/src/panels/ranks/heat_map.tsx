@@ -13,6 +13,7 @@ import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { wholeNumber } from "../../model/url_state";
 import {
   decodeCells,
   facetOf,
@@ -24,7 +25,9 @@ import {
   scaleOf,
   sortedRows,
   sortsOf,
+  zoomedRange,
   type Measure,
+  type Range,
   type Sort,
 } from "../../model/ranks";
 import { colourAt, isPale, ScaleBar } from "./scale";
@@ -45,12 +48,15 @@ export function HeatMap({ job }: { job: RankJob }) {
   const measure = chosenOf(MEASURES, url["ranks.measure"]);
   const sort = chosenOf(sortsOf(job), url["ranks.sort"]);
   const table = url["ranks.table"] === "1";
-  const query = useQuery(`${profile} ${round} ${measure}`, (signal) => fetchJobCells(profile, measure, signal));
+  const [from, to] = [wholeNumber(url["ranks.from"]), wholeNumber(url["ranks.to"])];
+  const query = useQuery(`${profile} ${round} ${measure} ${from} ${to}`, (signal) =>
+    fetchJobCells(profile, measure, from, to, signal),
+  );
   const about = MEASURES.find(([id]) => id === measure)?.[2] ?? "";
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells.`}
+      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations or + looks closer at them, - less close, Escape shows all.`}
       tools={
         <>
           <Choice
@@ -107,7 +113,7 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     const rank = job.ranks.rank[row * cells.ranks] ?? 0;
     const value = values[row * cells.columns + column] ?? NaN;
     const ranks = cells.ranks > 1 ? ` to ${rank + cells.ranks - 1}, the largest of them` : "";
-    const number = iterations[column * cells.iterations] ?? column;
+    const number = iterations[cells.first + column * cells.iterations] ?? column;
     const description = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
     return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${description}`;
   };
@@ -133,16 +139,32 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
   const theme = useContext(ThemeContext);
   const [measureWidth, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
-  const [active, setActive] = useState<Cell | null>(null);
-  const { columns } = cells;
+  const { first, columns } = cells;
+  // By the place of its iteration among all, so that it stays where it is when others are shown.
+  const [point, setPoint] = useState<Cell | null>(null);
+  const activeColumn = point === null ? -1 : Math.floor((point[1] - first) / cells.iterations);
+  const active: Cell | null =
+    point !== null && activeColumn >= 0 && activeColumn < columns ? [point[0], activeColumn] : null;
+  const setActive = (cell: Cell | null): void =>
+    setPoint(cell === null ? null : [cell[0], first + cell[1] * cells.iterations]);
   const iterations = job.iterations_by_number.iteration;
   const rankAt = (place: number): number => job.ranks.rank[(rows[place] ?? 0) * cells.ranks] ?? 0;
-  const iterationAt = (column: number): number => iterations[column * cells.iterations] ?? column;
+  const iterationAt = (column: number): number => iterations[first + column * cells.iterations] ?? column;
+  const last = Math.min(first + columns * cells.iterations, iterations.length) - 1;
+  const isPart = last - first + 1 < iterations.length;
+  const [drag, setDrag] = useState<Range | null>(null);
+  const hasDragged = useRef(false);
+  const show = (range: Range | null): void => {
+    const numberAt = (place: number): string => String(iterations[place] ?? place);
+    navigate({ "ranks.from": range && numberAt(range[0]), "ranks.to": range && numberAt(range[1]) }, true);
+  };
   const [selectedRank, selectedIteration] = (useUrl()["ranks.cell"] ?? "").split(".");
   const selectedPlace = rows.findIndex((_, place) => String(rankAt(place)) === selectedRank);
   const selectedColumn = Array.from({ length: columns }, (_, column) => String(iterationAt(column))).indexOf(
     selectedIteration ?? "",
   );
+  const activePlace = active?.[0] ?? -1;
+  const [dragFrom, dragTo] = drag ?? [-1, -1];
   const { low, high } = useMemo(
     () => scaleOf(values, measure !== "duration" && measure !== "compute"),
     [values, measure],
@@ -196,9 +218,17 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     facets.forEach((facet, place) => {
       if (place > 0 && facet !== facets[place - 1]) context.fillRect(0, place * cell, inner, 0.5);
     });
+    if (dragFrom !== dragTo) {
+      context.fillStyle = theme === "dark" ? "rgb(0 0 0 / 65%)" : "rgb(255 255 255 / 65%)";
+      context.fillRect(0, 0, (Math.min(dragFrom, dragTo) * inner) / columns, height);
+      context.fillRect(((Math.max(dragFrom, dragTo) + 1) * inner) / columns, 0, inner, height);
+    }
     context.strokeStyle = theme === "dark" ? "#fff" : "#000";
     context.lineWidth = 2;
-    for (const [place, column] of [active ?? [-1, -1], [selectedPlace, selectedColumn]] as const)
+    for (const [place, column] of [
+      [activePlace, activeColumn],
+      [selectedPlace, selectedColumn],
+    ] as const)
       if (place >= 0 && column >= 0)
         context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
   }, [
@@ -212,7 +242,10 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     low,
     high,
     theme,
-    active,
+    activePlace,
+    activeColumn,
+    dragFrom,
+    dragTo,
     printed,
     selectedPlace,
     selectedColumn,
@@ -252,6 +285,11 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
       ]);
     } else if (event.key === "Enter" && active !== null) open(active);
     else if (event.key === " " && active !== null) select(active);
+    else if (event.key === "+" || event.key === "-") {
+      const at = point?.[1] ?? Math.floor((first + last) / 2);
+      show(zoomedRange([first, last], at, event.key === "+" ? 0.5 : 2, iterations.length));
+    } else if (event.key === "Escape" && drag !== null) setDrag(null);
+    else if (event.key === "Escape" && isPart) show(null);
     else if (event.key === "Escape") setActive(null);
     else return;
     event.preventDefault();
@@ -259,7 +297,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
   const selected: Cell | null = selectedPlace >= 0 && selectedColumn >= 0 ? [selectedPlace, selectedColumn] : null;
   const description = active === null ? "" : text(active);
   // As wide as its column, each has room for its number.
-  const each = columns === iterations.length && inner / columns >= EACH_LABEL;
+  const each = cells.iterations === 1 && inner / columns >= EACH_LABEL;
   const name = MEASURES.find(([id]) => id === measure)?.[1] ?? "";
   const named = rows.findIndex((row) => job.ranks.rank[row * cells.ranks] === job.verdict.rank);
   const names = rows.map((row) => rankLabel(job, job.ranks.rank[row * cells.ranks] ?? 0));
@@ -281,33 +319,60 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           tabIndex={0}
           role="application"
           aria-label={`${name} of ${rows.length} rows in ${columns} columns. ${description}`}
-          data-tip={description === "" ? undefined : description}
-          onPointerMove={(event) => setActive(at(event))}
+          data-tip={description === "" || dragFrom !== dragTo ? undefined : description}
+          onPointerDown={(event) => {
+            if (event.button !== 0) return;
+            const [, column] = at(event);
+            event.currentTarget.setPointerCapture(event.pointerId);
+            hasDragged.current = false;
+            setDrag([column, column]);
+          }}
+          onPointerMove={(event) => {
+            const cell = at(event);
+            setActive(cell);
+            if (drag !== null) setDrag([drag[0], cell[1]]);
+          }}
+          onPointerUp={() => {
+            setDrag(null);
+            if (dragFrom === dragTo) return;
+            hasDragged.current = true;
+            const [low, high] = [Math.min(dragFrom, dragTo), Math.max(dragFrom, dragTo)];
+            show([first + low * cells.iterations, Math.min(first + (high + 1) * cells.iterations - 1, last)]);
+          }}
+          onPointerCancel={() => setDrag(null)}
           onPointerLeave={() => setActive(null)}
-          onClick={(event) => event.detail === 1 && select(at(event))}
+          onClick={(event) => event.detail === 1 && !hasDragged.current && select(at(event))}
           onDblClick={(event) => open(at(event))}
           onKeyDown={onKey}
         />
       </div>
       <div class="heat-axis" style={{ marginLeft: `${LABELS}px` }}>
         {each ? (
-          iterations.map((number, i) => (
+          iterations.slice(first, last + 1).map((number, i) => (
             <span key={number} class="heat-each">
               {i === 0 ? `iteration ${number}` : number}
             </span>
           ))
         ) : (
-          <span>iteration {iterations[0]}</span>
+          <span>iteration {iterations[first]}</span>
         )}
         {cells.iterations * cells.ranks > 1 && (
           <span>
             each cell: the largest of {cells.ranks} ranks x {cells.iterations} iterations
           </span>
         )}
-        {!each && iterations.length > 1 && <span>{iterations[iterations.length - 1]}</span>}
+        {!each && columns > 1 && <span>{iterations[last]}</span>}
       </div>
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
+        {isPart && (
+          <span>
+            {last - first + 1} of {iterations.length} iterations{" "}
+            <button type="button" class="link-button" onClick={() => show(null)}>
+              Show all iterations
+            </button>
+          </span>
+        )}
         <span class="muted" role="status">
           {description === "" && selected !== null ? text(selected) : description}
         </span>
@@ -344,7 +409,7 @@ function CellTable({ job, cells, values, rows }: Pick<PictureProps, "job" | "cel
             {Array.from({ length: columns }, (_, column) => (
               <th scope="col" key={column} class="number">
                 {column === 0 && "iteration "}
-                {job.iterations_by_number.iteration[column * cells.iterations]}
+                {job.iterations_by_number.iteration[cells.first + column * cells.iterations]}
               </th>
             ))}
           </tr>

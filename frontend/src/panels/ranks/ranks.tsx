@@ -1,6 +1,7 @@
 /** One job of many ranks: who costs time, where it shows, and what was left out. */
 import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
@@ -54,6 +55,20 @@ function Verdict({ job }: { job: RankJob }) {
           <RankLink job={job} rank={verdict.rank}>
             Show {rankName(verdict.rank)}
           </RankLink>
+        )}
+        {job.delayed_at !== null && (
+          <ViewLink
+            class="link-button"
+            to={{ "ranks.stats": String(job.delayed_at), "ranks.operation": null }}
+            tip="Of all collectives, the largest part of its own delay is seen at these."
+            onFollow={() => {
+              const row = document.getElementById(`collective-${job.delayed_at}`);
+              row?.scrollIntoView({ block: "center" });
+              row?.focus({ preventScroll: true });
+            }}
+          >
+            Show the collective
+          </ViewLink>
         )}
         {verdict.runners_up.map(({ rank, own_delay_ns: delay, share }) => (
           <span key={rank}>
