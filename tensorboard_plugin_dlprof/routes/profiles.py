@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, TypedDict, cast
 
@@ -14,9 +14,11 @@ from tensorboard_plugin_dlprof.routes.responses import MAX_ANSWER_BYTES, to_json
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 from tensorboard_plugin_dlprof.runs.scan import Seen
+from tensorboard_plugin_dlprof.units import NS_PER_S
 
 _MOST_LIST_BYTES = MAX_ANSWER_BYTES - (1 << 20)
 _MOST_LETTERS = 2_000
+_MOST_OTHERS = 5
 
 
 ProfileState: TypeAlias = Literal["ready", "not_imported", "queued", "importing", "failed", "metadata_only"]
@@ -31,7 +33,7 @@ class ImportProgress(TypedDict):
 
 
 class ProfileEntry(TypedDict):
-    """A profile below the log directory; ``captured_at`` is in seconds since 1970."""
+    """A profile below the log directory; ``captured_at``, and when its file was written, in seconds since 1970."""
 
     id: str
     run: str
@@ -41,6 +43,7 @@ class ProfileEntry(TypedDict):
     rank: int | None
     world_size: int | None
     captured_at: float | None
+    modified_at: float | None
     size_bytes: int | None
     state: ProfileState
     code: str
@@ -70,6 +73,8 @@ class Scan(TypedDict):
     """Reports of other tools, which are not read as they are."""
     jobs: list[NamedFile]
     """Databases of jobs of many ranks, whose profiles are in the run and in those below it."""
+    others: list[str]
+    """Files that could be profiles by the ends of their names and are none: a sentence for each of the first."""
     remote: list[str]
     """Why log directories in the cloud cannot be searched, or not anew: a sentence for each."""
 
@@ -127,6 +132,7 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
             "refused": _named(snapshot.refused),
             "reports": _named(snapshot.reports),
             "jobs": _named(snapshot.jobs),
+            "others": _first(snapshot.others),
             "remote": list(snapshot.errors),
         },
         "import_mode": "off" if import_mode == "off" else "auto",
@@ -136,6 +142,14 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
 
 def _named(files: Iterable[Seen]) -> list[NamedFile]:
     return [{"run": _text(file.run), "name": _text(file.name)} for file in files]
+
+
+def _first(others: Sequence[str]) -> list[str]:
+    sentences = [_text(each)[:_MOST_LETTERS] for each in others[:_MOST_OTHERS]]
+    more = len(others) - len(sentences)
+    if more:
+        sentences.append(f"{more:,} more {'file is no profile' if more == 1 else 'files are no profiles'}.")
+    return sentences
 
 
 def _within(most_bytes: int, entries: Iterable[ProfileEntry]) -> tuple[list[ProfileEntry], bool]:
@@ -162,6 +176,7 @@ def entry(profile: ListedProfile, imports: ImportManager) -> ProfileEntry:
         "rank": profile.rank,
         "world_size": profile.world_size,
         "captured_at": profile.captured_at,
+        "modified_at": profile.file.mtime_ns / NS_PER_S if profile.file and profile.file.remote is None else None,
         "size_bytes": profile.file.size_bytes if profile.file else None,
         "state": state,
         "code": _code(profile, imports) if state == "failed" else "",

@@ -50,6 +50,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     refused: tuple[Seen, ...] = ()
     reports: tuple[Seen, ...] = ()
     jobs: tuple[Seen, ...] = ()
+    others: tuple[str, ...] = ()
+    """What files that could be profiles by the ends of their names are instead: a sentence for each."""
     directories: int = 0
     truncated: bool = False
     errors: tuple[str, ...] = ()
@@ -160,16 +162,18 @@ class Catalog:
         started = time.monotonic()
         scanned = scan(self._roots, self._allowed, self._note)
         self._recogniser.read_heads(scanned.files)
-        recognised = []
+        recognised, others = [], []
         for file in scanned.files:
             recognition = self._recogniser.recognise(file)
-            if recognition is not None:
+            if recognition is not None and recognition.kind == "none":
+                others.append(recognition.message if file.run == "." else f"{file.run}/{recognition.message}")
+            elif recognition is not None:
                 recognised.append((file, recognition))
         self._recogniser.forget_others(scanned.files)
         hints = self._read_hints()
 
         def publish() -> None:
-            self._publish(scanned, assemble(recognised, hints, self._facts_of, self._cached_facts_of))
+            self._publish(scanned, others, assemble(recognised, hints, self._facts_of, self._cached_facts_of))
 
         publish()
         self._is_listed.set()
@@ -190,13 +194,14 @@ class Catalog:
             self._has_files = True
             self._is_known.set()
 
-    def _publish(self, scanned: Scan, profiles: list[ListedProfile]) -> None:
+    def _publish(self, scanned: Scan, others: list[str], profiles: list[ListedProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
         self._snapshot = Snapshot(
             tuple(profiles),
             tuple(scanned.refused),
             tuple(scanned.reports),
             tuple(scanned.jobs),
+            tuple(others),
             scanned.directories,
             scanned.truncated,
             tuple(scanned.errors),

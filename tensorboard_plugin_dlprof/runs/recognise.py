@@ -24,11 +24,11 @@ class Recognition(msgspec.Struct, frozen=True):
     """The kind of a file."""
 
     kind: str
-    """``database``, ``source`` or ``broken``."""
+    """``database``, ``source``, ``broken``, or ``none``: not a profile, and not named like one."""
     format: str = ""
-    """Name of the format; empty for broken files."""
+    """Name of the format; empty for others than sources and databases."""
     message: str = ""
-    """What is wrong with a broken file."""
+    """What is wrong with a broken file, or what one that is no profile is."""
     code: str = ""
     """The code of that error."""
 
@@ -40,7 +40,7 @@ class Recogniser:
         self._known: dict[tuple[int, int, int, int], Recognition | None] = {}
 
     def recognise(self, file: File) -> Recognition | None:
-        """Recognise a file; None if it is not a profile."""
+        """Recognise a file; None for one in the cloud that is not a profile as far as its first bytes tell."""
         if is_database_name(file.name):
             return Recognition("database", "dlprof")
         if file.remote is not None:
@@ -72,13 +72,15 @@ class Recogniser:
         self._known = {identity: known for identity, known in self._known.items() if identity in present}
 
 
-def _recognise(file: File) -> Recognition | None:
+def _recognise(file: File) -> Recognition:
     try:
         return Recognition("source", find_importer(file.place()).name)
     except UnknownFormat as error:
         if _is_database(file):
             return Recognition("database", "dlprof")
-        return _broken(file, error) if is_trace_name(file.name) else None
+        if is_trace_name(file.name):
+            return _broken(file, error)
+        return Recognition("none", message=relative_message(file, error).partition(" Formats tried:")[0])
     except ProfileError as error:
         return _broken(file, error)
 

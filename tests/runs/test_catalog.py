@@ -96,12 +96,18 @@ def test_two_sources_of_one_stem_do_not_share_a_database(tmp_path: Path) -> None
     assert databases["a.pt.trace.json"] is not None
 
 
-def test_json_that_is_no_profile_is_not_listed(tmp_path: Path) -> None:
-    """A log directory holds many JSON files; only content tells."""
-    (tmp_path / "config.json").write_text('{"learning_rate": 0.1}')
+def test_files_that_are_no_profiles_are_told_apart_from_profiles(tmp_path: Path) -> None:
+    """A log directory holds many JSON files; only content tells. The sentence names no folder outside of it."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "config.json").write_text('{"learning_rate": 0.1}')
+    (tmp_path / "empty.sqlite").touch()
     catalog = Catalog([Root(tmp_path)])
     assert listed(catalog) == []
     assert not catalog.any_profiles()
+    assert sorted(catalog.snapshot().others) == [
+        "empty.sqlite is empty; record or copy the profile again.",
+        "run/config.json is JSON, but holds no trace events (no traceEvents).",
+    ]
 
 
 def test_a_trace_that_cannot_be_read_says_why(tmp_path: Path) -> None:

@@ -1329,7 +1329,7 @@ export interface PrecisionTime {
   kernels: number | null;
 }
 
-/** A profile below the log directory; `captured_at` is in seconds since 1970. */
+/** A profile below the log directory; `captured_at`, and when its file was written, in seconds since 1970. */
 export interface ProfileEntry {
   id: string;
   run: string;
@@ -1339,6 +1339,7 @@ export interface ProfileEntry {
   rank: number | null;
   world_size: number | null;
   captured_at: number | null;
+  modified_at: number | null;
   size_bytes: number | null;
   state: "ready" | "not_imported" | "queued" | "importing" | "failed" | "metadata_only";
   /** The error code of `failed`, else empty. */
@@ -1454,6 +1455,8 @@ export interface Scan {
   reports: NamedFile[];
   /** Databases of jobs of many ranks, whose profiles are in the run and in those below it. */
   jobs: NamedFile[];
+  /** Files that could be profiles by the ends of their names and are none: a sentence for each of the first. */
+  others: string[];
   /** Why log directories in the cloud cannot be searched, or not anew: a sentence for each. */
   remote: string[];
 }

@@ -24,7 +24,7 @@ const FILES_NAMED = 3;
 
 /** The page for a log directory or folder without profiles: how to record one. */
 export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "opened">) {
-  const { directories, refused, remote, reports } = scan;
+  const { directories, refused, remote, reports, others } = scan;
   const place = opened === null ? "the log directory" : opened.name;
   return (
     <Message icon="search" title={`No GPU profile in ${place}`}>
@@ -53,9 +53,9 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
           <code>--dlprof_allowed_dirs</code> to allow more folders.
         </p>
       )}
-      {remote.length > 0 && (
+      {remote.length + others.length > 0 && (
         <ul>
-          {remote.map((sentence) => (
+          {[...remote, ...others].map((sentence) => (
             <li key={sentence}>{sentence}</li>
           ))}
         </ul>

@@ -57,6 +57,13 @@ describe("which profile a URL means", () => {
     expect(chooseProfile([ready("old", 1, 0.5), ready("new", 2, 0.4), ready("cpu", 3, null), failed], {})?.id).toBe(
       "new",
     );
+    const written = (id: string, modified_at: number): ProfileEntry => ({
+      ...ready(id, 0, 0.5),
+      captured_at: null,
+      modified_at,
+    });
+    expect(chooseProfile([written("a", 1), written("b", 2)], {})?.id).toBe("b");
+    expect(chooseProfile([ready("cpu", 3, null), profileEntry({ id: "n", state: "not_imported" })], {})?.id).toBe("n");
     expect(chooseProfile([failed, profileEntry({ id: "n", state: "not_imported" })], {})?.id).toBe("n");
   });
 
@@ -112,11 +119,20 @@ it("calls the folder at the top what the user knows it as", () => {
 });
 
 it("says why there may be more profiles", () => {
-  const scan = { state: "done" as const, directories: 1, finished_at: 1, refused: [], reports: [], jobs: [] };
-  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual([]);
+  const scan = {
+    state: "done" as const,
+    directories: 1,
+    finished_at: 1,
+    refused: [],
+    reports: [],
+    jobs: [],
+    others: ["a.json is empty."],
+  };
+  expect(unlisted({ ...scan, truncated: false, remote: [] })).toEqual(["a.json is empty."]);
   expect(unlisted({ ...scan, truncated: true, remote: ["s3://b is denied."] })).toEqual([
     "There are more files than are searched: name a folder further down as the log directory.",
     "s3://b is denied.",
+    "a.json is empty.",
   ]);
 });
 

@@ -138,15 +138,19 @@ export function profileIsMissing(
   return !profiles.some((each) => each.id === profile || each.run === run);
 }
 
-/** The time of the recording where both are known; the server's order else. */
-const newestFirst = (a: ProfileEntry, b: ProfileEntry): number => (b.captured_at ?? 0) - (a.captured_at ?? 0);
+/** When it was recorded, else when its file was written. */
+const timeOf = ({ captured_at: captured, modified_at: modified }: ProfileEntry): number => captured ?? modified ?? 0;
 
-/** What is opened unasked: the newest ready profile with GPU work, else the newest that is ready, else the newest that can be read. */
+/**
+ * What is opened unasked: the newest ready profile with GPU work, else the newest that may have some, not being imported,
+ * else the newest that is ready, else the newest that can be read.
+ */
 function mostTelling(profiles: readonly ProfileEntry[]): ProfileEntry | undefined {
-  const newest = [...profiles].sort(newestFirst);
+  const newest = [...profiles].sort((a, b) => timeOf(b) - timeOf(a));
   const ready = newest.filter(({ state }) => state === "ready");
   return (
-    ready.find(({ headline }) => headline?.gpu_utilization_fraction != null) ??
+    ready.find(({ headline }) => headline?.gpu_utilization_fraction !== null) ??
+    newest.find(({ state }) => state === "not_imported") ??
     ready[0] ??
     newest.find(({ state }) => state !== "failed") ??
     newest[0]
@@ -178,8 +182,9 @@ export function chooseProfile(
   );
 }
 
-/** Why there may be more profiles than are listed: a sentence for each reason. */
-export const unlisted = ({ truncated, remote }: ProfilesResponse["scan"]): string[] => [
+/** Why there may be more profiles than are listed, and which files are none: a sentence for each. */
+export const unlisted = ({ truncated, remote, others }: ProfilesResponse["scan"]): string[] => [
   ...(truncated ? ["There are more files than are searched: name a folder further down as the log directory."] : []),
   ...remote,
+  ...others,
 ];

@@ -11,6 +11,7 @@ export function profileEntry(changes: Partial<ProfileEntry> = {}): ProfileEntry 
     rank: null,
     world_size: null,
     captured_at: null,
+    modified_at: null,
     size_bytes: 1,
     state: "ready",
     code: "",
