@@ -269,7 +269,7 @@ describe("the sentence about efficiency", () => {
   it("names numerator and denominator", () => {
     expect(said({})).toBe("The model used 25.0 % of what the GPU could compute: 4.00 TFLOP/s of 16.0 TFLOP/s.");
     expect(said({}, 2)).toContain("what the GPUs could");
-    expect(said({}, 1, 0.5)).toContain("could compute, 50.0 % while kernels ran: 4.00");
+    expect(said({}, 1, 0.5)).toContain("could compute, 50.0 % while any kernel ran: 4.00");
   });
 
   it("says at least where shapes are missing", () => {

@@ -24,7 +24,7 @@ export const isUntold = ({ measured_fraction: measured }: Pick<Rates, "measured_
   measured !== null && measured < LEAST_COVERAGE;
 
 /**
- * "The model used 3.1 % of what the GPU could compute, 8.2 % while kernels ran: 31 TFLOP/s of 989 TFLOP/s." `gpus` are those in
+ * "The model used 3.1 % of what the GPU could compute, 8.2 % while any kernel ran: 31 TFLOP/s of 989 TFLOP/s." `gpus` are those in
  * use, `busy` is the share of the time in which kernels ran.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
@@ -46,7 +46,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
       ...(busy !== null && busy > 0 && busy < 0.995 && mfu <= busy
-        ? [{ text: ", " }, { text: formatShare(mfu / busy), strong: true }, { text: " while kernels ran" }]
+        ? [{ text: ", " }, { text: formatShare(mfu / busy), strong: true }, { text: " while any kernel ran" }]
         : []),
       { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
     ];

@@ -65,7 +65,7 @@ function NetworkUse({ data, network }: { data: DashboardResponse; network: Netwo
         value={used === null ? "" : formatDuration(used)}
         tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
       />
-      <Meters rates={network} compute="Compute" known={network.achieved_known_fraction} />
+      <Meters rates={network} compute="Compute, while ops of known FLOPs ran" known={network.achieved_known_fraction} />
     </div>
   );
 }
