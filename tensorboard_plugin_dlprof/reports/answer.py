@@ -4,6 +4,7 @@ first, the iterations."""
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -48,6 +49,9 @@ FEW = 12
 _NAMED = ("communication", "copy", "queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io")
 """Parts in which the GPU waits for something that has a name, as ``model/answer.ts`` has them."""
 
+_WHOLE = re.compile(r"^((?:Computing(?: at least| over| under)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )")
+"""How the headline begins, without saying what the time is, as ``model/answer.ts`` has it."""
+
 Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
@@ -63,12 +67,14 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     said = f"<p>{escape(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
     culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
     mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
+    whole = r"\1 of a \2 step" if diagnosis["marked"] else r"\1 of the \2 recorded"
+    headline = _WHOLE.sub(whole, diagnosis["headline"])
     bar = charts.stacked_bar(
         f"Where the {short_duration(wall)} of {'a step' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{escape(diagnosis['headline'])}{mostly}</p>{said}{bar}{amounts}</section>"
+    yield f"<section><p class=answer>{escape(headline)}{mostly}</p>{said}{bar}{amounts}</section>"
 
 
 def tiles(diagnosis: Diagnosis) -> list[Tile]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html.parser
 import io
 import json
+import re
 from contextlib import closing
 from pathlib import Path
 
@@ -113,6 +114,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
         text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
     ]
     assert places == sorted(places)
+    assert re.search(r"<p class=answer>Computing at least \S+ % of a \S+ \S+ step; ", text)
     assert "1 ns to 2.00 µs" in text
     assert text.count("left out of the means") == sum(not each["typical"] for each in result["iterations"])
     wall, (mean,) = result["mean"]["wall_ns"], result["mean"]["devices"].values()
@@ -150,7 +152,7 @@ def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = stream.getvalue()
-    assert "Computing 40 % of 1.00 ms on the GPU that computes least of" in text
+    assert "Computing 40 % of the 1.00 ms recorded on the GPU that computes least of" in text
     assert "<dt>Computing</dt><dd>40 %</dd>" in text
 
 

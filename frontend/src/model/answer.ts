@@ -16,7 +16,7 @@ export interface Answer {
 const NUMBER = /((?:at least )?\d[\d.,]*\u00a0?\s?(?:%|ns|µs|ms|s|min)(?![A-Za-z]))/;
 
 /** How the sentence begins, without saying what the time is. */
-const WHOLE = /^((?:Computing(?: at least| over)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
+const WHOLE = /^((?:Computing(?: at least| over| under)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )/;
 
 /** Parts in which the GPU waits for something that has a name. */
 const NAMED: readonly DiagnosedPart[] = [
