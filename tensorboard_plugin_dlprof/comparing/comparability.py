@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Recording
+from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
 
 _MOST_OF_TIME = 0.5
@@ -89,10 +89,6 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
         yield "Neither recording holds GPU work, so times tell nothing."
     elif per == "capture":
         yield "A and B call their ops in different proportions, so totals are shown; the table splits work from speed."
-    few = [(name, side) for name, side in (("A", a), ("B", b)) if side.marked and side.iterations < FEWEST_SAMPLES]
-    if few:
-        held = " and ".join(f"{name} has {_iterations(side.iterations)}" for name, side in few)
-        yield f"{held}: too few to tell a change from noise."
     if are_kernels_compared(a, b):
         without = "A" if share_without_op(a) > _MOST_OF_TIME else "B"
         yield f"{without} records no ops for most of its kernels: kernels are compared over the whole program, by name."
@@ -152,7 +148,3 @@ def _devices(recording: Recording) -> str:
 
 def _gpus(recording: Recording) -> str:
     return f"{recording.devices_in_use} GPU" + ("s" if recording.devices_in_use > 1 else "")
-
-
-def _iterations(count: int) -> str:
-    return f"{count} iteration" + ("s" if count != 1 else "")

@@ -119,7 +119,7 @@ def _undecided(comparison: Comparison) -> str:
                 f"{duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
             )
         )
-        return f"Cannot tell: {few} to be sure. {same}."
+        return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
     unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"

@@ -22,7 +22,9 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     page.keyboard.type("fp32")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("p.dlprof.base="))
-    expect(page.locator(".compare-word")).to_have_text(re.compile("Faster|Slower|No clear change|Cannot tell"))
+    expect(page.locator("header.headline h2 .compare-word")).to_have_text(
+        re.compile("Faster|Slower|No clear change|Cannot tell")
+    )
     expect(page.get_by_role("heading", name="Accumulated Change in Program Order")).to_be_visible()
     change = page.locator(".compare-big").inner_text()
     rows = page.get_by_role("grid", name="Changes by Op")

@@ -242,7 +242,9 @@ const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus 
 
 /** How many rows chance alone would mark. */
 function Noise({ comparison: comparison }: { comparison: CompareResponse }) {
-  const { tested_rows: tested, changed_rows: changed } = comparison;
+  const { tested_rows: tested, changed_rows: changed, verdict } = comparison;
+  // The headline says why nothing can be told.
+  if (tested === 0 && verdict === "cannot_tell") return null;
   if (tested === 0)
     return (
       <p class="muted">No row could be tested for noise: that takes four iterations of each side that call the op.</p>

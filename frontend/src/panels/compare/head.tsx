@@ -1,4 +1,4 @@
-/** The two sides as cards, the verdict between them, and what to know before reading any number. */
+/** The verdict, the two sides as cards, and what to know before reading any number. */
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 
@@ -33,41 +33,47 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
   // Files of two runs often have the same name.
   const runOf = (id: string): string => profiles.find((each) => each.id === id)?.run.replace(/^\.$/, "") ?? "";
   return (
-    <section class="panel compare-head" aria-label="Verdict">
-      <div class="compare-cards">
-        <SideCard letter="A" side={a} run={runOf(baseline.base)} per={comparison.per}>
-          <BaselineIterations base={baseline.base} shown={a.aggregation} />
-        </SideCard>
-        <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
-          <Icon name="swap" />
-        </button>
-        <SideCard letter="B" side={b} run={runOf(profile)} per={comparison.per} />
-        <div class={`compare-change ${directionOf(change)}`}>
-          <span class="compare-big number">
-            {arrowOf(change)} {signedDuration(change)}
-          </span>
-          <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
+    <>
+      <header class="headline">
+        <h2>
+          <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
+          <Sentence text={withoutWord(comparison.headline)} />
+        </h2>
+        {comparison.details !== "" && (
+          <p class="model-line">
+            <span>
+              <Sentence text={comparison.details} />
+            </span>
+          </p>
+        )}
+      </header>
+      <section class="panel compare-head" aria-label="A and B">
+        <div class="compare-cards">
+          <SideCard letter="A" side={a} run={runOf(baseline.base)} per={comparison.per}>
+            <BaselineIterations base={baseline.base} shown={a.aggregation} />
+          </SideCard>
+          <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
+            <Icon name="swap" />
+          </button>
+          <SideCard letter="B" side={b} run={runOf(profile)} per={comparison.per} />
+          <div class={`compare-change ${directionOf(change)}`}>
+            <span class="compare-big number">
+              {arrowOf(change)} {signedDuration(change)}
+            </span>
+            <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
+          </div>
         </div>
-      </div>
-      <p class="compare-verdict">
-        <strong class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</strong>{" "}
-        <Sentence text={withoutWord(comparison.headline)} />
-      </p>
-      {comparison.details !== "" && (
-        <p>
-          <Sentence text={comparison.details} />
-        </p>
-      )}
-      {comparison.comparability.length > 0 && (
-        <ul class="compare-notes muted">
-          {comparison.comparability.map((sentence) => (
-            <li key={sentence}>
-              <Sentence text={sentence} />
-            </li>
-          ))}
-        </ul>
-      )}
-    </section>
+        {comparison.comparability.length > 0 && (
+          <ul class="compare-notes muted">
+            {comparison.comparability.map((sentence) => (
+              <li key={sentence}>
+                <Sentence text={sentence} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
   );
 }
 

@@ -30,8 +30,8 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
 function interval(measure: CompareMeasure | undefined): string {
   if (measure?.ratio == null) return "";
   const ratio = signedShare(measure.ratio - 1) || "0 %";
-  if (measure.interval === null)
-    return `Estimate ${ratio}; ${measure.a_samples} against ${measure.b_samples} are too few for an interval: four of each are needed.`;
+  // The headline says that there are too few for an interval.
+  if (measure.interval === null) return `Estimate ${ratio}.`;
   const [low, high] = measure.interval;
   return `Estimate ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
 }
