@@ -22,6 +22,7 @@ def _summed(own_name: int) -> str:
         "sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, sum(cpu.sum) AS cpu_ns, "
         "sum(kernels.kernel_ns) AS kernel_ns, sum(kernels.tc_kernel_ns) AS tc_ns, "
         "sum(kernels.unknown_ns) AS unknown_ns, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
+        "sum(op.id IN (SELECT read_only_ops_id FROM ext_graph_launches)) AS graphs, "
         "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
         "sum(rate.measured_ns - rate.best_ns) AS gain_ns, max(gpu.sum) AS most_ns "
         "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
@@ -65,8 +66,10 @@ _COLUMNS = (
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
            cause_in_words("ops.cause"), nullable=True, tier=1),
-    Column("family", "Family", "text", "What the op that takes the most time mostly is: gemm, collective, ...",
-           "nullif(ops.family, '')", nullable=True, hidden=True, tier=2),
+    Column("family", "Family", "text",
+           "What the op that takes the most time mostly is: gemm, collective, ...; copy if no op launched a kernel.",
+           "CASE WHEN ops.kernel_calls = 0 AND ops.gpu_ns > 0 AND ops.graphs = 0 THEN 'copy' "
+           "ELSE nullif(ops.family, '') END", nullable=True, hidden=True, tier=2),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
            searchable=True, hidden=True, tier=1),
     Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True, tier=1),

@@ -79,6 +79,9 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
     assert any(sums[0] > 40 for sums in expected.values())
     assert sum(float(row["gpu_time_fraction"] or 0) for row in rows) == pytest.approx(1)
     assert len({row["key"] for row in rows}) == len(rows)
+    copies = [row["family"] == "copy" for row in rows if row["kernel_calls"] == 0 and row["gpu_time_ns"]]
+    assert copies
+    assert all(copies)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             const share = shareOfRow(row);
             const gain = numberOf(row, "gain_ns");
             const using = row.using_tensor_cores;
-            const collective = textOf(row, "family") === "collective";
+            const colour = shareColour(row);
             const onCores = numberOf(row, "tensor_core_fraction") ?? (using === true ? 1 : 0);
             const to = source.opens(row);
             const name = textOf(row, source.name);
@@ -213,10 +213,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 </td>
                 <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
                   <span class="share-bar" aria-hidden="true">
-                    <span
-                      class={collective ? "of-communication" : ""}
-                      style={{ width: `${((share ?? 0) / most) * 100}%` }}
-                    >
+                    <span class={colour} style={{ width: `${((share ?? 0) / most) * 100}%` }}>
                       <span style={{ width: `${onCores * 100}%` }} />
                     </span>
                   </span>
@@ -241,6 +238,15 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
       </table>
     </div>
   );
+}
+
+/** A collective's, that of copies and sets where no kernel was launched, or the kernels'. */
+function shareColour(row: Row): string {
+  const family = textOf(row, "family");
+  if (family === "collective") return "of-communication";
+  // Of single ops, what a CUDA graph recorded as a whole could use is not known.
+  const copies = "family" in row ? family === "copy" : "eligible" in row && row.eligible !== null;
+  return copies && numberOf(row, "kernel_calls") === 0 ? "of-copies" : "";
 }
 
 const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));
