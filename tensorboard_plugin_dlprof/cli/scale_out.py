@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.database.naming import database_of
-from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError
+from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, OutputNotWritable, ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, RANK_SUFFIX
 
 _LONGEST_OUTPUT = 16_000
@@ -171,7 +171,7 @@ def _refuse_blind_workers(client: Any, folders: Sequence[str]) -> None:
             Path(folder).mkdir(parents=True, exist_ok=True)
         shown = NamedTemporaryFile(prefix=".dlprof-", dir=folders[0])  # noqa: SIM115  closed below
     except OSError as error:
-        raise OutputNotWritable(f"{folders[0]}: results cannot be written there ({error.strerror}).") from None
+        raise OutputNotWritable(f"{folders[0]}: results cannot be written there ({reason_of(error)}).") from None
     with shown:
         try:
             client.wait_for_workers(1, timeout=_PATIENCE_S)
