@@ -6,7 +6,7 @@ import hashlib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME, JOB_SUFFIX
+from tensorboard_plugin_dlprof.metadata import DATABASE_GLOB, DATABASE_SUFFIX, EVENT_FILE_NAME, JOB_SUFFIX, RANK_SUFFIX
 
 SOURCE_SUFFIXES = (".gz", ".json", ".trace", ".pt", ".sqlite", ".sqlite3", ".db", ".nsys-rep", ".xplane.pb", ".pickle")
 """Endings that only state the type of a source; they are removed one after the other from the end of its name."""
@@ -20,7 +20,7 @@ CANDIDATE_SUFFIXES = (".json", ".gz", ".sqlite", ".sqlite3", ".db", ".xplane.pb"
 _TRACE_PART = ".pt.trace."
 _XPLANE_SUFFIX = ".xplane.pb"
 _XPLANE_FOLDERS = ("plugins", "profile")
-_NEVER = ("tfevents", ".tmp-", JOB_SUFFIX)
+_NEVER = ("tfevents", ".tmp-", JOB_SUFFIX, RANK_SUFFIX)
 
 MAX_STEM_BYTES = 160
 """Limit of a stem. File systems allow 255 bytes; the rest is for our suffixes and those of temporary files."""

@@ -97,8 +97,11 @@ def test_two_sources_of_one_stem_do_not_share_a_database(tmp_path: Path) -> None
 
 
 def test_files_that_are_no_profiles_are_told_apart_from_profiles(tmp_path: Path) -> None:
-    """A log directory holds many JSON files; only content tells. The sentence names no folder outside of it."""
+    """A log directory holds many JSON files; only content tells. The sentence names no folder outside of it. What the
+    package itself writes beside profiles is not listed."""
     (tmp_path / "run").mkdir()
+    for ours in ("rank0.dlprof_rank.sqlite", "eight.dlprof_job.sqlite"):
+        (tmp_path / "run" / ours).write_bytes(b"SQLite format 3\0")
     (tmp_path / "run" / "config.json").write_text('{"learning_rate": 0.1}')
     (tmp_path / "empty.sqlite").touch()
     catalog = Catalog([Root(tmp_path)])
