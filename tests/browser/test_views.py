@@ -146,7 +146,7 @@ def test_gpus(page: Page, tensorboard: TensorBoard, real_run: str) -> None:
     page.goto(tensorboard.page(run=real_run))
     page.get_by_role("button", name="More about GPU Utilization").click()
     page.get_by_role("group", name="More about GPU Utilization").get_by_role("link", name="GPUs").click()
-    expect(page.locator(".gpu-track")).to_have_count(2)
+    expect(page.locator(".gpu-track > *")).to_have_count(2)
     expect(grid(page, "GPUs").locator("tbody tr")).to_have_count(2)
     devices = tensorboard.dashboard(real_run)["gpu_utilization"]["devices"]
     expect(page.locator(".gpu-share").first).to_have_text(f"{devices[0]['fraction'] * 100:.1f} %")
