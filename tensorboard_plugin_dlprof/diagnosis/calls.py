@@ -5,48 +5,67 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tensorboard_plugin_dlprof.expressions import Expression
+
 _API: Final = r"(?:cuda|hip|cu)"
 
-_SYNC = re.compile(rf"{_API}(?:Stream|Device|Event|Ctx|Thread)Synchronize")
-_BLOCKING_COPY = re.compile(rf"{_API}(?:Memcpy(?!\w*Async)\w*|MemcpyWithStream)")
-_ALLOCATION = re.compile(
+_SYNC = Expression(rf"{_API}(?:Stream|Device|Event|Ctx|Thread)Synchronize", words=("synchronize",))
+_BLOCKING_COPY = Expression(rf"{_API}(?:Memcpy(?!\w*Async)\w*|MemcpyWithStream)", words=("memcpy",))
+_ALLOCATION = Expression(
     rf"{_API}(?!\w*Async)(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|ExtMalloc|HostMalloc|HostFree|"
     r"Mem(?:Alloc|Free|Create|Release|Map|Unmap|SetAccess|AddressReserve|AddressFree|HostAlloc|HostRegister|"
-    r"HostUnregister|FreeHost))"
+    r"HostUnregister|FreeHost))",
+    words=("malloc", "free", "alloc", "register", "memcreate", "memrelease", "map", "memsetaccess", "memaddress"),
 )
-_MODULE = re.compile(
+_MODULE = Expression(
     rf"{_API}(?:Library(?:Load|Unload|Get)|Module(?:Load|Unload|GetFunction|GetGlobal)|Init|DevicePrimaryCtx|"
     r"Ctx(?:Create|Destroy)|DeviceReset|GetProcAddress|LinkCreate|LinkAddData|LinkComplete|GraphInstantiate|"
-    r"StreamCreate|KernelGetFunction)"
+    r"StreamCreate|KernelGetFunction)",
+    words=(
+        "library",
+        "module",
+        "init",
+        "ctx",
+        "reset",
+        "getproc",
+        "link",
+        "instantiate",
+        "streamcreate",
+        "getfunction",
+    ),
 )
 _CLASSES: Final = (("sync", _SYNC), ("copy", _BLOCKING_COPY), ("allocation", _ALLOCATION), ("module", _MODULE))
 
 _POOL: Final = ("cudaMalloc", "cudaFree", "hipMalloc", "hipFree", "cuMemAlloc", "cuMemFree")
-_COPY = re.compile(rf"(?:{_API})?(?:Memcpy|Memset)")
-_LAUNCH = re.compile(r"Launch(?!HostFunc)|GraphUpload|^kernel launch$")
+_COPY = Expression(rf"(?:{_API})?(?:Memcpy|Memset)", words=("memcpy", "memset"))
+_LAUNCH = Expression(r"Launch(?!HostFunc)|GraphUpload|^kernel launch$", words=("launch", "graphupload"))
 
-_FILE_OR_NETWORK = re.compile(
+_FILE_OR_NETWORK = Expression(
     r"(?:read|write|pread|pwrite|readv|writev|open|openat|open64|fopen|fread|fwrite|fclose|close|fsync|recv|send|"
     r"recvmsg|sendmsg|recvfrom|sendto|stat|fstat|lseek|fgets|getline|fgetc|getc|mmap|mmap64|munmap)\d*(?:64)?\Z"
 )
 
-_COMMUNICATION = re.compile(
+_COMMUNICATION = Expression(
     r"nccl|rccl|cross_device_reduce|mscclpp|msccl_|nvshmem|quick_?reduce|"
     r"(?:one_?shot|two_?shot|multimem)_?(?:all_?reduce|all_?gather|reduce_?scatter)",
     re.IGNORECASE,
+    words=("nccl", "rccl", "device_reduce", "msccl", "nvshmem", "quick", "shot", "multimem"),
 )
-_NO_COLLECTIVE = re.compile(r"aten::|apply_rotary", re.IGNORECASE)
+_NO_COLLECTIVE = Expression(r"aten::|apply_rotary", re.IGNORECASE, words=("aten::", "apply_rotary"))
 
-_LOADER = re.compile(r"^enumerate\(DataLoader\)|^DataLoader$|^DALI|^Iterator::|^tf_data|_DataLoaderIter\.__next__")
+_LOADER = Expression(
+    r"^enumerate\(DataLoader\)|^DataLoader$|^DALI|^Iterator::|^tf_data|_DataLoaderIter\.__next__",
+    words=("dataloader", "dali", "iterator::", "tf_data"),
+)
 
-LIBRARY_DOMAIN: Final = re.compile(
+LIBRARY_DOMAIN: Final = Expression(
     r"(?:NCCL|CCCL|CUB|Thrust|cuBLAS|cuBLASLt|cuDNN|CUDNN\w*|cuFFT|cuSPARSE|cuSOLVER|cuRAND|nvJPEG|libcu\w*|NVSHMEM|UCX)",
     re.IGNORECASE,
 )
 """Beginnings of the names of NVTX domains of libraries, whose ranges are no answer to what the program does."""
 
 
-_VERSION = re.compile(r"(?:_v\d+|_ptsz|_ptds)+\Z")
+_VERSION = Expression(r"(?:_v\d+|_ptsz|_ptds)+\Z", words=("_v", "_pts", "_ptd"))
 
 
 def without_version(name: str) -> str:

@@ -51,7 +51,7 @@ RULES: Final = (
          r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$"
          r"|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"
          r"|^opus_\w*reduce\w*kernel\w*|^opus_moe_sorting\w*", note="sums of a split product", knows_better=True,
-         words="reduce opus_moe_sorting"),
+         words="gemm_ fp4_bmm opus_"),
     Rule("aiter-triton-gemm", YES, "gemm", "aiter",
          r"^_(?:batched_)?gemm_a(?:fp4|fp8|4|8|16)_?w(?:fp4|fp8|4|8|16)\w*_kernel\w*|^_batched_gemm_bf16_kernel$"
          r"|^_fused_gemm_a(?:fp4|8|16)_?w(?:fp4|8|16)_\w+|^_fused_fp[48]_bmm_rope_cat_and_cache_mla_kernel$",
@@ -121,7 +121,7 @@ RULES: Final = (
     Rule("ck-other", NO, "other", "composable_kernel",
          r"\bck::\w*(?:elementwise|reduce|batchnorm|normalization|softmax|permute)", "@ck",
          r"(?i)elementwise|reduce|norm|softmax|permute|pool|put_element",
-         words="batchnorm elementwise normalization permute reduce softmax"),
+         words="ck::"),
     Rule("ck-unknown", UNKNOWN, "other", "composable_kernel", r"\bck::|\bck_tile::", "@ck", words="ck:: ck_tile::"),
     # MIOpen. ``gtcx`` is the assembler GEMM on XDLOPS (MFMA), ``gtc`` and ``gtcm`` the one on vector units.
     Rule("miopen-igemm-xdlops", YES, "convolution", "miopen",
@@ -153,7 +153,7 @@ RULES: Final = (
     Rule("miopen-attention", NO, "attention", "miopen", r"^(?:Bwd|Fwd)Attention(?:Block|Common|Warp)$",
          note="the softmax within attention; its products are hipBLASLt's", words="attention"),
     Rule("miopen-softmax", NO, "softmax", "miopen", r"^MIOpen\w*[Ss]oftmax\w*|^Softmax(?:Forward|Backward)\w*",
-         knows_better=True, words="miopen softmax"),
+         knows_better=True, words="miopen softmaxforward softmaxbackward"),
     Rule("miopen-reduction", NO, "reduction", "miopen", r"^gridwise_(?:generic_)?reduce\w*", words="gridwise_"),
     Rule("miopen-elementwise", NO, "elementwise", "miopen",
          r"^(?:Op[1-5]dTensor|OpTensor)\w*|^MIOpen(?:Neuron|Active|Bias|ConvBias)\w*|^LSTM\w*Hid\w*",
@@ -174,7 +174,8 @@ RULES: Final = (
          r"|^(?:bdsqr|gebd2|gebrd|geqr2|gelq2|getf2|getri|lasyf|latrd|orgl?2|potf2|stedc[jx]?|stein|sterf|syevj?"
          r"|syt[dr][2fd]|sygst)_\w+", "@types",
          note="factors and eigenvalues; its products are rocBLAS's", knows_better=True,
-         words="rocsolver substitution bdsqr ge lasyf latrd org potf2 ste sy"),
+         words="rocsolver substitution bdsqr gebd gebr geqr2 gelq2 getf2 getri lasyf latrd orgl org2 potf2 "
+               "sted stein sterf syev syt sygst"),
     Rule("rocfft", NO, "other", "rocfft", r"\brocfft\w*|\bfft_rtc_\w*", words="fft_rtc_ rocfft"),
     Rule("rocclr-memory", NO, "memory", "hip", r"^__amd_rocclr_\w*", note="copies and fills of the HIP runtime",
          words="__amd_rocclr_"),

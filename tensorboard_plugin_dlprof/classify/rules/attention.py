@@ -192,7 +192,7 @@ RULES: Final = (
          r"|_per_token_quant|_stage2|_basic_kernel|_v\d+)*$|^mha_v\d_per_tensor_(?:amax|quant"
          r"|scale)_kernel$", "@types",
          note="sums, maxima and plans before and after the products", knows_better=True,
-         words="reduce combine merge preprocess postprocess metadata schedule per_tensor"),
+         words="attn_ attention_ mla_ _pa_ mha_v"),
     Rule("triton-paged-dot", YES, "attention", "triton", r"^_paged_attn_decode_v[12]_w_dot_kernel\w*",
          note="tl.dot for heads that share a key", words="_w_dot_kernel"),
     Rule("triton-paged-elements", NO, "attention", "triton", r"^_paged_attn_decode_v[12]_wo_dot_kernel\w*",

@@ -25,7 +25,7 @@ RULES: Final = (
          r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into|ll_kernel)?\b|(?:^|_)reduce_scatter_(?:\w+_)?kernel|lamport"
          r"|ar_fusion))",
          note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True,
-         words="ar_fusion educe gather lamport"),
+         words="ar_fusion device_reduce all_reduce allreduce quickreduce gather reduce_scatter lamport"),
     Rule("moe-all-to-all", NO, "collective", "@namespace",
          r"^(?!.*(?i:gemm|matmul)).*(?:^|_)a2av?(?:_|$)|^ubx_kernel_\w+|\bmoe_comm\b|moeAllToAll|alltoall|all_to_all"
          r"|\bmoe_prepare::|\bmoe_a2a|mnnvl",

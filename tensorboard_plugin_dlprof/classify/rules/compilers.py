@@ -81,7 +81,7 @@ RULES: Final = (
          r"\bset_(?:if|if_else|case|for|while)_condition\w*|\bset_conditional_handle\w*",
          note="tells a CUDA graph which branch to take", knows_better=True, words="_condition"),
     # XLA. Dots and convolutions go to libraries (or to the Triton names above); a fusion holds the rest.
-    Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion", words="softmax"),
+    Rule("xla-normalisation", NO, "softmax", "xla", r"^(?:softmax|input_softmax)\w*fusion", words="fusion"),
     Rule("xla-reduction", NO, "reduction", "xla",
          r"^(?:input_|loop_|wrapped_)?(?:\w*_)?(?:reduce|reduction)(?:_\w*)?fusion|^wrapped_reduce|^input_\w*reduce",
          words="fusion input_ wrapped_reduce"),
@@ -89,7 +89,8 @@ RULES: Final = (
          r"^(?:loop_|input_|wrapped_)(?:\w+_)?(?:transpose|copy|convert|slice|concatenate|pad|broadcast"
          r"|dynamic_update_slice|dynamic_slice)(?:_\w*)?(?:fusion|$)|^wrapped_(?:transpose|copy|convert|slice"
          r"|concatenate|pad|broadcast|iota)|^input_transpose|^(?:copy|transpose|slice|concatenate|broadcast"
-         r"|convert)(?:_\d+)?$", words="broadcast concatenate convert copy input_ loop_ slice transpose wrapped_"),
+         r"|convert)(?:_\d+)?$",
+         words="fusion input_ loop_ wrapped_ broadcast concatenate convert copy transpose slice"),
     Rule("xla-embedding", NO, "embedding", "xla", r"^(?:loop_|input_|wrapped_)(?:\w+_)?(?:gather|scatter)",
          words="gather scatter"),
     Rule("xla-sort", NO, "sort", "xla", r"^(?:wrapped_)?sort(?:_\d+)*$", words="sort"),
@@ -117,7 +118,8 @@ RULES: Final = (
          words="copypackedkernel cuint8:: nchwtoncqhw permutationkernel reformat"),
     Rule("torch-tensorrt-plugin", NO, "other", "tensorrt",
          r"^cu(?!SoftMax|Eltwise)(?:[A-Z]\w*Layer|Scale|Resize|Shuffle|Gather|Slice|Concat|Pad|TopK)::",
-         knows_better=True, words="concat gather layer pad resize scale shuffle slice topk"),
+         knows_better=True,
+         words="layer:: cuscale:: curesize:: cushuffle:: cugather:: cuslice:: cuconcat:: cupad:: cutopk::"),
     Rule("tensorrt-softmax", NO, "softmax", "tensorrt", r"^cuSoftMax\w*::", "@types", knows_better=True,
          words="cusoftmax"),
 )  # fmt: skip

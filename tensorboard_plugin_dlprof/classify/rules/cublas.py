@@ -52,7 +52,7 @@ RULES: Final = (
          r"|(?:^|::)computeStridesTmaWarpSpecialized\w*|^interleave_\w*weights_for_\w*gemm\w*"
          r"|^(?:setup|set)_grouped_gemm\w*kernel$|^_*(?:\w+_)?get_group(?:ed)?_gemm_starts\w*",
          note="addresses, strides and layouts for products to come", knows_better=True,
-         words="gemm conv matmul computestrides"),
+         words="args arguments ptrs pointers offsets strides starts problem metadata indices interleave_ grouped_gemm"),
     # Products without Tensor Cores: too small a dimension for a tile.
     Rule("gemv", NO, "gemm", "cublas",
          r"\bgemv(?:NSP|2[TN]|N|T)?_kernel\w*|\bgemvx::kernel|\bgemv2[TN]|\bgemv\w*_kernel|\bgemvNSP", "@types",
@@ -205,7 +205,7 @@ RULES: Final = (
     Rule("cufft", NO, "other", "cufft",
          r"\b(?:regular|vector|composite_?\w*|multi_bluestein|bluestein|spRadix\w*|dpRadix\w*|c2c|r2c|c2r)_fft\w*"
          r"|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel|\b(?:prime|regular|vector)_fft\w*"
-         r"|\b(?:real|complex)_?\w*_fft_\w*", "@types", words="_fft fft_ prime radix regular vector"),
+         r"|\b(?:real|complex)_?\w*_fft_\w*", "@types", words="_fft fft_ radix regular_bluestein"),
     Rule("cublas-geam", NO, "copy", "cublas", r"\bregion_transform_ABC", "@types",
          note="sums of two matrices, or one of them transposed: cublasSgeam", words="region_transform_abc"),
     Rule("cublas-other", UNKNOWN, "gemm", "cublas", r"\bcublas(?:Lt)?::|^cublas", "@types", words="cublas"),

@@ -130,7 +130,8 @@ RULES: Final = (
          r"\bop_?(?:generic_)?tensor_kernel\w*|\bop_generic_tensor\w*|\badd_tensor_kernel\w*"
          r"|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*"
          r"|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*|\bcalc_bias_diff\w*", "@types",
-         words="activation_ biasbw calc_bias_diff convolution_bias fprop_bias tensor"),
+         words="activation_ biasbw calc_bias_diff convolution_bias fprop_bias op_tensor optensor op_generic_tensor "
+               "opgeneric_tensor add_tensor scaletensor scalepackedtensor settensor scale_tensor"),
     Rule("cudnn-dropout", NO, "random", "cudnn", r"\bcudnn\w*::\w*dropout\w*|\bdropout_(?:fw|bw)\w*", words="dropout"),
     Rule("cudnn-generated-convolution", YES, "convolution", "cudnn",
          r"^cudnn_generated_\w*conv(?:Fwd|fwd|Bwd|bwd|Dgrad|dgrad|Wgrad|wgrad|olution)\w*", "@words",

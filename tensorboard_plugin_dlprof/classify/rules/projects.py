@@ -87,7 +87,7 @@ RULES: Final = (
     Rule("hpc-ops-gemm", YES, "gemm", "hpc_ops",
          r"^hpc::(?:\w+::)*(?:stem_oam_|group_)?gemm_(?:\w+_)?kernel$|^stem_oam_gemm_kernel$|^gemm_bf16xfp32_kernel$"
          r"|^group_gemm_(?:blockwise_)?fp8_(?:\w+_)?kernel$", "@words",
-         note="mma and wgmma on bf16 or FP8 operands", words="hpc:: gemm_"),
+         note="mma and wgmma on bf16 or FP8 operands", words="hpc:: stem_oam_gemm gemm_bf16xfp32 group_gemm_"),
     Rule("primus-turbo", YES, "attention", "primus_turbo",
          r"^(?:primus_turbo::hipkittens::)?hk_attn_(?:fwd|bwd_(?:dq|dkdv|fused))_ker$", "bf16", note="MFMA",
          words="hk_attn_"),
@@ -118,7 +118,8 @@ RULES: Final = (
          r"|^conv(?:[23]d|_transpose_[23]d)_implicit_gemm_kernel$"
          r"|^_?(?:w8a8_block_fp8_matmul_kernel|grouped_gemm_(?:fwd|dX|dW)_kernel)_ct$|^_bmm_bf16_kernel_cutile$"
          r"|^_gemm_alpha_beta_kernel(?:_cutile)?$", "@words",
-         note="TileGym: ct.mma, on FP32 operands as TF32", knows_better=True, words="bmm gemm matmul"),
+         note="TileGym: ct.mma, on FP32 operands as TF32", knows_better=True,
+         words="_bmm implicit_gemm_kernel group_gemm grouped_gemm fp8_matmul _gemm_alpha"),
     # State spaces and linear attention in Triton.
     Rule("lightning-attention", YES, "attention", "triton",
          r"^_fwd_(?:(?:none_)?diag_kernel|kv_parallel)$|^_bwd_(?:intra|inter)_kernel$"
@@ -220,7 +221,7 @@ RULES: Final = (
          r"|^bitblas_kernel_\w*?_m1n\d+k\d+\w*$", "@words or types",
          note="dp4a, fused multiply-add, or one row", knows_better=True,
          words="exl3_gemv h_gemm_ matrix_diagonal matrixcolreduce routing_gemv gemm_4bit_simt "
-               "reference_ ldkmultiplication dense_vec_jagged mm_ addmv_ matrixmul "
+               "reference_ ldkmultiplication dense_vec_jagged mm_to_sparse dense_mm addmv_ matrixmul "
                "bitblas_kernel"),
     # Around products and experts.
     Rule("expert-routing", NO, "sort", "custom",
@@ -242,7 +243,8 @@ RULES: Final = (
          r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k)$|^_silu_and_mul_moe_ep_kernel$"
          r"|^_(?:binned|padded)_copy_wgrad$",
          "@words or types", note="by elements, beside a product", knows_better=True,
-         words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin sparse24_ wgrad"),
+         words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin "
+               "sparse24_ copy_wgrad"),
     Rule("hyper-connections-product", YES, "gemm", "triton",
          r"^_mhc_(?:post_pre_split|fused(?:_split)?)_kernel$|^_mhc_projection_(?:fwd_fused|bwd_fused_d(?:x|phi))$"
          r"|^_mhc_(?:aggregate|expand_combine)_bwd$", "@words",
@@ -284,7 +286,7 @@ RULES: Final = (
          r"|^_?(?:gluon_)?deepgemm_fp8_paged_mqa_logits_\w*schedule$|^_scatter_intermediate_conv_kernel$"
          r"|(?:^|::)fused_rope_thd_linear_grid_\w+_kernel$|(?:^|::)fmha_bwd_dot_do_o_kernel$",
          "@words", note="scales, plans and rows beside a product", knows_better=True,
-         words="x128 tma_setup schedule scatter_intermediate fused_rope dot_do_o"),
+         words="_1x128 _128x128 tma_setup schedule scatter_intermediate fused_rope dot_do_o"),
     Rule("split-alone", UNKNOWN, "other", "custom",
          r"^_?split_kernel$|(?:^|::)split\w*_[fb]wd(?:_|$)|[fb]wd_split(?:_|$)",
          note="splits a tensor, or is attention whose keys are split", words="split"),
@@ -294,7 +296,7 @@ RULES: Final = (
          r"|^(?:Batched)?Gemm(?:Planar)?(?:Complex)?$"
          r"|^TensorScaleBias\w+$|^TensorInitialize\w+$|^BlockForEach$|^Reference[A-Z]\w+_kernel$", "@types",
          note="slow kernels that others are checked with, by elements", knows_better=True,
-         words="cutlass::reference:: conv gemm tensorscalebias tensorinitialize blockforeach reference"),
+         words="cutlass::reference:: conv2d conv3d gemm tensorscalebias tensorinitialize blockforeach reference"),
     # Moving, converting, drawing.
     Rule("moved-by-name", NO, "copy", "custom",
          r"^_?(?i:float|fused(?:8|n)bitrowwise|(?:padded)?fp8rowwise)_to_\w*(?:rowwise|float)\w*cuda_kernel$"
@@ -314,7 +316,7 @@ RULES: Final = (
          words="rowwise to_fp to_mx to_nv _qparam_ _qkv_ _attn_ qkvzba embeddecoder maskdecoder tile multiplyscale "
                "rowmajorto quatize "
                "bf16_to extend_u16 groupscale processkv qkv concat_mla transform_20314 paged_kv cache_rotate "
-               "conv1d_split indexer_k inverse_rope multiamax phase reduce_kernel jagged quantize_2d"),
+               "conv1d_split indexer_k inverse_rope multiamax phase kv_reduce jagged quantize_2d"),
     Rule("collective-by-name", NO, "collective", "custom",
          r"(?:^|::)(?:a[gr]_(?:ll_)?gfx\d+\w*|moeAllToAllKernel|ulysses_a2a_kernel|bump_tag_kernel"
          r"|engram_fetch_impl)$",
@@ -326,7 +328,8 @@ RULES: Final = (
          r"|transducer_joint_(?:tiled_)?forward)$|^_(?:exact|approx)_(?:forward|backward)_kernel$"
          r"|^(?:add|any|addr|full|kron|polar|vstack)_kernel(?:_kernel|_dim|_\d)?$", "@words or types",
          note="by elements", knows_better=True,
-         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _dwf_dw _exact_ _approx_ _kernel"),
+         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _exact_ _approx_ "
+               "add_kernel any_kernel addr_kernel full_kernel kron_kernel polar_kernel vstack_kernel"),
     Rule("normalisation-by-name", NO, "normalisation", "custom",
          r"(?:^|::)(?:gn_(?:bwd_)?cuda_kernel|rstd_kernel|cmvn|_dyt_(?:fwd|bwd)_kernel|_gemma_rms_layernorm_\w+)$",
          note="norms", knows_better=True, words="gn_ rstd cmvn dyt _gemma_rms"),

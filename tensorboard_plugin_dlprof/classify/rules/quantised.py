@@ -30,7 +30,7 @@ RULES: Final = (
          r"\bdeep_gemm::(?:\w+::)*(?!smxx_)\w*(?:gemm|mqa|einsum|bmn|_tl_impl)\w*|^sm(?:90|100)_(?:fp8|bf16"
          r"|m_grouped|fp4|fp8_fp4|fp8_mqa|fp8_paged|tf32)\w*_(?:impl"
          r"|gemm\w*|logits\w*|kernel)|^(?:bf16|fp8)_gemm(?!::)\w*|\bfp8_gemm_kernel", "@words or types",
-         words="_gemm bf16 fp4 fp8 m_grouped tf32"),
+         words="deep_gemm:: sm90_ sm100_ bf16_gemm fp8_gemm"),
     Rule("awq", YES, "gemm", "awq",
          r"\b(?:group_)?gemm_forward_4bit_cuda_m\d+n\w*|\bgemmv2_forward_4bit_cuda_m\w*|\bawq_gemm\w*"
          r"|\bgemm_w4a16_T\d", "fp16",
@@ -156,7 +156,8 @@ RULES: Final = (
          note="tl.dot on dequantised halves", words="_gguf_q"),
     Rule("gemlite", YES, "gemm", "gemlite",
          r"^gemm(?:_splitK)?(?:_persistent)?_(?:INT|MX)_kernel$|^gemm_A16fWnO16f_int32packing_kernel$"
-         r"|^gemm_splitK_persistent_kernel$", note="tl.dot on dequantised halves", words="gemm"),
+         r"|^gemm_splitK_persistent_kernel$", note="tl.dot on dequantised halves",
+         words="_int_kernel _mx_kernel gemm_a16fwno16f gemm_splitk_persistent"),
     Rule("lora-triton", YES, "gemm", "triton",
          r"^_?(?:sgemm_lora_[ab]|qkv_lora_b|gate_up_lora_b|(?:chunked_)?lora_(?:shrink|expand)|(?:shrink|expand)_fwd"
          r"|sgmv_(?:shrink"

@@ -66,7 +66,9 @@ class LazyRule:
         """Whether the function name alone is not enough to decide."""
 
     def fits_head(self, head: str) -> bool:
-        """Whether the pattern ``head`` is found in a function name."""
+        """Whether the pattern ``head`` is empty or found in a function name."""
+        if not self.rule.head:
+            return True
         if self._head is None:
             self._head = re.compile(self.rule.head)
         return self._head.search(head) is not None

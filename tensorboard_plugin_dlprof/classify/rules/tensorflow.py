@@ -16,7 +16,7 @@ RULES: Final = (
     Rule("eigen-reduction", NO, "reduction", "eigen",
          r"^Eigen::internal::\w*(?:Reduc|Reduction)\w*|^(?:Full|Inner|Outer)Reduction(?:Kernel)?\w*"
          r"|^Reduction(?:Init|Clean)\w+",
-         "@types", words="reduc"),
+         "@types", words="eigen fullreduction innerreduction outerreduction reductioninit reductionclean"),
     Rule("eigen", NO, "elementwise", "eigen", r"^Eigen::|^EigenMetaKernel\w*", "@types", words="eigen"),
     Rule("tensorflow-random", NO, "random", "tensorflow",
          r"^tensorflow::\w*(?:::\w+)*(?:Philox|Random|Multinomial)\w*", "@types", words="tensorflow::"),
