@@ -14,7 +14,7 @@ _MOST_TIMES = 3
 
 CAUSES = {
     "cuda_graph_detector": "graphs_whole",
-    "memory_full_detector": "memory",
+    "memory_limit_detector": "memory",
     "batch_size_detector": "batch_size",
     "data_parallel_detector": "host",
 }

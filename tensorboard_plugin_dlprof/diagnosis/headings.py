@@ -38,7 +38,7 @@ HEADINGS: Final = {
     "older_attention_detector": "Use newer attention kernels",
     "dominant_kernel": "One kernel takes most of the time",
     "batch_size_detector": "Try a larger batch",
-    "memory_full_detector": "Memory is nearly full",
+    "memory_limit_detector": "Memory is nearly full",
     "oom_detector": "Out of memory",
     "leak_detector": "Memory grows",
     "activation_detector": "Checkpoint activations",

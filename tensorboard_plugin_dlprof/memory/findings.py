@@ -211,7 +211,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
         f"({percentage(most / history.capacity_bytes)}); the largest part of the peak is {largest} "
         f"({size(held.num_bytes)} of {size(peak.in_use_bytes)})"
     )
-    return [_finding("memory_full_detector", "warning", "high", title, action, _held_rows(history, peak.state))]
+    return [_finding("memory_limit_detector", "warning", "high", title, action, _held_rows(history, peak.state))]
 
 
 def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:

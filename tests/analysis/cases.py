@@ -276,7 +276,7 @@ CASES: dict[str, Case] = {
         kernel(FLASH_2, "aten::_flash_attention_forward", device=H100), thresholds.OLDER_ATTENTION_FRACTION
     ),
     "batch_size_detector": Case(memory, thresholds.SMALL_MEMORY_FRACTION, below=1.04, above=0.96, alone=0.5),
-    "memory_full_detector": Case(memory, thresholds.FULL_MEMORY_FRACTION, below=0.99, above=1.01, alone=1.1),
+    "memory_limit_detector": Case(memory, thresholds.FULL_MEMORY_FRACTION, below=0.99, above=1.01, alone=1.1),
     "no_iterations_detector": Case(
         lambda marks: scene(lambda step: step.good(0, STEP_NS), marked=marks > 0, steps=1), 1, 1, 0, 0
     ),

@@ -131,7 +131,7 @@ def test_advice_about_collectives_fits_what_they_carry(
 def test_activations_are_kept_for_a_backward_pass_alone(product: str, severity: Severity, way: str) -> None:
     """Servers of language models hold nearly all memory from the start."""
     profile = with_memory(scene(lambda step: step.op(product, GOOD, 0, STEP_NS)), round(0.95 * A100.memory_bytes))
-    findings = said_by("memory_full_detector", profile)
+    findings = said_by("memory_limit_detector", profile)
     assert findings.severity is severity
     ways = ("checkpointing", "gpu_memory_utilization")
     assert way in findings.recommendation_text()

@@ -163,7 +163,7 @@ def test_what_tensorflow_lacks_is_no_option_of_pytorch() -> None:
     assert not [hint for hint in hints.values() if _WORDS_OF_PYTORCH.search(hint)]
 
 
-@pytest.mark.parametrize("name", ["memory_full_detector", "fp8_detector"])
+@pytest.mark.parametrize("name", ["memory_limit_detector", "fp8_detector"])
 def test_nothing_to_say_about_tensorflow(name: str) -> None:
     """It takes all memory at once, and has no FP8."""
     case = CASES[name]

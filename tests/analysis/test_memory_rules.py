@@ -214,7 +214,7 @@ def test_the_largest_part_of_a_full_gpu_is_not_called_most_of_it() -> None:
     (said,) = (
         each["title"]
         for each in answer(profile, "")["devices"]["0"]["findings"]
-        if each["rule"] == "memory_full_detector"
+        if each["rule"] == "memory_limit_detector"
     )
     assert "the largest part of the peak is held before the recording (6.00 GiB of 10.0 GiB)" in said
 

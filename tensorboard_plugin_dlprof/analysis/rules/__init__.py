@@ -74,7 +74,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("older_attention_detector", attention.older_kernels),
     ("dominant_kernel", kernels.dominant),
     ("batch_size_detector", memory.small_batch),
-    ("memory_full_detector", memory.full),
+    ("memory_limit_detector", memory.full),
     *OF_MEMORY,
     ("step_holds_many", recording.step_holds_many),
     ("no_iterations_detector", recording.iterations),

@@ -95,7 +95,7 @@ def full(signals: Signals) -> Finding | Lacks | None:
         return None
     on_purpose = signals.serves and not signals.backward
     return Finding(
-        "memory_full_detector",
+        "memory_limit_detector",
         Severity.INFO if on_purpose else Severity.ADVICE,
         Confidence.MEDIUM,
         "memory",
