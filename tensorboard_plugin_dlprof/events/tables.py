@@ -163,6 +163,8 @@ class MemoryEvents(msgspec.Struct):
     """Row of ``Profile.ops`` of the op in which it happened, -1 for none; None if nobody asked."""
     phase: Int8s | None = None
     """``memory_tables.Phase``; None if nobody asked."""
+    asked_bytes: Int64s | None = None
+    """What an allocation asked for that failed; 0 for other events, None where none failed."""
     of_driver: bool = False
     """Whether these are allocations of the driver, not of the framework's allocator."""
 

@@ -103,31 +103,39 @@ def _rows_of(held: Sequence[Held]) -> list[dict[str, Any]]:
 
 def _out_of_memory(history: History) -> list[dict[str, Any]]:
     """The first allocation that failed. What is cached then is in pieces that do not fit: the allocator looks there
-    first, and gives back whole free segments before it fails."""
+    first, and gives back whole free segments before it fails, of which a trace only tells what is left after."""
     if not history.out_of_memory:
         return []
     event, asked, free = history.out_of_memory[0]
-    in_use, reserved = int(history.in_use_bytes[event]), int(history.reserved_bytes[event])
-    cached, largest = _cached_at(history, event)
+    state = event + 1
+    in_use, reserved = int(history.in_use_bytes[state]), int(history.reserved_bytes[state])
+    cached, largest = _cached_at(history, state)
     first = f" (the first of {len(history.out_of_memory):,})" if len(history.out_of_memory) > 1 else ""
-    held = f"{size(in_use)}{f' of {size(reserved)} reserved' if reserved >= 0 else ''} were in use"
+    of_reserved = f" of {size(reserved)} reserved" if reserved >= 0 else ""
+    held = f"{size(in_use)}{of_reserved}{' more than at the start' if history.relative else ''} were in use"
     action = "Use a smaller batch, activation checkpointing or mixed precision."
     if cached > asked and largest >= asked:
         why = f"{held} and {size(cached)} were cached, but for other streams or pools of memory"
         action = "Allocate on one stream, and keep what CUDA graphs hold small."
     elif cached > asked:
-        pieces = "no piece was as large" if largest < 0 else f"no piece was larger than {size(largest)}"
-        why = f"{held} and {size(cached)} were cached, but {pieces}: fragmentation"
+        pieces = f"no piece was larger than {size(largest)}: fragmentation"
+        if largest < 0:
+            pieces = "no piece fitted: fragmentation, or they are of other streams or pools"
+        why = f"{held} and {size(cached)} were cached, but {pieces}"
         action = _without_fragments(history)
     elif free >= asked:
         why = f"{held} and {size(free)} were free on the GPU: the process has a limit of its own, or the driver failed"
         action = "Look for torch.cuda.set_per_process_memory_fraction, and for what the driver says."
     elif free >= 0:
         why = f"{held} and {size(free)} were free on the GPU, which is full"
+    elif history.capacity_bytes and reserved >= 0:
+        why = f"{held}, and the GPU has {size(history.capacity_bytes)}"
+        if asked <= history.capacity_bytes - reserved:
+            why += ": others hold the rest, or a limit keeps it from this process"
     else:
         why = held
     title = f"An allocation of {size(asked)} failed{first}; {why}"
-    return [_finding("oom_detector", "warning", "high", title, action, _held_rows(history, event))]
+    return [_finding("oom_detector", "warning", "high", title, action, _held_rows(history, state))]
 
 
 def _cached_at(history: History, state: int) -> tuple[int, int]:
@@ -217,7 +225,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
 def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     """One type of module whose activations are a large part of the peak, and what recomputing them would cost."""
     hot = _hot_module(profile, history)
-    if hot is None or not _is_worth_saving(history, hot.num_bytes):
+    if hot is None:
         return []
     whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
     count = max(len(candidate.values), 1)
@@ -230,6 +238,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         f"Checkpointing it (torch.utils.checkpoint) saves up to {size(hot.num_bytes)}, and costs its forward pass "
         f"once more: {short_duration(hot.cost_ns)} of GPU time ({percentage(share)} {of_iteration})."
     )
+    severity, but = _worth(history, hot.num_bytes)
     row = {
         "path": hot.path,
         "call": "",
@@ -238,12 +247,17 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
         "bytes": hot.num_bytes,
         "time_ns": hot.cost_ns,
     }
-    return [_finding("activation_detector", "advice", "medium", title, action, [row])]
+    return [_finding("activation_detector", severity, "medium", title, action + but, [row])]
 
 
-def _is_worth_saving(history: History, num_bytes: int) -> bool:
-    """Whether so much less in use lets the program do more: not while most of the GPU's memory is free."""
-    return not _room(history) and _is_much(history, num_bytes)
+def _worth(history: History, num_bytes: int) -> tuple[str, str]:
+    """The severity of what so much less in use would bring, and what is to be said of it: it is advice where it lets
+    the program do more, and information while most of the GPU's memory is free or the bytes are few."""
+    if _room(history):
+        return "info", " Nothing needs that memory while the GPU has room."
+    if not _is_much(history, num_bytes):
+        return "info", " Of a GPU's memory that is a small part."
+    return "advice", ""
 
 
 def _is_much(history: History, num_bytes: int) -> bool:
@@ -316,16 +330,17 @@ def _wide_activations(profile: Profile, history: History) -> list[dict[str, Any]
         if path in wide:
             own[repeated(path)] = own.get(repeated(path), 0) + num_bytes
     total = sum(own.values())
-    if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes or not _is_worth_saving(history, total):
+    if peak.in_use_bytes <= 0 or total <= HOT_FRACTION * peak.in_use_bytes:
         return []
     title = (
         f"{size(total)} of the peak ({percentage(total / peak.in_use_bytes)}) are activations in FP32 of ops that "
         "could compute in 16 bits"
     )
-    action = f"torch.autocast halves them at most: {size(total / 2)} less."
+    severity, but = _worth(history, total)
+    action = f"torch.autocast halves them at most: {size(total / 2)} less." + but
     largest = sorted(own, key=lambda path: -own[path])[:5]
     rows = [{"path": path, "call": "", "kind": "memory", "count": None, "bytes": own[path]} for path in largest]
-    return [_finding("wide_activation_detector", "advice", "medium", title, action, rows)]
+    return [_finding("wide_activation_detector", severity, "medium", title, action, rows)]
 
 
 def _fragmentation(history: History) -> list[dict[str, Any]]:
@@ -334,8 +349,6 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     largest_request = int(history.blocks.num_bytes.max(initial=0))
     if EXPANDABLE in history.settings or reserved <= 0 or sum(free) <= FREE_FRACTION * reserved:
         return []
-    if not _is_much(history, sum(free)):
-        return []
     if max(free, default=0) >= largest_request or not largest_request:
         return []
     title = (
@@ -343,7 +356,8 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
         f"{size(max(free))}; the largest allocation was {size(largest_request)}"
     )
     action = f"PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE}, and inputs of equal shapes."
-    return [_finding("fragmentation_detector", "advice", "medium", title, action)]
+    severity = "advice" if _is_much(history, sum(free)) else "info"
+    return [_finding("fragmentation_detector", severity, "medium", title, action)]
 
 
 _NEARLY_MOST = 0.95
@@ -398,6 +412,8 @@ def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, An
 def _room(history: History) -> list[dict[str, Any]]:
     most = max(int(history.reserved_bytes.max()), int(history.in_use_bytes.max()))
     if not history.capacity_bytes or history.relative or most > ROOM_FRACTION * history.capacity_bytes:
+        return []
+    if history.out_of_memory:
         return []
     holder = "the program takes from the driver" if history.measure == "driver" else "this process's allocator holds"
     title = (

@@ -32,6 +32,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     reserved = memory.reserved_bytes[rows]
     address = memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64)
     pairs = pair(address, change)
+    asked = memory.asked_bytes[rows] if memory.asked_bytes is not None else np.zeros(0, np.int64)
     phase = memory.phase[rows] if memory.phase is not None else np.zeros(len(rows), np.int8)
     op = memory.op[rows].astype(np.int64) if memory.op is not None else np.full(len(rows), -1, np.int64)
     used = np.zeros(len(profile.ops) + 1, np.bool_)
@@ -66,6 +67,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
         ),
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
         capacity_bytes=capacity,
+        out_of_memory=[(event, int(asked[event]), -1) for event in np.flatnonzero(asked > 0).tolist()],
         segment_events=np.flatnonzero(np.diff(held) > 0),
         return_events=np.flatnonzero(np.diff(held) < 0),
         phase=bridged(phase) if not driver and are_several(phase) else np.zeros(0, np.int8),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import numpy as np
 import pytest
@@ -91,6 +93,9 @@ def of_memory(profile: Profile) -> dict[str, Finding]:
 CACHED = ["cached_memory_detector"]
 """Where more than 30 % of what is reserved is never in use."""
 
+ROOM = ["batch_size_detector"]
+"""Where the page Memory says that there is room."""
+
 
 def of_gpu(profile: Profile, capacity: int, share: float = 1.0) -> Profile:
     """The profile on a GPU with other memory (0: unknown), and with a share of all bytes."""
@@ -124,6 +129,35 @@ def of_gpu(profile: Profile, capacity: int, share: float = 1.0) -> Profile:
 def test_a_rule_speaks_where_it_is_true(profile: Profile, detectors: list[str]) -> None:
     """And nowhere else."""
     assert sorted(of_memory(profile)) == sorted(detectors)
+
+
+def of_page(profile: Profile) -> dict[str, dict[str, Any]]:
+    """What ``dlprof memory`` and the page Memory say of the only GPU."""
+    return {each["rule"]: each for each in answer(profile, "")["devices"]["0"]["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("profile", "rules", "but"),
+    [
+        (of_gpu(held(activation=0.9, data_type="float32"), 192 * GB), 2, "while the GPU has room."),
+        (of_gpu(held(activation=0.9, data_type="float32"), 0, 1e-3), 2, "that is a small part."),
+        (of_gpu(snapshot(3 * GB, GB), 192 * GB), 1, "equal shapes."),
+    ],
+)
+def test_where_nothing_needs_the_memory_it_is_information(profile: Profile, rules: int, but: str) -> None:
+    """The page Memory tells it, and why it is no advice; Recommendations do not."""
+    told = [each for each in of_page(profile).values() if each["rule"] not in ("cached_memory_detector", *ROOM)]
+    assert [each["severity"] for each in told] == ["info"] * rules
+    assert all(each["action"].endswith(but) for each in told)
+    assert not set(of_memory(profile)) - set(CACHED)
+
+
+def test_beside_a_failed_allocation_there_is_no_room() -> None:
+    """However little was reserved when it failed."""
+    profile = of_gpu(snapshot(GB // 2, GB // 2), 192 * GB)
+    assert set(of_page(profile)) == set(ROOM)
+    profile = of_gpu(snapshot(GB // 2, GB // 2, failed=190 * GB), 192 * GB)
+    assert set(of_page(profile)) == {"oom_detector"}
 
 
 def test_sentences_say_how_much_and_what_it_costs() -> None:
@@ -162,6 +196,10 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
         said.problem_text()
     )
     history.out_of_memory, profile.memory_answer = [(3, GB, -1)], None
+    assert "reserved were in use, and the GPU has 40.0 GiB: others hold the rest, or a limit keeps it from this" in (
+        of_memory(profile)["oom_detector"].problem_text()
+    )
+    history.capacity_bytes, profile.memory_answer = 0, None
     assert (
         of_memory(profile)["oom_detector"].problem_text().endswith("failed; 9.50 GiB of 10.0 GiB reserved were in use.")
     )
@@ -169,7 +207,7 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
     history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)
     history.settings = "expandable_segments:True"
     said = of_memory(profile)["oom_detector"]
-    assert "no piece was as large: fragmentation" in said.problem_text()
+    assert "no piece fitted: fragmentation, or they are of other streams or pools" in said.problem_text()
     assert "expandable_segments" not in said.recommendation_text()
 
 
@@ -179,7 +217,7 @@ def test_a_piece_that_is_large_enough_is_no_fragmentation() -> None:
     assert "cached, but for other streams or pools" in of_memory(profile)["oom_detector"].problem_text()
     profile = snapshot(GB, GB, failed=GB // 4)
     history = profile.memory_histories[0]
-    history.in_use_bytes[:4], history.in_use_bytes[4:] = 9 * GB + GB // 2, 8 * GB
+    history.in_use_bytes[:5], history.in_use_bytes[5:] = 9 * GB + GB // 2, 8 * GB
     assert "which is full" in of_memory(profile)["oom_detector"].problem_text()
 
 

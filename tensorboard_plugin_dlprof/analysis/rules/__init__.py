@@ -23,21 +23,18 @@ from tensorboard_plugin_dlprof.analysis.rules import (
 )
 from tensorboard_plugin_dlprof.analysis.rules.allocator import rule_of
 from tensorboard_plugin_dlprof.analysis.signals import Signals
-from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks
+from tensorboard_plugin_dlprof.analysis.tables import Finding, Lacks, Severity
 
 Rule = Callable[[Signals], Finding | Lacks | None]
 
-OF_MEMORY: tuple[tuple[str, Rule], ...] = tuple(
-    (detector, rule_of(detector))
-    for detector in (
-        "oom_detector",
-        "leak_detector",
-        "activation_detector",
-        "wide_activation_detector",
-        "fragmentation_detector",
-        "allocator_churn_detector",
-        "cached_memory_detector",
-    )
+OF_MEMORY: tuple[tuple[str, Rule], ...] = (
+    ("oom_detector", rule_of("oom_detector")),
+    ("leak_detector", rule_of("leak_detector")),
+    ("activation_detector", rule_of("activation_detector")),
+    ("wide_activation_detector", rule_of("wide_activation_detector")),
+    ("fragmentation_detector", rule_of("fragmentation_detector")),
+    ("allocator_churn_detector", rule_of("allocator_churn_detector")),
+    ("cached_memory_detector", rule_of("cached_memory_detector", Severity.INFO)),
 )
 """Those that need no GPU work: memory snapshots tell of none, and may have no times either."""
 

@@ -13,8 +13,13 @@ from tensorboard_plugin_dlprof.units import size
 LINK = "https://pytorch.org/docs/stable/notes/cuda.html#memory-management"
 
 
-def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
-    """The rule that tells what was found under this name, of the first GPU where it was; it names the others."""
+def rule_of(detector: str, least: Severity = Severity.ADVICE) -> Callable[[Signals], Finding | None]:
+    """The rule that tells what was found under this name, of the first GPU where it was; it names the others.
+
+    Args:
+        detector: The name.
+        least: What is of less severity calls for no change, and is told where the memory is shown only.
+    """
 
     def rule(signals: Signals) -> Finding | None:
         if not signals.profile.memory_histories:
@@ -24,7 +29,7 @@ def rule_of(detector: str) -> Callable[[Signals], Finding | None]:
             (int(device), each)
             for device, reported in devices.items()
             for each in reported["findings"]
-            if each["rule"] == detector
+            if each["rule"] == detector and Severity[each["severity"].upper()] >= least
         ]
         if not findings:
             return None

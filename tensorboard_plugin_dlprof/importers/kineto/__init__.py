@@ -7,7 +7,7 @@ A trace is Chrome's trace-event JSON as Kineto writes it, plain or gzip: an obje
 * host ranges: ``cpu_op`` (``Operator``), ``user_annotation``, ``python_function``;
 * calls: ``cuda_runtime`` (``Runtime``), ``cuda_driver``, hip calls, those of other accelerators;
 * device work: ``kernel``, ``gpu_memcpy``, ``gpu_memset``; ``cuda_sync``;
-* ``[memory]`` instants and ``fwdbwd`` arrows.
+* ``[memory]`` and ``[OutOfMemory]`` instants, and ``fwdbwd`` arrows.
 
 Ignored, and not counted as skipped, are launch arrows (``ac2g``, which repeat the correlation),
 ``gpu_user_annotation`` (repeats the host's), ``Trace``, ``overhead``, and counters except samples of Tensor Cores.

@@ -46,7 +46,7 @@ from tensorboard_plugin_dlprof.importers.kineto.frames import (
 )
 from tensorboard_plugin_dlprof.importers.kineto.metadata import read_devices, read_info
 from tensorboard_plugin_dlprof.importers.kineto.ranks import device_numbers, launching_processes, process_numbers
-from tensorboard_plugin_dlprof.importers.kineto.tables import TIMED, Events
+from tensorboard_plugin_dlprof.importers.kineto.tables import OF_ALLOCATOR, TIMED, Events
 from tensorboard_plugin_dlprof.importers.kineto.times import (
     Columns,
     Mask,
@@ -84,7 +84,8 @@ def build_capture(
     tables, strings = events.tables, Strings(events.texts)
     base_ns, end_ns = _count_from_first(tables, skipped)
     *ranges, frames = host = [tables[name] for name in _HOST]
-    calls, work, syncs, memory = (tables[name] for name in ("calls", "work", "syncs", "memory"))
+    calls, work, syncs = (tables[name] for name in ("calls", "work", "syncs"))
+    memory = _allocator_events(*(tables[name] for name in OF_ALLOCATOR))
     numbers = process_numbers(events)
     threads = _threads(events, numbers)
     devices, processes = device_numbers(events), launching_processes(events, numbers)
@@ -103,7 +104,9 @@ def build_capture(
     work_table = _work(work, strings, events.triples)
     sync_table = _table(Syncs, syncs)
     memory_table = msgspec.structs.replace(
-        _table(MemoryEvents, memory, time_ns=memory["start_ns"]), address=memory["address"]
+        _table(MemoryEvents, memory, time_ns=memory["start_ns"]),
+        address=memory["address"],
+        asked_bytes=memory.get("asked_bytes"),
     )
     recorded = _recorded(range_table, call_table, sync_table, memory_table, strings)
     described, groups = collectives(tables["collectives"], work_table, work["external_id"], strings.texts(), metadata)
@@ -134,7 +137,7 @@ def _count_from_first(tables: Mapping[str, Columns], skipped: Counter[str]) -> t
     Returns:
         The first start on the trace's clock (ns), 0 without events; and the last end since then.
     """
-    timed = [tables[name] for name in (*TIMED, "memory")]
+    timed = [tables[name] for name in (*TIMED, *OF_ALLOCATOR)]
     middle_ns = middle_of(table["start_ns"] for table in timed)
     for table in timed:
         leave_out_unusable(table, middle_ns, skipped)
@@ -214,6 +217,17 @@ def _work(work: Columns, strings: Strings, triples: Sequence[tuple[int, int, int
         # Kineto writes the sum of static and dynamic memory. The static part of PyTorch's kernels is small and fixed.
         static_shared_bytes=np.full(len(name), -1, np.int64),
     )
+
+
+def _allocator_events(memory: Columns, failed: Columns) -> Columns:
+    """The allocator's events, and its failures after those of the same time: they change nothing, and their bytes are
+    what was asked for."""
+    asked = failed["num_bytes"]
+    if not len(asked):
+        return memory
+    failed = {**failed, "num_bytes": np.zeros_like(asked)}
+    joined = {name: np.concatenate([memory[name], failed[name]]) for name in memory}
+    return {**joined, "asked_bytes": np.append(np.zeros_like(memory["num_bytes"]), asked)}
 
 
 def _memory_device(device: Int32s, of_work: Int32s) -> Int32s:

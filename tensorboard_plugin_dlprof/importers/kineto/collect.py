@@ -26,7 +26,7 @@ from tensorboard_plugin_dlprof.importers.kineto.events import (
 )
 from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_args
 from tensorboard_plugin_dlprof.importers.kineto.numbers import ThreadKey, thread_key
-from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, JSON, TABLES, TIMED, Column, Events
+from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, JSON, OF_ALLOCATOR, TABLES, TIMED, Column, Events
 from tensorboard_plugin_dlprof.importers.kineto.times import NO_TIME, Columns, nanoseconds
 from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
@@ -62,7 +62,7 @@ _OLD_KEYS = {"Input dims": "Input Dims", "external id": "External id", "Process 
 """Keys of ``args`` in other versions of PyTorch -> those of today, which replace them."""
 
 _WANTED: Final[dict[str, Callable[[Event, Any], bool]]] = {
-    "memory": lambda event, args: args.Bytes is not None,
+    **dict.fromkeys(OF_ALLOCATOR, lambda event, args: args.Bytes is not None),
     "counters": lambda event, args: is_tensor_sample(event, args.value),  # others are ignored, not counted as skipped
 }
 """Table -> whether it takes an event."""
@@ -211,6 +211,7 @@ class EventTables:
             self._extend(name, [event for event in events if event.ph == "X"])
         elif name == "memory":
             self._extend(name, [event for event in events if event.name == "[memory]"])
+            self._extend("failed_allocations", [event for event in events if event.name == "[OutOfMemory]"])
         elif name in self._tables:
             self._extend(name, events)
 
@@ -218,7 +219,7 @@ class EventTables:
         args = self._tables[name].args_of(events)
         if wanted := _WANTED.get(name):
             are_wanted = list(map(wanted, events, args))
-            if name == "memory":
+            if name in OF_ALLOCATOR:
                 self._events.skipped[NO_SIZE] += are_wanted.count(False)
             events, args = list(compress(events, are_wanted)), list(compress(args, are_wanted))
         self._tables[name].extend(events, args)

@@ -91,6 +91,15 @@ _ON_DEVICE = {
     "gpu": Column("i", ("pid", "device"), gpu_key, "gpus"),
     "stream": Column("q", ("stream", "tid"), track_number),
 }
+_MEMORY = {
+    **_START,
+    **_THREAD,
+    "gpu": Column("i", ("pid", "Device Type", "Device Id"), memory_key, "gpus"),
+    "num_bytes": Column("q", ("Bytes",), lambda size: whole_number(size, 0)),
+    "allocated_bytes": _integer("Total Allocated"),
+    "reserved_bytes": _integer("Total Reserved"),
+    "address": _integer("Addr"),
+}
 TABLES: Final[dict[str, dict[str, Column]]] = {
     "old_ops": _OPS,
     "ops": _OPS,
@@ -114,15 +123,8 @@ TABLES: Final[dict[str, dict[str, Column]]] = {
         "sync_type": Column("i", ("cuda_sync_kind", "name"), sync_type),
         "event_id": _integer("wait_on_cuda_event_id"),
     },
-    "memory": {
-        **_START,
-        **_THREAD,
-        "gpu": Column("i", ("pid", "Device Type", "Device Id"), memory_key, "gpus"),
-        "num_bytes": Column("q", ("Bytes",), lambda size: whole_number(size, 0)),
-        "allocated_bytes": _integer("Total Allocated"),
-        "reserved_bytes": _integer("Total Reserved"),
-        "address": _integer("Addr"),
-    },
+    "memory": _MEMORY,
+    "failed_allocations": _MEMORY,
     "flows": {
         **_START,
         **_THREAD,
@@ -161,6 +163,9 @@ ITEMS: Final = ("texts", "threads", "gpus", "triples")
 TIMED: Final = ("old_ops", "ops", "annotations", "frames", "calls", "work", "syncs")
 """Tables of events with a duration."""
 
+OF_ALLOCATOR: Final = ("memory", "failed_allocations")
+"""Tables of the allocator's events."""
+
 
 class Events(msgspec.Struct):
     """All events of a trace, or of a part of it."""
@@ -183,4 +188,4 @@ class Events(msgspec.Struct):
 
     def is_empty(self) -> bool:
         """Whether no table of ranges, calls, work or memory has a row."""
-        return not any(len(self.tables[name]["start_ns"]) for name in (*TIMED, "memory"))
+        return not any(len(self.tables[name]["start_ns"]) for name in (*TIMED, *OF_ALLOCATOR))
