@@ -7,6 +7,7 @@ The rows at the peak add up to it; what was held before the recording is a row o
 from __future__ import annotations
 
 import argparse
+import csv
 import sys
 from typing import Any
 
@@ -30,7 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("profile", metavar="SOURCE|DATABASE", type=named_path, help="trace, snapshot or database")
     parser.add_argument(
-        "--format", choices=("text", "json", "html"), default="text", help="for people, for scripts, or as a page"
+        "--format",
+        choices=("text", "json", "csv", "html"),
+        default="text",
+        help="for people, for scripts, the whole list of --by as a table, or a page",
     )
     parser.add_argument("--device", metavar="N", help="only this GPU")
     parser.add_argument(
@@ -39,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="peak",
         help="the moment to list, in ns of the recording, or the number of an event without times (default: peak)",
     )
-    parser.add_argument("--by", choices=tuple(_LISTS), default="category", help="what the text lists")
+    parser.add_argument("--by", choices=tuple(_LISTS), default="category", help="what the text and the table list")
     parser.add_argument(
         "--top", metavar="N", type=int, default=10, help="rows of the lists of the text and the page (default: 10)"
     )
@@ -62,6 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         result["devices"] = {arguments.device: result["devices"][arguments.device]}
     if arguments.format == "json":
         tell_json(result)
+    elif arguments.format == "csv":
+        _write_csv(result, arguments.by)
     elif arguments.format == "html":
         from tensorboard_plugin_dlprof.reports.memory import memory_page
 
@@ -69,6 +75,18 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         sys.stdout.write(_text(result, arguments.by, arguments.top))
     return exit_codes.SUCCESS
+
+
+def _write_csv(answer: dict[str, Any], by: str) -> None:
+    from tensorboard_plugin_dlprof.exports.cells import harmless
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    key, rows = _LISTS[by]
+    writer.writerow(("device", "at_ns", key, "bytes", "blocks"))
+    for device, each in answer["devices"].items():
+        for row in each[rows]:
+            cells = (device, each["at_ns"], harmless(row[key]), row["bytes"], row["blocks"])
+            writer.writerow(["" if cell is None else cell for cell in cells])
 
 
 def _text(answer: dict[str, Any], by: str, top: int) -> str:

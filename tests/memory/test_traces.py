@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import functools
+import io
+import json
 import re
 import tracemalloc
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History, Phase
 from tensorboard_plugin_dlprof.importers import find_importer
@@ -18,7 +24,10 @@ from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.pairing import bridged
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
+from tests.importers.kineto_traces import MAIN, kernel, op, trace
 from tests.shared_data import shared_data
+
+GB = 1 << 30
 
 
 def stated() -> list[tuple[str, list[int]]]:
@@ -133,3 +142,45 @@ def test_an_unknown_event_has_a_phase_only_between_two_of_the_same() -> None:
     expected = [unknown, forward, forward, forward, optimizer, unknown, forward, unknown]
     assert bridged(events).tolist() == expected
     assert not len(bridged(events[:0]))
+
+
+def test_a_failed_allocation_of_a_trace_is_found(tmp_path: Path) -> None:
+    """PyTorch writes it as an instant of its own, with the totals after the allocator has given back what it could."""
+
+    def instant(name: str, ts: int, size: int, reserved: int, device: int = 1, **more: int) -> dict[str, Any]:
+        args = {"Device Type": device, "Device Id": 0, "Bytes": size, "Total Allocated": 3 * GB}
+        where = {"ph": "i", "cat": "cpu_instant_event", "name": name, "s": "t", **MAIN, "ts": ts}
+        return {**where, "args": {**args, "Total Reserved": reserved, **more}}
+
+    path = tmp_path / "trace.json"
+    events = [
+        instant("[memory]", 11, 3 * GB, 9 * GB, Addr=4096),
+        instant("[OutOfMemory]", 12, 13 * GB, 4 * GB),
+        instant("[OutOfMemory]", 13, 13 * GB, 4 * GB, device=0),
+    ]
+    gpu = {"id": 0, "name": "NVIDIA A100", "totalGlobalMem": 16 * GB}
+    path.write_bytes(trace(op(), kernel(), *events, deviceProperties=[gpu]))
+    device = memory_of_source(path, None, lambda what, fraction: None)["devices"]["0"]
+    assert (device["events"], device["peak_bytes"], device["peak_reserved_bytes"]) == (2, 3 * GB, 9 * GB)
+    (failed,) = device["out_of_memory"]
+    assert (failed["event"], failed["asked_bytes"], failed["free_bytes"]) == (1, 13 * GB, None)
+    (said,) = (each for each in device["findings"] if each["rule"] == "oom_detector")
+    assert said["title"] == (
+        "An allocation of 13.0 GiB failed; 3.00 GiB of 4.00 GiB reserved were in use, and the GPU has 16.0 GiB"
+    )
+
+
+def test_the_csv_has_the_rows_of_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the list that is asked for; what is unknown is empty."""
+    path = str(shared_data() / "torch" / "t4_fp32" / "fp32.pt.trace.json")
+    assert main(["memory", path, "--format", "json"]) == 0
+    device = json.loads(capsys.readouterr().out)["devices"]["0"]
+    for by, rows in (("category", "at_peak"), ("owner", "by_owner")):
+        assert main(["memory", path, "--format", "csv", "--by", "op" if by == "owner" else by]) == 0
+        table = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+        assert len(table) > 3
+        assert table == [
+            {"device": "0", "at_ns": str(device["peak_ns"]), by: row[by], "bytes": str(row["bytes"])}
+            | {"blocks": "" if row["blocks"] is None else str(row["blocks"])}
+            for row in device[rows]
+        ]
