@@ -12,9 +12,8 @@ import os
 import shutil
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child, Outcome
 from tensorboard_plugin_dlprof.imports.failures import Failures
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 _LOG = logging.getLogger(__name__)
@@ -48,7 +48,6 @@ MAX_SECOND_ATTEMPTS = 8
 MAX_VERDICTS = 64
 """Most verdicts that are kept, of some ten kilobytes each."""
 
-_MOST_IDENTITIES = 1_000
 _MADE = "made.sqlite"
 _TOO_LONG = "it took too long"
 
@@ -95,9 +94,8 @@ class Advisor:
         self._second_attempts = threading.BoundedSemaphore(MAX_SECOND_ATTEMPTS)
         self._lock = threading.Lock()
         self._jobs: dict[Key | Path, _Job] = {}
-        self._known: OrderedDict[Key, dict[str, Any]] = OrderedDict()
+        self._known: LruCache[Key, dict[str, Any]] = LruCache(MAX_VERDICTS)
         self._failures = Failures(clock)
-        self._foreign: dict[tuple[str, int, int], bool] = {}
 
     def diagnosis(self, database: Path, positions: tuple[int, int] | None) -> dict[str, Any] | None:
         """Where the time goes, as ``pipeline.diagnose_source`` returns it; None after a failure.
@@ -114,10 +112,10 @@ class Advisor:
         except OSError:
             return None
         key = (os.fspath(database), status.st_mtime_ns, status.st_size, f"diagnosis {positions}")
-        if (known := self._remembered(key)) is not None:
+        if (known := self._known.get(key)) is not None:
             return known
         self._wait_for(_Job(key, database, {"kind": "diagnose", "positions": positions}))
-        return self._remembered(key)
+        return self._known.get(key)
 
     def in_our_schema(self, database: Path) -> Path:
         """The database itself if it is ours, else what it was imported into; the database after a failure.
@@ -129,7 +127,7 @@ class Advisor:
             status = database.stat()
         except OSError:
             return database
-        if not self._is_foreign(database, (os.fspath(database), status.st_mtime_ns, status.st_size)):
+        if not _is_foreign(database, status.st_mtime_ns, status.st_size):
             return database
         path = self._cache.path(database, status.st_size, status.st_mtime_ns)
         if path.is_file():
@@ -137,14 +135,6 @@ class Advisor:
             return path
         self._wait_for(_Job(path, database, {"kind": "carry_over"}, path))
         return path if path.is_file() else database
-
-    def _is_foreign(self, database: Path, identity: tuple[str, int, int]) -> bool:
-        known = self._foreign.get(identity)
-        if known is None:
-            if len(self._foreign) >= _MOST_IDENTITIES:
-                self._foreign.clear()
-            known = self._foreign[identity] = is_foreign(database)
-        return known
 
     def _wait_for(self, job: _Job) -> None:
         """Start the job unless it runs, or failed too recently, and wait for its end; raises as ``in_our_schema``."""
@@ -160,12 +150,6 @@ class Advisor:
         if not running.is_done.wait(self.wait_seconds):
             raise QueueFull("This profile is being read for the first time; try again in a moment.")
 
-    def _remembered(self, key: Key) -> dict[str, Any] | None:
-        with self._lock:
-            if key in self._known:
-                self._known.move_to_end(key)
-            return self._known.get(key)
-
     def _run(self, job: _Job) -> None:
         """Do a job, and record its result or its failure."""
         try:
@@ -176,9 +160,7 @@ class Advisor:
             if outcome.finished:
                 self._failures.clear(job.what)
                 if not isinstance(job.what, Path):
-                    self._known[job.what] = outcome.result
-                    while len(self._known) > MAX_VERDICTS:
-                        self._known.popitem(last=False)
+                    self._known.put(job.what, outcome.result)
             else:
                 reason = outcome.error or outcome.crash
                 _LOG.warning("Nothing was worked out about %s: %s", ascii(job.database.name), ascii(reason))
@@ -206,24 +188,15 @@ class Advisor:
         try:
             made = work / _MADE
             about = {"source": os.path.realpath(job.database), "database": os.fspath(made)}
-            child = Child({**job.order, **about, "memory_bytes": memory_bytes}, work)
-            is_done, is_late = threading.Event(), threading.Event()
-
-            def end_late() -> None:
-                if not is_done.wait(seconds):
-                    is_late.set()
-                    child.end()
-
-            try:
-                start_thread(end_late, "dlprof-advice-limit")
-                outcome = child.listen(lambda _stage, _fraction: None)
-            except QueueFull:
-                child.end()
-                raise
-            finally:
-                is_done.set()
+            outcome = Child({**job.order, **about, "memory_bytes": memory_bytes}, work).listen_for(seconds)
             if outcome.finished and job.target is not None:
                 self._cache.publish(made, job.target)
-            return outcome if outcome.finished or not is_late.is_set() else Outcome(False, error=_TOO_LONG)
+            return Outcome(False, error=_TOO_LONG) if outcome.is_ended and not outcome.finished else outcome
         finally:
             shutil.rmtree(work, ignore_errors=True)
+
+
+@lru_cache(maxsize=1_000)
+def _is_foreign(database: Path, _mtime_ns: int, _size_bytes: int) -> bool:
+    """``is_foreign`` of one version of a database."""
+    return is_foreign(database)

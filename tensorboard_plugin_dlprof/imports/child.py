@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +21,9 @@ from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull, reason_of
 from tensorboard_plugin_dlprof.opening.threads import start_thread
 
 TERMINATE_SECONDS = 3.0
+_LOOK_SECONDS = 0.5
+"""How often it is checked whether somebody still waits for the result."""
+
 MAX_LINE_LETTERS = 1 << 20
 MAX_ERROR_BYTES = 64 << 10
 
@@ -33,6 +40,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """Whether the source is the cause of the error, so that only another file would help."""
     crash: str = ""
     """How the process died, if it did so without an error message."""
+    is_ended: bool = False
+    """Whether we ended it: it took too long, or nobody waited for it any more."""
     details: str = ""
     """The end of the process's standard error, for the log."""
     result: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -68,6 +77,7 @@ class Child:
                 f"No process could be started for it ({reason_of(error)}); try again when the machine is less busy."
             ) from error
         self._errors = b""
+        self._is_ended = False
         try:
             self._error_reader = start_thread(self._read_errors, "dlprof-import-errors")
         except QueueFull:
@@ -87,6 +97,30 @@ class Child:
     def process_id(self) -> int:
         """Process id of the worker."""
         return self._process.pid
+
+    def listen_for(self, seconds: float = math.inf, is_unwanted: Callable[[], bool] = lambda: False) -> Outcome:
+        """Wait for the end of the process, and end it after a time limit, or when its result is unwanted.
+
+        Raises:
+            QueueFull: The system starts no thread that looks after it.
+        """
+        is_done = threading.Event()
+        try:
+            start_thread(partial(self._end_unwanted, seconds, is_unwanted, is_done), "dlprof-limit")
+            return self.listen(lambda _stage, _fraction: None)
+        except QueueFull:
+            self.end()
+            raise
+        finally:
+            is_done.set()
+
+    def _end_unwanted(self, seconds: float, is_unwanted: Callable[[], bool], is_done: threading.Event) -> None:
+        end = time.monotonic() + seconds
+        while not is_unwanted() and (left := end - time.monotonic()) > 0:
+            if is_done.wait(min(left, _LOOK_SECONDS)):
+                return
+        self._is_ended = True
+        self.end()
 
     def listen(self, progress: Callable[[str, float], None]) -> Outcome:
         """Wait for the end of the process. ``progress`` is called with the stage and the fraction done, 0 to 1."""
@@ -109,7 +143,8 @@ class Child:
         details = self._errors.decode(errors="replace")
         if result is not None and code == 0:
             return Outcome(True, details=details, result=result)
-        return Outcome(False, error=error, of_source=of_source, crash="" if error else _crash(code), details=details)
+        crash = "" if error or self._is_ended else _crash(code)
+        return Outcome(False, error, of_source, crash, self._is_ended, details)
 
     def end(self) -> None:
         """Terminate the process, and kill it if it has not ended after some seconds."""

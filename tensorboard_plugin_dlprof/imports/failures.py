@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
+
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 
 FIRST_PAUSE_SECONDS = 5.0
 """Short, because some causes soon pass, such as a file that is being written or a full disk."""
@@ -26,27 +26,22 @@ class Failures:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
-        self._pauses: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._pauses: LruCache[Hashable, tuple[float, float]] = LruCache(MAX_FAILURES)
         """Length and end of each pause in seconds."""
 
     def is_paused(self, what: Hashable) -> bool:
         """Whether ``what`` failed too recently to be tried again."""
-        with self._lock:
-            return what in self._pauses and self._clock() < self._pauses[what][1]
+        pause = self._pauses.get(what)
+        return pause is not None and self._clock() < pause[1]
 
     def add(self, what: Hashable, is_lasting: bool = False) -> None:
         """Record a failure of ``what``; if its cause is lasting, with the longest pause at once."""
-        with self._lock:
-            before = self._pauses.pop(what, None)
-            pause = FIRST_PAUSE_SECONDS if before is None else min(2 * before[0], LONGEST_PAUSE_SECONDS)
-            if is_lasting:
-                pause = LONGEST_PAUSE_SECONDS
-            self._pauses[what] = (pause, self._clock() + pause)
-            while len(self._pauses) > MAX_FAILURES:
-                self._pauses.popitem(last=False)
+        before, _end = self._pauses.get(what) or (0.0, 0.0)
+        pause = (
+            LONGEST_PAUSE_SECONDS if is_lasting else min(max(2 * before, FIRST_PAUSE_SECONDS), LONGEST_PAUSE_SECONDS)
+        )
+        self._pauses.put(what, (pause, self._clock() + pause))
 
     def clear(self, what: Hashable) -> None:
         """Record a success of ``what``, which forgets its failures."""
-        with self._lock:
-            self._pauses.pop(what, None)
+        self._pauses.put(what, (0.0, 0.0))

@@ -7,7 +7,7 @@ from typing import Literal, TypedDict, cast
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
-from tensorboard_plugin_dlprof.imports.reaggregation import Job, Request
+from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationJob, Request
 from tensorboard_plugin_dlprof.queries.scope import Aggregation
 from tensorboard_plugin_dlprof.routes.parameters import AggregateRequest
 from tensorboard_plugin_dlprof.routes.profiles import ImportProgress
@@ -75,7 +75,7 @@ class AggregationJob(TypedDict):
     finished_at: float | None
 
 
-def shown(job: Job) -> AggregationJob:
+def shown(job: ReaggregationJob) -> AggregationJob:
     """A job as sent to the browser."""
     request = msgspec.structs.asdict(job.request)
     del request["kind"]

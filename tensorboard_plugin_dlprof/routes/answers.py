@@ -6,7 +6,7 @@ import zlib
 
 import msgspec
 
-from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 
 MAX_BYTES = 8 << 20
 """Size limit of the cache; the least recently used entries are dropped first."""

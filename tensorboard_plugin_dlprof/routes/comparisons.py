@@ -18,8 +18,8 @@ from tensorboard_plugin_dlprof.comparing.tables import TABLES as KNOWN
 from tensorboard_plugin_dlprof.comparing.tables import rows_of_tables
 from tensorboard_plugin_dlprof.database.memory import copied, memory_database
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 
 if TYPE_CHECKING:
     import sqlite3

@@ -8,22 +8,18 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.errors import ProfileError, QueueFull
+from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Child
-from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.routes import export, responses
 
 AT_ONCE = 2
 """Most exports that are written at once, each on a processor of its own; further ones are refused."""
 
 _WORKER = "tensorboard_plugin_dlprof.routes.export_worker"
-_LOOKS_SECONDS = 0.5
-"""How often it is checked whether the browser still waits."""
 
 
 class Exporter:
@@ -62,29 +58,12 @@ class Exporter:
         """
         path = folder / "export"
         common = {"kind": "export", "database": os.fspath(path), "memory_bytes": self._memory_bytes}
+        client: socket.socket | None = environ.get("werkzeug.socket")
         child = Child({**common, **job}, folder, _WORKER)
-        is_done = threading.Event()
-        try:
-            start_thread(partial(_watch, child, environ.get("werkzeug.socket"), is_done), "dlprof-export")
-            outcome = child.listen(lambda _stage, _fraction: None)
-        except QueueFull:
-            child.end()
-            raise
-        finally:
-            is_done.set()
+        outcome = child.listen_for(export.SECONDS, lambda: client is not None and _is_gone(client))
         if not outcome.finished:
             raise ProfileError(outcome.error or "The export took too long; filter the table or take CSV.")
         return path
-
-
-def _watch(child: Child, client: socket.socket | None, is_done: threading.Event) -> None:
-    """End the process when the client is gone, or after the time limit."""
-    for _ in range(int(export.SECONDS / _LOOKS_SECONDS)):
-        if client is not None and _is_gone(client):
-            break
-        if is_done.wait(_LOOKS_SECONDS):
-            return
-    child.end()
 
 
 def _is_gone(client: socket.socket) -> bool:

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes import responses
-from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
 
 AT_ONCE, EACH = 8, 2

@@ -254,8 +254,10 @@ def _state(profile: ListedProfile, imports: ImportManager) -> tuple[ProfileState
         return "not_imported", "", None
     if status.state == "cancelled":
         return "not_imported", status.message, None
-    progress = ImportProgress(stage=status.stage, fraction=status.fraction, elapsed_s=round(status.elapsed_s, 1))
-    return cast("ProfileState", status.state), status.message, progress if status.state == "importing" else None
+    if status.state == "running":
+        progress = ImportProgress(stage=status.stage, fraction=status.fraction, elapsed_s=round(status.elapsed_s, 1))
+        return "importing", "", progress
+    return cast("ProfileState", status.state), status.message, None
 
 
 def _text(name: str) -> str:

@@ -15,6 +15,7 @@ from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.memory import saved
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
+from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -39,7 +40,6 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
 from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
-from tensorboard_plugin_dlprof.routes.lru_cache import LruCache
 from tensorboard_plugin_dlprof.routes.parameters import CompareRequest, ExportRequest, TableRequest, WindowRequest
 from tensorboard_plugin_dlprof.routes.places import Places
 from tensorboard_plugin_dlprof.routes.profiles import database_path

@@ -79,7 +79,7 @@ def make_services(
         return cache.find(source.real, source.size_bytes, source.mtime_ns)
 
     catalog = Catalog(roots, allowed, read_hints, cached_database)
-    imports = ImportManager(cache, memory_bytes, lambda _profile: catalog.rescan(), content_of(rules))
+    imports = ImportManager(cache, memory_bytes, catalog.rescan, content_of(rules))
     aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
     return Services(
         catalog,

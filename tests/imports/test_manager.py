@@ -15,7 +15,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.imports.cache import Cache
-from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source, Status, default_memory_bytes
+from tensorboard_plugin_dlprof.imports.manager import ImportJob, ImportManager, Source, default_memory_bytes
 from tests.imports.holding import Held, hold_workers
 from tests.imports.traces import write_long_trace, write_trace
 from tests.waiting import wait_for
@@ -46,7 +46,7 @@ def is_settled(manager: ImportManager) -> bool:
     return not manager.is_busy()
 
 
-def failed(manager: ImportManager, profile: str = "p") -> Status:
+def failed(manager: ImportManager, profile: str = "p") -> ImportJob:
     """How an import stands that did not succeed, once it has ended."""
     wait_for(lambda: is_settled(manager))
     status = manager.status(profile)
@@ -112,7 +112,7 @@ def test_one_import_runs_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         manager.start(source)
     held.wait()
     states = [status.state for number in "012" if (status := manager.status(number)) is not None]
-    assert states == ["importing", "queued", "queued"]
+    assert states == ["running", "queued", "queued"]
     held.release()
     wait_for(lambda: is_settled(manager))
     assert all(cached(manager, source) for source in sources)

@@ -27,7 +27,7 @@ def test_the_queue_goes_on_after_its_thread_has_died(tmp_path: Path) -> None:
     for number in range(2):
         gone = Subject(f"p{number}", tmp_path / "gone.sqlite", "gone.sqlite")
         manager.start(gone, Request("aggregate"))
-        wait_for(lambda: manager._thread is None or not manager._thread.is_alive())
+        wait_for(lambda: manager._jobs._thread is None or not manager._jobs._thread.is_alive())
         (job,) = manager.jobs(gone.profile_id)
         assert job.state == "failed"
     assert described == [0, 1]

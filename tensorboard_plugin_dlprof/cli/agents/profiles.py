@@ -75,7 +75,7 @@ class Profiles:
             imports.start(source)
             reported = None
             while (status := imports.status(profile.profile_id)) is not None:
-                if status.state not in ("queued", "importing"):
+                if not status.is_active:
                     raise ProfileError(status.message)
                 if reported != (status.stage, status.fraction):
                     reported = (status.stage, status.fraction)
