@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from weakref import WeakValueDictionary
 
 
 class Turns:
@@ -71,20 +72,13 @@ class TurnsByKey:
     def __init__(self, places: int, seconds: float) -> None:
         self._lock = threading.Lock()
         self._places, self._seconds = places, seconds
-        self._asked: dict[str, tuple[Turns, int]] = {}
-        """For each key, its turns and the number of threads that have or await one."""
+        self._turns: WeakValueDictionary[str, Turns] = WeakValueDictionary()
+        """For each key, its turns while a thread has or awaits one."""
 
     @contextmanager
     def turn(self, key: str) -> Iterator[bool]:
         """Wait for a turn, and hold it during the block. Yields False if there was none in time."""
         with self._lock:
-            turns, number = self._asked.get(key) or (Turns(self._places, self._seconds), 0)
-            self._asked[key] = turns, number + 1
-        try:
-            with turns.turn() as has_turn:
-                yield has_turn
-        finally:
-            with self._lock:
-                turns, number = self._asked.pop(key)
-                if number > 1:
-                    self._asked[key] = turns, number - 1
+            turns = self._turns.setdefault(key, Turns(self._places, self._seconds))
+        with turns.turn() as has_turn:
+            yield has_turn

@@ -91,13 +91,13 @@ def test_who_waited_for_the_same_answer_is_given_it(server: Server) -> None:
     with questions._turns.turn():
         threads = [ask("/groups?") for _ in range(8)] + [ask("/iterations?")]
         wait_for(lambda: len(questions._turns._waiting) == 2)
-        wait_for(lambda: max(number for _, number in questions._alike._asked.values()) == 8)
+        wait_for(lambda: max(len(turns._waiting) for turns in questions._alike._turns.values()) == 7)
         assert len(questions._turns._waiting) == 2
     for thread in threads:
         thread.join(60)
     assert sorted(map(given.count, set(given))) == [1, 8]
     assert databases.asked == 2
-    assert not questions._alike._asked
+    assert not questions._alike._turns
 
 
 def test_the_database_is_asked_once(server: Server, logdir: Path) -> None:

@@ -90,7 +90,7 @@ def test_who_asks_something_else_waits_for_nobody() -> None:
             raise RuntimeError
     except RuntimeError:
         pass
-    assert not turns._asked
+    assert not turns._turns
 
 
 def test_who_asks_the_same_waits_for_the_others() -> None:
@@ -110,4 +110,4 @@ def test_who_asks_the_same_waits_for_the_others() -> None:
     for thread in threads:
         thread.join()
     assert went == ["begins", "ends"] * 4
-    assert not turns._asked
+    assert not turns._turns
