@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, class_if_long, is_launch
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, DELIVERY_NS, LONG_NS, NEAR_NS, SHORT_NS, Part
-from tensorboard_plugin_dlprof.diagnosis.recording import HostItems, Int32s, Int64s, Recording
+from tensorboard_plugin_dlprof.diagnosis.recording import Int32s, Int64s, Recording
 from tensorboard_plugin_dlprof.diagnosis.spans import (
     Spans,
     covered,
@@ -101,32 +101,27 @@ class _Threads:
     """What each thread was in, by state, made when it is first asked for."""
 
     def __init__(self, recording: Recording) -> None:
-        calls = recording.calls
+        self._calls = recording.calls
         always, _ = call_classes(recording)
-        blocks = np.array([bool(call_class) for call_class in always], np.bool_)
-        of_class = blocks[calls.name] if len(calls.name) else np.zeros(0, np.bool_)
-        blocking = of_class | (calls.stop_ns - calls.start_ns >= BLOCK_NS)
-        every = HostItems(Spans(calls.start_ns, calls.stop_ns, np.arange(len(calls.start_ns))), calls.thread)
-        self._items = {
-            "loader": recording.loader,
-            "blocking": every,
-            "io": recording.io,
-            "ops": recording.ops,
-            "calls": every,
-            "code": recording.code,
-        }
-        self._rows = {
-            name: dict(rows_by_value(items.thread)) for name, items in self._items.items() if len(items.thread)
-        }
-        for name, is_wanted in (("blocking", blocking), ("calls", ~blocking)):
-            self._rows[name] = {thread: rows[is_wanted[rows]] for thread, rows in self._rows.get(name, {}).items()}
+        of_class = np.array([bool(call_class) for call_class in always] or [False], np.bool_)
+        self._items = {"loader": recording.loader, "io": recording.io, "ops": recording.ops, "code": recording.code}
+        self._rows = {name: _by_thread(items.thread) for name, items in self._items.items()}
+        self._rows["blocking"], self._rows["calls"] = {}, {}
+        for thread, rows in _by_thread(self._calls.thread).items():
+            blocks = of_class[self._calls.name[rows]]
+            blocks |= self._calls.stop_ns[rows] - self._calls.start_ns[rows] >= BLOCK_NS
+            self._rows["blocking"][thread], self._rows["calls"][thread] = rows[blocks], rows[~blocks]
         self._made: dict[tuple[str, int], Spans] = {}
         self._shields: dict[int, Spans] = {}
 
     def raw(self, state: str, thread: int) -> Spans:
         """All items of a state on a thread, which may overlap."""
-        rows = self._rows.get(state, {}).get(thread)
-        return no_spans() if rows is None else self._items[state].spans.some(rows)
+        rows = self._rows[state].get(thread)
+        if rows is None:
+            return no_spans()
+        if state in self._items:
+            return self._items[state].spans.some(rows)
+        return Spans(self._calls.start_ns[rows], self._calls.stop_ns[rows], rows)
 
     def own(self, state: str, thread: int) -> Spans:
         """The items of a state that answer in gaps of any length, disjoint."""
@@ -139,8 +134,15 @@ class _Threads:
     def shield(self, thread: int) -> Spans:
         """The time in which a thread was in an op, a short call, a range or a function, so that no other is asked."""
         if thread not in self._shields:
-            self._shields[thread] = covered(joined([self.raw(state, thread) for state in ("ops", "calls", "code")]))
+            # One state after the other: all of them together are half of what a program recorded.
+            covering = [covered(self.raw(state, thread)) for state in ("ops", "calls", "code")]
+            self._shields[thread] = covered(joined(covering))
         return self._shields[thread]
+
+
+def _by_thread(thread: Int32s) -> dict[int, Int32s]:
+    """The rows of each thread; there may be ten million."""
+    return {number: rows.astype(np.int32) for number, rows in rows_by_value(thread)}
 
 
 class _Explained(msgspec.Struct):
