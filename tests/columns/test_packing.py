@@ -27,25 +27,13 @@ def test_what_goes_in_comes_out(columns: list[list[int]]) -> None:
     assert [column.tolist() for column in unpack(pack(arrays), len(arrays))] == columns
 
 
-def _plain(data: bytes) -> bytes:
-    return data[1:] if data[:1] == b"\0" else zlib.decompress(data)
-
-
-def test_what_repeats_is_compressed_and_noise_is_not() -> None:
-    """Noise is read faster as it is."""
+def test_what_is_alike_takes_few_bytes() -> None:
+    """What repeats, a counter, one value, and a column like the one before it; noise takes the bytes that differ."""
     noise = np.random.default_rng(1).integers(0, 1 << 24, PART)
-    assert len(pack([np.tile(noise[:100], 80)])) < 1_000
-    assert len(pack([noise])) < 3 * PART + 20
-    for column in (np.tile(noise[:100], 80), noise):
-        assert unpack(pack([column]), 1)[0].tolist() == column.tolist()
-
-
-def test_what_is_alike_takes_no_bytes() -> None:
-    """A counter, one value, and a column like the one before it take a few bytes whatever their length."""
     counter = np.arange(5_000, 5_000 + PART)
-    times = counter**2 % 60_000
-    assert len(_plain(pack([counter, np.full(PART, 7)]))) == 4 + (2 + 2) + (2 + 1)
-    assert len(_plain(pack([times, times + 1]))) == 4 + (2 + PART * 2) + (2 + 1)
+    assert len(pack([np.tile(noise[:100], 80)])) < 2_000
+    assert len(pack([noise, noise + 1])) < 3.1 * PART
+    assert len(pack([counter, np.full(PART, 7)])) < 1_000
 
 
 @pytest.mark.parametrize(
@@ -56,14 +44,12 @@ def test_what_is_alike_takes_no_bytes() -> None:
         b"",
         b"\x01\x00\x00",
         b"\x01\x00\x00\x00\x00\x00\x00\x00",
-        b"\x00\x01\x00\x00",
         zlib.compress(b"\x01\x00\x00"),
         zlib.compress((65_537).to_bytes(4, "little") + bytes(4)),
         zlib.compress(bytes(1 << 24)),
         pack([np.arange(9), np.arange(9) ** 5])[:-1],
         pack([np.arange(9)]),
-        zlib.compress(b"\x01\x00\x00\x00\x09\x00\x00\x00"),
-        zlib.compress(b"\x01\x00\x00\x00\x00\x09" + bytes(20)),
+        pack([np.arange(9)] * 3),
     ],
 )
 def test_what_is_no_packed_columns_is_refused(data: object) -> None:
