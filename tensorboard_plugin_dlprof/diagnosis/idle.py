@@ -121,7 +121,7 @@ class _Threads:
             return no_spans()
         if state in self._items:
             return self._items[state].spans.some(rows)
-        return Spans(self._calls.start_ns[rows], self._calls.stop_ns[rows], rows)
+        return Spans(self._calls.start_ns[rows], self._calls.stop_ns[rows], rows.astype(np.int64))
 
     def own(self, state: str, thread: int) -> Spans:
         """The items of a state that answer in gaps of any length, disjoint."""

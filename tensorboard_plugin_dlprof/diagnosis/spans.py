@@ -19,7 +19,7 @@ class Spans(NamedTuple):
     stop: Int64s
     row: Int64s
 
-    def some(self, rows: npt.NDArray[np.bool_] | Int64s) -> Spans:
+    def some(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.signedinteger]) -> Spans:
         """The chosen intervals."""
         return Spans(self.start[rows], self.stop[rows], self.row[rows])
 
