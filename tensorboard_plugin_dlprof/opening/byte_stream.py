@@ -58,10 +58,13 @@ class ByteStream:
             self._file.seek(0)
             self.is_gzip = self._file.read(2) == GZIP_MAGIC
             self.expanded_bytes = self.size_bytes
-            """Size of the expanded file; of a compressed one what its end says, which may be wrong."""
+            """Size of the expanded file; of a compressed one what its end says, which may be wrong, unless it is more
+            than any profile's: the end of a file that was cut short is any number."""
             if self.is_gzip and self.size_bytes > _GZIP_SIZE.size:
                 self._file.seek(-_GZIP_SIZE.size, 2)
-                (self.expanded_bytes,) = _GZIP_SIZE.unpack(self._file.read(_GZIP_SIZE.size))
+                (said,) = _GZIP_SIZE.unpack(self._file.read(_GZIP_SIZE.size))
+                if said <= max(EXPANSION_CHECKED_FROM_BYTES, MAX_EXPANSION * self.size_bytes):
+                    self.expanded_bytes = said
             self._file.seek(0)
         except OSError as error:
             self._file.close()

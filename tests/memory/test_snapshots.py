@@ -338,6 +338,16 @@ def test_a_compressed_snapshot_is_read_like_any_other(tmp_path: Path) -> None:
         read_snapshot(path, 6 * len(content) - 1)
 
 
+@pytest.mark.parametrize("end", [b"", b"\xff" * 4, b"garbage!"])
+def test_the_end_of_a_damaged_compressed_snapshot_is_no_size(tmp_path: Path, end: bytes) -> None:
+    """A copy that was cut short ends in any bytes: it is not told to need more memory."""
+    content = pickle.dumps({"segments": [], "device_traces": [[_ALLOC | {"number": number} for number in range(999)]]})
+    path = tmp_path / "s.pickle.gz"
+    path.write_bytes(gzip.compress(content)[:-9] + end)
+    with pytest.raises(BrokenSource, match="cut short|damaged"):
+        read_snapshot(path, 256 << 20)
+
+
 def test_a_snapshot_larger_than_the_memory_is_refused_before_it_is_read(tmp_path: Path) -> None:
     """With what to record instead."""
     path = tmp_path / "s.pickle"
