@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.cli.main import main
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeFile
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES, STAYS, History
 from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.imports.child import Child
 from tensorboard_plugin_dlprof.memory.pairing import pair
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.memory.snapshot import read_snapshot
@@ -136,6 +137,14 @@ def nested(depth: int) -> bytes:
         (_KEYS + b"Pabc\n.", UnsafeFile),
         (_KEYS + b"\x8c\x02os\x8c\x06system\x93.", UnsafeFile),
         (_KEYS + b"(ios\nsystem\n.", UnsafeFile),
+        (_KEYS + b"(cos\nsystem\no.", UnsafeFile),
+        (_KEYS + b"csubprocess\nPopen\n)}\x92.", UnsafeFile),
+        (_KEYS + b"\x8c\x01x)R.", BrokenSource),
+        (_KEYS + b"}\x8c\x09__class__Nsb.", BrokenSource),
+        # A number of 2 GB, a place in the memo given as text, 5 million lists in lists.
+        (_KEYS + b"\x8b" + struct.pack("<I", 0x7FFFFFFF) + b"x.", UnsafeFile),
+        (_KEYS + b"p1073741824\n.", UnsafeFile),
+        (_KEYS + b"]" * 5_000_000 + b".", UnsafeFile),
         # One list of events in a thousand places, and sizes that no sum holds.
         (pickle.dumps({"segments": [], "device_traces": [[{"action": "alloc"}] * 9_000] * 1_000}), UnsafeFile),
         (pickle.dumps({"segments": [], "device_traces": [[_ALLOC | {"size": 1 << 61}] * 9]}), BrokenSource),
@@ -153,6 +162,20 @@ def test_a_hostile_pickle_is_refused_in_one_sentence(
     with pytest.raises(error, match=r"s\.pickle [^\n]+\.$"):
         read_snapshot(path, GIGABYTES)
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_process_of_an_import_refuses_them_within_its_memory(tmp_path: Path) -> None:
+    """And says so in the same sentence as the command line."""
+    mark = tmp_path / "ran"
+    runs = b"cos\nsystem\n(\x8c" + bytes([len(f"touch {mark}")]) + f"touch {mark}".encode() + b"tR."
+    path = tmp_path / "s.pickle"
+    for content in (_KEYS + runs, _KEYS + b"r" + struct.pack("<I", 0x7FFFFFFF) + b".", _KEYS):
+        path.write_bytes(content)
+        job = {"kind": "import", "source": str(path), "database": str(tmp_path / "d.sqlite"), "kernel_rules": ""}
+        outcome = Child({**job, "memory_bytes": 1 << 30}, tmp_path).listen(lambda stage, fraction: None)
+        assert re.fullmatch(r"[^\n]*s\.pickle [^\n]+\.", outcome.error), outcome
+        assert not outcome.crash
+    assert [each.name for each in tmp_path.iterdir()] == ["s.pickle"]
 
 
 def test_blocks_that_wait_for_a_stream_are_in_use(tmp_path: Path) -> None:
