@@ -54,7 +54,7 @@ def findings_of(
         *_activations(profile, history),
         *_wide_activations(profile, history),
         *fragmented,
-        *_churn(profile, history, iterations),
+        *(_churn(profile, history, iterations) if leak.verdict != "leak" else []),
         *(_cached(history) if of_torch and not failed and not fragmented else []),
         *_room(history),
     ]
@@ -389,7 +389,8 @@ def _cached(history: History) -> list[dict[str, Any]]:
 
 
 def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Memory taken from the driver in most iterations, not only in the first."""
+    """Memory taken from the driver in most iterations, not only in the first. Nobody asks where memory leaks: what stays
+    needs room."""
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
         return []
     candidate = profile.iterations[0]

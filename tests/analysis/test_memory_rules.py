@@ -277,6 +277,11 @@ def test_growth_in_one_iteration_alone_is_no_churn() -> None:
     assert "allocator_churn_detector" not in of_memory(profile)
 
 
+def test_what_leaks_needs_memory_from_the_driver() -> None:
+    """Inputs of equal shapes would not end it."""
+    assert set(of_memory(held(leak=GB, reserved_rises=True))) == {"leak_detector", *CACHED}
+
+
 def test_layers_with_wide_activations_are_one_row() -> None:
     """However many there are."""
     profile = held(activation=0.31, data_type="float32")
