@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.columns.heap import release_freed
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
 from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation

@@ -27,8 +27,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import (
 )
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.columns.heap import release_freed
-from tensorboard_plugin_dlprof.columns.store import spill_columns, spilled
+from tensorboard_plugin_dlprof.columns.store import release_freed, spill_columns, spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 

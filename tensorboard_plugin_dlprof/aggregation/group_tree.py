@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups, codes, sort_bytes
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, by_op, codes, sort_bytes
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.metrics import (
     added_times,
@@ -14,7 +14,6 @@ from tensorboard_plugin_dlprof.aggregation.metrics import (
     select_times,
     time_metrics,
 )
-from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, GroupOps, OpNodes, TimeMetrics
 from tensorboard_plugin_dlprof.columns.group import rows_by_value
 from tensorboard_plugin_dlprof.events.tables import Int64s

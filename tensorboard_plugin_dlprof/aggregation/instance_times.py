@@ -8,8 +8,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.aggregation.grouping import by_op
 from tensorboard_plugin_dlprof.aggregation.intervals import are_shared, union_lengths
-from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.columns.group import is_ascending
 from tensorboard_plugin_dlprof.columns.store import release_pages, spilled
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import Groups, sort_bytes
+from tensorboard_plugin_dlprof.aggregation.grouping import Groups, by_op, sort_bytes
 from tensorboard_plugin_dlprof.aggregation.instance_times import InstanceTimes
 from tensorboard_plugin_dlprof.aggregation.metrics import (
     added,
@@ -15,7 +15,6 @@ from tensorboard_plugin_dlprof.aggregation.metrics import (
     select_times,
     time_metrics,
 )
-from tensorboard_plugin_dlprof.aggregation.portions import by_op
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Metrics, OpNodes, OpTypes, TimeMetrics
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.system import gpu_names, matrix_unit
 from tensorboard_plugin_dlprof.reports.dashboard import key_figures, resources
 from tensorboard_plugin_dlprof.reports.html_style import mark_colours
-from tensorboard_plugin_dlprof.reports.words import duration, share
+from tensorboard_plugin_dlprof.reports.markup import duration, share
 
 _CLASS = "dlprof-profile"
 _TWICE = f".{_CLASS}.{_CLASS}"

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain, islice, repeat
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -131,3 +131,19 @@ def storable(text: str) -> str:
     if "\0" in text:
         text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+
+
+def positive_or_none(values: npt.NDArray[np.integer]) -> list[int | None]:
+    """The values, with None for those below 0, which stand for unknown."""
+    return _or_none(values, values >= 0)
+
+
+def finite_or_none(values: npt.NDArray[np.floating[Any]]) -> list[float | None]:
+    """The values, with None for NaN and infinity, which stand for unknown."""
+    return _or_none(values, np.isfinite(values))
+
+
+def _or_none(values: npt.NDArray[Any], is_known: npt.NDArray[np.bool_]) -> list[Any]:
+    known = values.astype(object)
+    known[~is_known] = None
+    return list(known.tolist())

@@ -6,13 +6,16 @@ memory, and reads them again on access. The files have no names, so nothing is l
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
+import sys
 import tempfile
 import weakref
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Final, TypeVar
 
@@ -221,3 +224,20 @@ def _mapped(file: IO[bytes], dtype: npt.DTypeLike, count: int) -> npt.NDArray[An
 
 
 _DEFAULT: Final = ColumnStore()
+
+
+def release_freed() -> None:
+    """Give freed memory back, where the C library can, and the pages of columns in files; it takes milliseconds. Call
+    it after a stage of an import.
+
+    glibc keeps what lies between blocks in use, which after large columns came and went is more than all columns there
+    are.
+    """
+    release_pages()
+    _trim()(0)
+
+
+@cache
+def _trim() -> Callable[[int], int]:
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    return trim or (lambda _padding: 0)

@@ -14,8 +14,14 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, KernelSummaries
 from tensorboard_plugin_dlprof.analysis.tables import Verdict
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_row, insert_rows, storable
-from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
+from tensorboard_plugin_dlprof.columns.rows import (
+    finite_or_none,
+    insert_columns,
+    insert_row,
+    insert_rows,
+    positive_or_none,
+    storable,
+)
 from tensorboard_plugin_dlprof.efficiency.tables import DevicePeaks, Efficiency, KernelEfficiency, OpEfficiency
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile

@@ -12,10 +12,12 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Iterations
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.columns.rows import (
     Columns,
+    finite_or_none,
     insert_columns,
     insert_integers,
     insert_row,
     insert_rows,
+    positive_or_none,
     storable,
 )
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
@@ -26,12 +28,17 @@ from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity
 from tensorboard_plugin_dlprof.database.iteration_blocks import write_iteration_blocks
 from tensorboard_plugin_dlprof.database.memory_rows import write_memory
 from tensorboard_plugin_dlprof.database.rank_rows import write_ranks
-from tensorboard_plugin_dlprof.database.throughput_rows import write_batches
-from tensorboard_plugin_dlprof.database.unknown_values import finite_or_none, positive_or_none
 from tensorboard_plugin_dlprof.database.work_rows import write_iteration_ops, write_op_ranges
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, EXTENSION_VERSION, VERSION
-from tensorboard_plugin_dlprof.profile.tables import GraphLaunches, IdleFrames, KernelCounters, Profile, TimeSpans
+from tensorboard_plugin_dlprof.profile.tables import (
+    Batches,
+    GraphLaunches,
+    IdleFrames,
+    KernelCounters,
+    Profile,
+    TimeSpans,
+)
 
 MEMCPY, MEMSET = 1, 2
 """``ext_memory_ops.kind``."""
@@ -254,3 +261,20 @@ def _summary(aggregation: Aggregation) -> dict[str, int | str | None]:
         "proposal_stop": proposal.iter_stop if proposal else None,
         "proposal_reason": proposal.reason if proposal else None,
     }
+
+
+def write_batches(con: sqlite3.Connection, batches: Batches) -> None:
+    """Store what the program works on."""
+    columns = {
+        "number": range(len(batches.time_ns)),
+        "time_ns": batches.time_ns.tolist(),
+        "samples": positive_or_none(batches.samples),
+        "tokens": positive_or_none(batches.tokens),
+    }
+    insert_columns(con, "throughput_batches", columns)
+    source = {
+        "layer": storable(batches.layer),
+        "samples_per_iteration": batches.samples_per_iteration,
+        "tokens_per_iteration": batches.tokens_per_iteration,
+    }
+    insert_row(con, "throughput_source", source)

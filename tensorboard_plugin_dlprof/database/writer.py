@@ -14,8 +14,8 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
-from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice, write_device_peaks
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
     AggregationWriter,

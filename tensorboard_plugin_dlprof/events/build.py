@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
-from tensorboard_plugin_dlprof.columns.heap import release_freed
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.events import dlprof_markers, work_tables
 from tensorboard_plugin_dlprof.events.cleaning import OF_LAUNCHES, cleaned, without
 from tensorboard_plugin_dlprof.events.draft_texts import Stacks, described_texts

@@ -8,8 +8,10 @@ malformed are counted and skipped.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
+import warnings
 
 import msgspec
 import numpy as np
@@ -19,7 +21,6 @@ from tensorboard_plugin_dlprof.events.drafts import FORWARD, Drafts, OpKey, Owne
 from tensorboard_plugin_dlprof.events.formats import Formats, Shape, output_shapes
 from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, largest_data_type, stored, stored_nameless
 from tensorboard_plugin_dlprof.events.linking import Links
-from tensorboard_plugin_dlprof.events.literals import read_literal
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind, valid_text
 from tensorboard_plugin_dlprof.profile.tables import ModelConfig
@@ -238,3 +239,57 @@ def model_config(capture: Capture) -> ModelConfig:
             if name in known and isinstance(value, bool | int) and abs(value) < 1 << 31:
                 setattr(config, name, int(value))
     return config
+
+
+_JSON = msgspec.json.Decoder()
+
+_TUPLE = re.compile(r"\((?:\s*[^\s,()\[\]{}][^,()\[\]{}]*,[^()\[\]{}]*)?\)")
+"""A tuple without inner brackets, whose commas would not be its own. Parentheses around a single value without a comma
+do not match, as they make no tuple."""
+
+_NAMES_OF_JSON = re.compile(r"true|false|null")
+
+
+def read_literal(text: str) -> object:
+    """The value of a Python literal, with tuples as tuples or lists; ``None`` if the text is not a literal.
+
+    Python's own parser is slow, and a program may write a different literal for each of its ops. Most differ from JSON
+    only in quotes, tuples and ``None``. These are converted to JSON, which is parsed much faster.
+    """
+    as_json = _as_json(text)
+    if as_json:
+        try:
+            return _JSON.decode(as_json)
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            pass
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.literal_eval(text)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        return None
+
+
+def _as_json(text: str) -> str:
+    """JSON of the same value, or invalid JSON if only Python's own parser can read the text.
+
+    Empty for literals with escapes, with both kinds of quotes, or with parentheses that may not be tuples.
+    """
+    quote = '"' if "'" not in text else "'"
+    if "\\" in text or (quote == "'" and '"' in text) or not text.isprintable():
+        return ""
+    # Strings are at odd indices. If the last quote is not closed, the result is invalid JSON too.
+    parts = text.split(quote)
+    outside = '""'.join(parts[::2])
+    if not len(_TUPLE.findall(outside)) == outside.count("(") == outside.count(")") or _NAMES_OF_JSON.search(outside):
+        return ""
+    parts[::2] = map(_structure_as_json, parts[::2])
+    return '"'.join(parts)
+
+
+def _structure_as_json(structure: str) -> str:
+    if "(" in structure or ")" in structure:
+        structure = structure.replace(",)", "]").replace("(", "[").replace(")", "]")
+    if "e" in structure:
+        structure = structure.replace("None", "null").replace("True", "true").replace("False", "false")
+    return structure

@@ -1,7 +1,7 @@
 """Finds op instances in captures without DLProf's markers: PyTorch traces, and NVTX ranges of any program.
 
 Device work belongs to the innermost op instance around its launch; a launch on a thread without ranges, to the range
-that the thread which drives it is in (``other_threads``). Work outside instances:
+that the thread which drives it is in (``with_launches_of_other_threads``). Work outside instances:
 
 * Each launch directly inside a wrapper, mostly a compiled region, is a call of an op named after its kernel, such as
   ``/Torch-Compiled Region/triton_poi_fused_add``, without running numbers. A single op per region would hide which
@@ -13,11 +13,12 @@ that the thread which drives it is in (``other_threads``). Work outside instance
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.ops import eligibility
-from tensorboard_plugin_dlprof.columns.group import are_among, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
@@ -26,9 +27,8 @@ from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
-from tensorboard_plugin_dlprof.events.other_threads import with_launches_of_other_threads
-from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Rows, WorkKind
-from tensorboard_plugin_dlprof.events.trees import Flags
+from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind, Rows, WorkKind
+from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
 
 
 def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozenset[str]) -> tuple[Drafts, Owners]:
@@ -176,3 +176,51 @@ def _are_products(capture: Capture, name: Int32s) -> Flags:
     distinct, inverse = numbered(name)
     types = [names.bare_name(capture.strings[text]) for text in distinct.tolist()]
     return np.array([eligibility(kind) == Eligibility.ELIGIBLE for kind in types], np.bool_)[inverse]
+
+
+def with_launches_of_other_threads(capture: Capture, nesting: Nesting, links: Links, role: Int8s) -> Links:
+    """The links, with a place for each launch of a thread without ranges while the main thread is in one.
+
+    ``loss.backward()`` runs on the main thread, but autograd launches from threads of its own. Where these record no
+    ops, their launches belong to the innermost range of the user's, or module, that is open on the main thread of their
+    process.
+
+    Args:
+        capture: The events.
+        nesting: The nesting of ``capture.ranges``.
+        links: From ``link``.
+        role: The role of the range at each place.
+    """
+    by_user = has_role(role, *USER)
+    if not by_user.any():
+        return links
+    calls = distinct_values(links.work_call[links.work_call >= 0])
+    place = links.call_place[calls]
+    means = ~has_role(role, Role.HIDDEN, Role.FRAME)
+    calls = calls[nearest_of(place, means, nesting.parent, nesting.stop) < 0]
+    thread = capture.calls.thread[calls]
+    main = _main_threads(capture, nesting, by_user)[thread]
+    rows = np.flatnonzero((main >= 0) & (main != thread))
+    around = nesting.innermost(main[rows], capture.calls.start_ns[calls[rows]])
+    own = nearest_of(around, by_user, nesting.parent, nesting.stop)
+    if not (own >= 0).any():
+        return links
+    of_call = links.call_place.copy()
+    of_call[calls[rows[own >= 0]]] = own[own >= 0]
+    return msgspec.structs.replace(links, call_place=of_call)
+
+
+def _main_threads(capture: Capture, nesting: Nesting, by_user: Flags) -> Int32s:
+    """For each thread, the main one of its process: that marks the iterations, else with most time in users' ranges; -1
+    if none has any."""
+    ranges, count = capture.ranges, len(capture.threads)
+    marks = np.flatnonzero(ranges.kind == RangeKind.ITERATION)
+    marked = np.bincount(ranges.thread[marks], ranges.end_ns[marks] - ranges.start_ns[marks], count)
+    places = np.flatnonzero(by_user)
+    spent = np.bincount(ranges.thread[nesting.row[places]], nesting.end_ns[places] - nesting.start_ns[places], count)
+    process = np.array([thread.process_id for thread in capture.threads], np.int64)
+    main = np.full(count, -1, np.int32)
+    order: Int64s = np.lexsort((spent, marked))
+    for thread in order[(spent > 0)[order]].tolist():  # The last one stays.
+        main[process == process[thread]] = thread
+    return main

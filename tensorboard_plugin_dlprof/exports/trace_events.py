@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import info
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
-from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
+from tensorboard_plugin_dlprof.queries.scope import iteration_windows
 from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
     Items,

@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_named, some_pieces_in
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
-from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
+from tensorboard_plugin_dlprof.queries.scope import iteration_windows
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.tracks import Items, TrackRow, all_tracks, items_by_part, items_in, joined
 from tensorboard_plugin_dlprof.timeline.tables import DEVICE, STREAM

@@ -6,7 +6,7 @@ import sqlite3
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.numbers import whole
-from tensorboard_plugin_dlprof.queries.rows_by_id import RowsById
+from tensorboard_plugin_dlprof.queries.rows import RowsById
 from tensorboard_plugin_dlprof.queries.tracks import Int64s, TrackRow, table_keys
 from tensorboard_plugin_dlprof.timeline.tables import STREAM
 

@@ -22,8 +22,8 @@ from tensorboard_plugin_dlprof.errors import BadRequest
 from tensorboard_plugin_dlprof.memory.stored import Facts
 from tensorboard_plugin_dlprof.queries import memory_track
 from tensorboard_plugin_dlprof.queries.activity import Pieces, pieces_in
-from tensorboard_plugin_dlprof.queries.iteration_windows import iteration_windows
 from tensorboard_plugin_dlprof.queries.launches import launches_until
+from tensorboard_plugin_dlprof.queries.scope import iteration_windows
 from tensorboard_plugin_dlprof.queries.tracks import (
     Int64s,
     Items,

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.columns.packing import unpack_from
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version, is_ours, shown_name
 from tensorboard_plugin_dlprof.queries.filters import containing
-from tensorboard_plugin_dlprof.queries.rows_by_id import RowsById
+from tensorboard_plugin_dlprof.queries.rows import RowsById
 from tensorboard_plugin_dlprof.timeline.tables import (
     CALL,
     CLASSES,

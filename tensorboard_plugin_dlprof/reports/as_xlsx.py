@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tensorboard_plugin_dlprof.exports.workbooks import LARGEST_INTEGER, SHEET_ROWS, fitting, options
+from tensorboard_plugin_dlprof.exports.xlsx_file import LARGEST_INTEGER, SHEET_ROWS, fitting, options
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Value, known
 
 _WIDTHS = {Kind.TEXT: 40, Kind.WORD: 12, Kind.INTEGER: 18, Kind.DECIMAL: 18, Kind.YES_NO: 12}

@@ -19,8 +19,7 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import folded, legend, section
-from tensorboard_plugin_dlprof.reports.words import at_least, duration, number, share
+from tensorboard_plugin_dlprof.reports.markup import at_least, duration, folded, legend, number, section, share
 from tensorboard_plugin_dlprof.units import percentage, short_duration, size, three_digits
 
 _RESOURCES = {

@@ -6,8 +6,10 @@ each text is looked up once.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -15,7 +17,6 @@ from tensorboard_plugin_dlprof.queries.unknown_kernels import unknown_names
 from tensorboard_plugin_dlprof.reports.blocks import USUAL, Block, Column, Kind, Unknown, Value, fit
 from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values
 from tensorboard_plugin_dlprof.reports.ops import OP_COLUMNS
-from tensorboard_plugin_dlprof.reports.shapes import printed_shapes
 
 _ITERATION = (
     Column("Iteration", Kind.INTEGER),
@@ -147,3 +148,43 @@ class _Shapes(dict[tuple[object, object], str]):
         text, letters = (str(fit(value, Kind.TEXT)) for value in (self._texts[key[0]][0], key[1]))
         result = self[key] = printed_shapes(text, letters)
         return result
+
+
+_MOST_SHAPES = 4_096
+"""Size of the cache: a profile has many kernels but few distinct shapes."""
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def printed_shapes(stored: str, letters: str) -> str:
+    """The printed shapes of some tensors; empty if there are none.
+
+    Args:
+        stored: JSON list with one list of sizes per tensor, or ``null``.
+        letters: Names of the dimensions, with ``;`` between tensors and ``,`` between dimensions. They are omitted for
+            tensors with another number of dimensions.
+    """
+    try:
+        value = json.loads(stored)
+    except (ValueError, RecursionError):
+        return stored.strip()
+    if not isinstance(value, list):
+        return ""
+    of_tensors = [part.split(",") for part in letters.split(";")] if letters else []
+    printed = []
+    for position, sizes in enumerate(_tensors(value)):
+        names = of_tensors[position] if position < len(of_tensors) else []
+        if len(names) == len(sizes):
+            parts = [f"{name}:{size}" for name, size in zip(names, sizes, strict=True)]
+        else:
+            parts = [str(size) for size in sizes]
+        printed.append(f"<{', '.join(parts)}>")
+    return "; ".join(printed)
+
+
+def _tensors(value: list[object]) -> Iterator[list[object]]:
+    """The sizes of each tensor; lists of tensors are flattened."""
+    for item in value:
+        if isinstance(item, list) and any(isinstance(part, list) for part in item):
+            yield from _tensors(item)
+        else:
+            yield item if isinstance(item, list) else [item]

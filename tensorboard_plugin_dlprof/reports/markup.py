@@ -1,9 +1,11 @@
-"""Pieces of HTML that the sections of a report are made of."""
+"""Pieces of HTML that the sections of a report are made of, and numbers as people read them: None is ``unknown``."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+
+from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 
 def section(heading: str, note: str, content: str) -> str:
@@ -45,3 +47,26 @@ def legend(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         for colour, name, *cells in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+UNKNOWN = "unknown"
+
+
+def duration(time_ns: float | None) -> str:
+    """A duration of about three digits: ``1.25 ms``."""
+    return UNKNOWN if time_ns is None else short_duration(time_ns)
+
+
+def at_least(value: str, unknown: int | None) -> str:
+    """The value with "at least" in front if ``unknown`` more may belong to it, unless the value itself is unknown."""
+    return f"at least {value}" if unknown and not value.startswith(UNKNOWN) else value
+
+
+def share(fraction: float | None) -> str:
+    """A fraction in percent: ``5.8 %``, ``12 %``."""
+    return UNKNOWN if fraction is None else percentage(fraction)
+
+
+def number(value: int | None) -> str:
+    """An integer with thousands separators."""
+    return UNKNOWN if value is None else f"{value:,}"

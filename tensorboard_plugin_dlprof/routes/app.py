@@ -61,7 +61,7 @@ from tensorboard_plugin_dlprof.routes.profiles import (
 )
 from tensorboard_plugin_dlprof.routes.questions import Questions
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, asked_in_body, asked_in_query
-from tensorboard_plugin_dlprof.routes.table import compared, table
+from tensorboard_plugin_dlprof.routes.views import compared, table
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 

@@ -15,8 +15,7 @@ import msgspec
 from werkzeug.wrappers import Response
 
 from tensorboard_plugin_dlprof.errors import ProfileError
-from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks
-from tensorboard_plugin_dlprof.exports.json_text import json_chunks
+from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks, json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts

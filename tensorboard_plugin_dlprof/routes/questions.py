@@ -41,10 +41,9 @@ from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Iden
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
 from tensorboard_plugin_dlprof.routes.parameters import CompareRequest, ExportRequest, TableRequest, WindowRequest
-from tensorboard_plugin_dlprof.routes.places import Places
 from tensorboard_plugin_dlprof.routes.profiles import database_path
 from tensorboard_plugin_dlprof.routes.requests import Forbidden
-from tensorboard_plugin_dlprof.routes.turns import Turns, TurnsByKey
+from tensorboard_plugin_dlprof.routes.turns import Places, Turns, TurnsByKey
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 

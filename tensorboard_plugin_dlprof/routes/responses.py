@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from tensorboard.backend.http_util import Respond
+from werkzeug.wrappers import Request, Response
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, QueueFull, UnsafeFile
 from tensorboard_plugin_dlprof.routes.answers import Answer, Answers, compressed
 from tensorboard_plugin_dlprof.routes.requests import Forbidden, TooLarge
-from tensorboard_plugin_dlprof.routes.revalidation import conditional
 from tensorboard_plugin_dlprof.units import finite
 
 if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+    from werkzeug.datastructures import Headers
     from werkzeug.wrappers import Request, Response
 
 
@@ -164,3 +166,19 @@ def _tagged(response: Response, tag: str) -> Response:
     response.set_etag(hashed(tag), weak=True)
     response.headers["Vary"] = "Accept-Encoding"
     return response
+
+
+class _NotModified(Response):
+    """A 304 that keeps its ``Content-Type``, which Werkzeug removes: TensorBoard warns of responses without one."""
+
+    def get_wsgi_headers(self, environ: WSGIEnvironment) -> Headers:
+        """Werkzeug's headers, with ``Content-Type``."""
+        headers = super().get_wsgi_headers(environ)
+        headers.setdefault("Content-Type", self.headers["Content-Type"])
+        return headers
+
+
+def conditional(request: Request, response: Response) -> Response:
+    """The response, or an empty 304 if the request has its ETag in ``If-None-Match``."""
+    response.make_conditional(request)
+    return _NotModified(status=304, headers=response.headers) if response.status_code == 304 else response

@@ -13,7 +13,7 @@ from werkzeug.security import safe_join
 
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.routes.answers import compressed
-from tensorboard_plugin_dlprof.routes.revalidation import conditional
+from tensorboard_plugin_dlprof.routes.responses import conditional
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Request, Response

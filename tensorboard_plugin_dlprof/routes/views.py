@@ -1,4 +1,4 @@
-"""Data of the views besides tables: the tree of groups, findings, efficiency, bars of iterations, memory."""
+"""Data of the views: pages of tables, the tree of groups, findings, efficiency, bars of iterations, memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,14 @@ from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_bars
-from tensorboard_plugin_dlprof.queries.scope import Scope
+from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
+from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
+from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import Given, throughput
+from tensorboard_plugin_dlprof.routes.comparisons import SCOPE, CachedComparison, table_of_comparison, tables_of
+from tensorboard_plugin_dlprof.routes.databases import Borrowed
+from tensorboard_plugin_dlprof.routes.parameters import TableRequest
+from tensorboard_plugin_dlprof.routes.timeline import with_gaps
 
 NO_DIAGNOSIS: Mapping[str, Any] = MappingProxyType(
     {
@@ -51,3 +57,17 @@ VIEWS: Mapping[str, Callable[[Connection, Scope, Any], Any]] = MappingProxyType(
     }
 )
 """What each route answers about an aggregation."""
+
+
+def table(borrowed: Borrowed, asked: TableRequest) -> TablePage:
+    """The body of ``./table``."""
+    scope = find_scope(borrowed.connection, asked.aggregation, asked.domain)
+    result = table_of(borrowed.connection, asked.table)
+    with with_gaps(borrowed, asked) as rows:
+        return page_of(rows.connection, result, scope, asked, rows.counts)
+
+
+def compared(cached: CachedComparison, asked: TableRequest) -> TablePage:
+    """The body of ``./table`` for a table of a comparison."""
+    with tables_of(cached) as connection:
+        return page_of(connection, table_of_comparison(asked.table), SCOPE, asked, cached.counts)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import time
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,6 @@ from tensorboard_plugin_dlprof.database.naming import event_file_name
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.metadata import EVENT_FILE_NAME, PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.owners import owner
-from tensorboard_plugin_dlprof.run_metadata.records import record
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.event_pb2 import Event
@@ -129,3 +130,37 @@ def _scalar_events(scalars: Sequence[ScalarSeries], wall_time: float) -> Iterato
             if position == 0:
                 point.metadata.CopyFrom(about)
             yield Event(wall_time=wall_time, step=step, summary=Summary(value=[point]))
+
+
+_CASTAGNOLI = 0x82F63B78
+"""CRC-32C's polynomial, its bits reversed."""
+
+_MASK_DELTA = 0xA282EAD8
+
+
+def record(data: bytes) -> bytes:
+    """``data`` as one record: its length (64 bits), a checksum of the length, the data, and a checksum of the data,
+    little-endian (TensorFlow's ``lib/io/record_writer.h``). Loading TensorBoard's own writer would take longer.
+    """
+    length = struct.pack("<Q", len(data))
+    return b"".join((length, _checksum(length), data, _checksum(data)))
+
+
+def _checksum(data: bytes) -> bytes:
+    """Masked CRC-32C: the format masks checksums, because CRCs of data that contains CRCs are weak."""
+    table = _table()
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = (crc >> 8) ^ table[(crc ^ byte) & 0xFF]
+    crc ^= 0xFFFFFFFF
+    return struct.pack("<I", (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & 0xFFFFFFFF)
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[int, ...]:
+    remainders = []
+    for remainder in range(256):
+        for _ in range(8):
+            remainder = (remainder >> 1) ^ (_CASTAGNOLI if remainder & 1 else 0)
+        remainders.append(remainder)
+    return tuple(remainders)

@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
-from tensorboard_plugin_dlprof.events import literals
-from tensorboard_plugin_dlprof.events.literals import read_literal
+from tensorboard_plugin_dlprof.events import dlprof_markers
+from tensorboard_plugin_dlprof.events.dlprof_markers import read_literal
 
 _MARKER = "{'mod': 'Tensor', 'op': 'add', 'args': [{'name': '', 'shape': (64,), 'dtype': None}, {'value': -1.5e3}]}"
 
@@ -89,7 +89,7 @@ def test_markers_of_dlprof_take_the_short_way(monkeypatch: pytest.MonkeyPatch) -
     def refuse(_text: str) -> object:
         raise AssertionError("Python's parser was asked")
 
-    monkeypatch.setattr(literals.ast, "literal_eval", refuse)
+    monkeypatch.setattr(dlprof_markers.ast, "literal_eval", refuse)
     assert read_literal(_MARKER) == {
         "mod": "Tensor",
         "op": "add",

@@ -15,8 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tensorboard_plugin_dlprof.exports.csv_text import CHUNK_LETTERS, csv_chunks
-from tensorboard_plugin_dlprof.exports.json_text import json_chunks
+from tensorboard_plugin_dlprof.exports.csv_text import CHUNK_LETTERS, csv_chunks, json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
 from tensorboard_plugin_dlprof.queries.rows import Row

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.exports.workbooks import LONGEST_TEXT
+from tensorboard_plugin_dlprof.exports.xlsx_file import LONGEST_TEXT
 from tensorboard_plugin_dlprof.reports.as_csv import write_csv
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.as_markdown import write_markdown
 from tensorboard_plugin_dlprof.reports.as_xlsx import write_xlsx
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value
 from tensorboard_plugin_dlprof.reports.html_style import COLOURS
-from tensorboard_plugin_dlprof.reports.shapes import printed_shapes
+from tensorboard_plugin_dlprof.reports.launches import printed_shapes
 from tests.reports.writing import Writer, text_of
 from tests.shared_data import REPOSITORY
 

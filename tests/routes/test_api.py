@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tensorboard_plugin_dlprof.routes import app, places, responses
+from tensorboard_plugin_dlprof.routes import app, responses, turns
 from tensorboard_plugin_dlprof.routes.profiles import profile_list
 from tensorboard_plugin_dlprof.runs import catalog
 from tests.imports.holding import hold_workers
@@ -266,12 +266,12 @@ def test_head_answers_without_a_body(server: Server) -> None:
 
 def test_heavy_requests_do_not_pile_up(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """With all places of a database taken: 503 and when to come back; the list, and others, answer all the while."""
-    monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
-    server.app._questions._places = remaining = places.Places()
+    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.01)
+    server.app._questions._places = remaining = turns.Places()
     path = dashboard(server, DATABASE)
     database = Path(server.services.catalog.find(server.profile(DATABASE)["id"]).database.place())
     with ExitStack() as taken:
-        for _ in range(places.EACH):
+        for _ in range(turns.EACH):
             taken.enter_context(remaining.place([database]))
         busy = server.get(path)
         assert (busy.status_code, busy.headers["Retry-After"], busy.json["error"]["code"]) == (503, "1", "busy")
@@ -282,9 +282,9 @@ def test_heavy_requests_do_not_pile_up(server: Server, monkeypatch: pytest.Monke
 
 def test_databases_that_were_slow_share_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many there are, others find places."""
-    monkeypatch.setattr(places, "WAIT_SECONDS", 0.01)
-    remaining, slow = places.Places(), [Path(str(number)) for number in range(places.AT_ONCE)]
-    monkeypatch.setattr(places, "SLOW_SECONDS", 0.0)
+    monkeypatch.setattr(turns, "WAIT_SECONDS", 0.01)
+    remaining, slow = turns.Places(), [Path(str(number)) for number in range(turns.AT_ONCE)]
+    monkeypatch.setattr(turns, "SLOW_SECONDS", 0.0)
     for path in slow:
         with remaining.place([path]):
             pass

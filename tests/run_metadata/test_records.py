@@ -7,7 +7,7 @@ import io
 import pytest
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from tensorboard_plugin_dlprof.run_metadata.records import record
+from tensorboard_plugin_dlprof.run_metadata.event_file import record
 
 
 @pytest.mark.parametrize("data", [b"", b"123456789", bytes(range(256)) * 40, b"\0" * 1_000])

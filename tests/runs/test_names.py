@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorboard_plugin_dlprof.runs.names import captured_from_name, run_order
+from tensorboard_plugin_dlprof.runs.profile import captured_from_name, run_order
 
 
 def test_runs_are_in_tensorboards_order() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tensorboard_plugin_dlprof.events.kinds import WorkKind
+from tensorboard_plugin_dlprof.events.tables import WorkKind
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 ThreadKey = tuple[int | str, int | str]

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.heap import release_freed
-from tensorboard_plugin_dlprof.columns.store import ColumnStore
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_freed
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
     Capture,
