@@ -199,6 +199,6 @@ def _weight(finding: Finding, marked: bool) -> tuple[float, float]:
         return (time / float(finding.numbers["all"]), time)
     if gain is not None:
         return (gain.low_ns + (gain.high_ns - gain.low_ns) * _SURE[finding.confidence], time)
-    if finding.once and finding.cause != "missing_work":
-        return (0.0 if marked else _LOST_ONCE * time, time)
+    if finding.once:  # Work that is missing once is from before the time that everything else is about.
+        return (0.0 if marked or finding.cause == "missing_work" else _LOST_ONCE * time, time)
     return (time * (_CANNOT_BE_GAINED if finding.cause in _OF_WALL_TIME else _REST), time)

@@ -30,12 +30,19 @@ def wall_gain(signals: Signals, claims: Claims, reasoning: str) -> Gain:
 
 
 def about_kernels(
-    signals: Signals, selected: Bools, saved: Claims | None, reasoning: str, cannot_tell: str = ""
+    signals: Signals,
+    selected: Bools,
+    saved: Claims | None,
+    reasoning: str,
+    cannot_tell: str = "",
+    *,
+    fewer: bool = False,
 ) -> dict[str, Any]:
     """The fields of a finding about kernels: part, time, and gain, or why that cannot be told.
 
     The gain is that of the GPU with most of the time, and never more than this time. Kernels that run during
-    collectives are assumed to gain nothing, because the collectives take their time all the same.
+    collectives are assumed to gain nothing, because the collectives take their time all the same; so are those after
+    which the GPU waits for the host, unless fewer are launched.
 
     Args:
         signals: Remembers of which kernels was spoken.
@@ -43,6 +50,7 @@ def about_kernels(
         saved: The least and the most kernel time (ns) saved, over all GPUs and iterations; None if it is unknown.
         reasoning: How these were found.
         cannot_tell: Why ``saved`` is unknown, and what to record.
+        fewer: Whether fewer kernels are launched then, so that the host is faster, too.
     """
     signals.tell_of(selected)
     time_ns, total = signals.kernel_time(selected), signals.time(selected)
@@ -56,7 +64,15 @@ def about_kernels(
             f" {percentage(signals.overlapping_collectives_fraction)} of the kernels' time is beside collectives, "
             "where shorter kernels are taken to gain nothing."
         )
-    if signals.busy_while_active_fraction < 0.9:
+    lost = 0.0 if fewer else signals.time(selected & signals.absorbed) / total
+    if lost >= 0.02:
+        where = f"After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner"
+        least, all_ns = MIN_GAIN_FRACTION * signals.wall_ns, share * sum(high for _, high in saved.values())
+        if all_ns >= least > all_ns * (1 - lost):
+            return {**fields, "cannot_tell": f"{where}: what they save becomes idle time."}
+        share *= 1 - lost
+        reasoning += f" {where}: there shorter ones are taken to gain nothing."
+    elif signals.busy_while_active_fraction < 0.9:
         window = "the iterations" if signals.marked else "the time from the first to the last"
         reasoning += (
             f" A kernel runs in {percentage(signals.busy_while_active_fraction)} of {window}: as long as the host is "

@@ -12,6 +12,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.grouping import alike, counted
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.absorbed import absorbed
 from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
 from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
 from tensorboard_plugin_dlprof.analysis.tables import Pool
@@ -48,6 +49,9 @@ _SERVER = Expression(r"\b(?:vllm|sglang)(?:::|/\w)")
 """Ops and source files of vLLM and SGLang."""
 
 _HOPPER = 90
+
+_CONVOLUTION = Expression(r"conv(?!ert)", re.IGNORECASE)
+"""Types of ops that convolve, forward or backward."""
 
 _STEP = Expression(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
 
@@ -152,6 +156,11 @@ class Signals:
         return find_late(self.profile, self.diagnosis)
 
     @cached_property
+    def absorbed(self) -> Bools:
+        """Which aggregated kernels would only leave the GPU idle for longer if they were shorter."""
+        return absorbed(self.profile, self.diagnosis, self.kernel)
+
+    @cached_property
     def host_bound(self) -> bool:
         """Whether most of the idle time, and a fifth of all, is the host's."""
         return host_bound(self.diagnosis)
@@ -201,13 +210,40 @@ class Signals:
         return max(reported, default=0) // 10
 
     @cached_property
-    def uses_tf32(self) -> bool:
-        """Whether any kernel of the profile multiplies in TF32, in the iterations or not. Attention in FP32 splits its
-        operands for three multiplications in TF32, whether the switch is on or off."""
+    def of_convolutions(self) -> Bools:
+        """Which kernels of the profile convolve, by their own names or their op's type."""
+        facts, of_op = self.efficiency.facts, self.ops_where(_CONVOLUTION, of="op_type")
+        by_name = np.array([name == "convolution" for name in facts.families] or [False], np.bool_)[facts.family]
+        result: Bools = by_name | of_op[self.profile.kernels.op] if len(by_name) else by_name
+        return result
+
+    @cached_property
+    def searching(self) -> Bools:
+        """Ops in which a library tries the algorithms of a convolution, in most of their calls, by row: it waits for an
+        event to time each, and most of the kernels are none that run afterwards."""
+        ops, tries = len(self.profile.ops), np.zeros(len(self.profile.ops), np.int64)
+        for table in (self.profile.syncs, self.profile.calls):
+            names = distinct_values(table.name).tolist()
+            waits = [name for name in names if "EventSynchronize" in self.profile.strings[name]]
+            tries += np.bincount(table.op[are_among(table.name, waits)], minlength=ops)
+        calls = np.bincount(self.profile.instances.op, minlength=ops)
+        result: Bools = self.ops_where(_CONVOLUTION, of="op_type") & (tries > 0) & (2 * tries >= calls)
+        return result
+
+    @cached_property
+    def switches_of_tf32(self) -> tuple[bool, bool]:
+        """Whether any convolution of the profile, and anything else, multiplies in TF32, in the iterations or not.
+        Attention in FP32 splits its operands for three multiplications in TF32, whether a switch is on or off."""
         facts = self.efficiency.facts
         reported = [name == "tf32" for name in facts.precisions], [name != "attention" for name in facts.families]
         is_tf32, is_switched = (np.array(each, np.bool_) for each in reported)
-        return bool((is_tf32[facts.precision] & is_switched[facts.family]).any())
+        uses = is_tf32[facts.precision] & is_switched[facts.family]
+        return bool((uses & self.of_convolutions).any()), bool((uses & ~self.of_convolutions).any())
+
+    @property
+    def uses_tf32(self) -> bool:
+        """Whether any kernel of the profile multiplies in TF32."""
+        return any(self.switches_of_tf32)
 
     @cached_property
     def is_amd(self) -> bool:

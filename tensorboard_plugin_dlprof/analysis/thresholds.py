@@ -35,6 +35,9 @@ PORTIONS_IN_USE = 8
 FEW_LAUNCHES = 20
 """Launches of a capture without iterations below which there is nothing to launch together: they happen once."""
 
+FREEING_PLACES = 5
+"""Places of an iteration that give memory back to the driver from which no allocator keeps it."""
+
 SMALL_COLLECTIVES = 50
 """Collectives of an iteration from which they are counted as many: buckets of 25 MB are fewer for most models."""
 

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kern
 from tests.analysis.scenes import A100, GOOD, H100, NCCL, STEP_NS, T4, Step, scene, with_memory
 
 SGEMM = "ampere_sgemm_128x64_nn"
+TF32_GEMM = "ampere_sgemm_tf32_s1688gemm_128x128_ldg8_f2f_stages_32x3_tn"
 ADD = "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>>(int)"
 EIGEN = (
     "void Eigen::internal::EigenMetaKernel<Eigen::TensorEvaluator<Eigen::TensorAssignOp<A, B>, Eigen::GpuDevice>>(A)"

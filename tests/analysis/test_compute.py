@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.events.tables import Device
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tests.analysis.cases import ADD, CASES, SGEMM, attention, many, on_two_gpus, well_over
+from tests.analysis.cases import ADD, CASES, SGEMM, TF32_GEMM, attention, many, on_two_gpus, well_over
 from tests.analysis.scenes import A100, GOOD, STEP_NS, T4, Step, said_by, scene, signals, verdict
 from tests.shared_data import shared_data
 
@@ -25,7 +25,6 @@ COMPUTE = (
     "attention_detector", "older_attention_detector",
 )  # fmt: skip
 FMHA = "fmha_cutlassF_f32_aligned_64x64_rf_sm80(PyTorchMemEffAttention::AttentionKernel<float, cutlass::arch::Sm80>)"
-TF32_GEMM = "ampere_sgemm_tf32_s1688gemm_128x128_ldg8_f2f_stages_32x3_tn"
 
 
 def _all_rules(profile: Profile) -> Verdict:

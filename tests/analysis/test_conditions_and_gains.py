@@ -16,6 +16,7 @@ from tests.analysis.cases import (
     LARGE,
     NVJET,
     SGEMM,
+    TF32_GEMM,
     UNALIGNED,
     collective,
     cuda,
@@ -370,3 +371,72 @@ def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
         step.line("gpu0", "memcpy", 0.9 * STEP_NS, 0.905 * STEP_NS, "Unified memory DtoH", copy=12)
 
     assert said_by("copy_detector", scene(back)).recommendation.startswith("The host touches these pages")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_shorter(waits: bool) -> None:
+    """A product in FP32 for half of a step, and the next one is launched when it is over: by a host that was busy, or
+    that waited for it. What fewer kernels save is not lost."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
+        if waits:
+            step.line("main", "call", 0.1 * STEP_NS, 0.51 * STEP_NS, "cudaStreamSynchronize", corr=step.number + 1)
+        step.op("aten::add", ADD, 0.6 * STEP_NS, STEP_NS, at=0.595 * STEP_NS, host_ns=100)
+
+    said = {each.detector: each for each in verdict(scene(body)).findings}
+    assert (said["amp_detector"].gain is not None) == waits
+    assert ("what they save becomes idle time" in said["amp_detector"].cannot_tell) != waits
+    assert said["fusion_detector"].gain is not None
+
+
+@pytest.mark.parametrize(
+    ("op", "beside", "switch"),
+    [
+        ("aten::mm", "aten::cudnn_convolution", "set_float32_matmul_precision"),
+        ("aten::cudnn_convolution", "aten::mm", "cudnn.allow_tf32"),
+        ("aten::cudnn_convolution", "aten::cudnn_convolution", ""),
+        ("aten::mm", "aten::mm", ""),
+    ],
+)
+def test_a_switch_of_tf32_that_is_on_is_not_told(op: str, beside: str, switch: str) -> None:
+    """PyTorch has one for convolutions, on unless told otherwise, and one for the rest. Where kernels use TF32, the
+    library has chosen FP32 for the others, and the switch changes nothing."""
+
+    def body(step: Step) -> None:
+        step.op(op, SGEMM, 0, STEP_NS / 2)
+        step.op(beside, TF32_GEMM, STEP_NS / 2, STEP_NS)
+
+    said = [each for each in verdict(scene(body)).findings if each.detector == "tf32_detector"]
+    assert len(said) == bool(switch)
+    for each in said:
+        advice = each.recommendation_text()
+        assert [way for way in ("set_float32_matmul_precision", "cudnn.allow_tf32") if way in advice] == [switch]
+
+
+def test_elementwise_kernels_after_a_start_are_a_share_of_what_is_left() -> None:
+    """Nine tenths of the capture load a module: of the rest, they take more than half."""
+
+    def body(step: Step) -> None:
+        ns = step.step_ns
+        step.op("aten::mm", GOOD, 0, 0.01 * ns)
+        step.line("main", "call", 0.01 * ns, 0.9 * ns, "cuModuleLoadData")
+        step.op("aten::add", ADD, 0.91 * ns, 0.97 * ns, at=0.905 * ns)
+        step.good(0.97 * ns, ns, at=0.906 * ns)
+
+    assert "fusion_detector" not in findings_of(scene(body))
+    assert "fusion_detector" in findings_of(scene(body, marked=False, steps=1, step_ns=20 * STEP_NS))
+
+
+@pytest.mark.parametrize(("calls", "described"), [(1, False), (9, True)])
+def test_algorithms_that_a_library_tries_once_are_no_products_of_the_program(calls: int, described: bool) -> None:
+    """Of one convolution all kernels are tries; of nine, one tries."""
+
+    def body(step: Step) -> None:
+        for number in range(calls):
+            start = number * STEP_NS / calls
+            at = 100 + 1_000 * number
+            step.op("aten::cudnn_convolution", SGEMM, start, start + STEP_NS / calls, at=at, host_ns=200)
+        step.line("main", "call", 130, 170, "cudaEventSynchronize", corr=9_000 + step.number)
+
+    assert ("amp_detector" in findings_of(scene(body))) == described

@@ -103,13 +103,13 @@ def test_what_one_finding_saves_another_cannot_save_again() -> None:
 
 
 def test_kernels_behind_a_collective_gain_nothing_by_being_shorter() -> None:
-    """A product in FP32 for the half of a step; beside a collective, for all or half of that time, the gain shrinks."""
+    """A product in FP32 for a step; beside a collective, for all or half of that time, the gain shrinks."""
 
     def gain(neighbour: float) -> int:
         def body(step: Step) -> None:
-            step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS / 2)
+            step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS)
             if neighbour:
-                step.op("c10d::allreduce_", NCCL, 0, neighbour * STEP_NS / 2, gpu="gpu0/9")
+                step.op("c10d::allreduce_", NCCL, 0, neighbour * STEP_NS, gpu="gpu0/9")
 
         result = RULE["amp_detector"](signals(scene(body, device=T4)))
         assert isinstance(result, Finding)

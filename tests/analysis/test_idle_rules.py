@@ -129,6 +129,66 @@ def test_a_pool_that_gives_its_memory_back_is_no_start(tmp_path: Path) -> None:
     assert {row["call"] for row in start["evidence"]} == {"cuModuleLoadData", "cudaMallocAsync"}
 
 
+@pytest.mark.parametrize(("places", "action"), [(1, "Let the allocator keep what is freed: no"), (6, "switched off")])
+def test_an_allocator_that_gives_back_in_many_places_is_switched_off(places: int, action: str, tmp_path: Path) -> None:
+    """A cache that is emptied gives everything back in one place."""
+    body = []
+    for number in range(6):
+        begin = GAP[0] + number * 10_000
+        body += [event("cpu_op", f"aten::op{number % places}", begin, 9_000)]
+        body += [event("cuda_runtime", "cudaFree", begin + 10, 8_900)]
+    (described,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "allocation_detector")
+    assert action in described["action"]
+
+
+def test_a_range_that_compiles_does_so_once_for_each_shape(tmp_path: Path) -> None:
+    """No gain of a capture without iterations: it may be over."""
+    body = [event("user_annotation", "executor_utils::Nvrtc::CompileProgram", GAP[0], LONG)]
+    for events, gains in ((steps(body), True), (unmarked(body), False)):
+        (host,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "host_detector")
+        assert " compiles, which happens once for each program and shape" in host["action"]
+        assert (host["gain"] is not None) == gains
+        assert (host["per"] == "once") != gains
+
+
+def test_launches_of_copies_from_the_host_are_nothing_for_a_graph(tmp_path: Path) -> None:
+    """The GPU waits in each step for the next batch to be asked for."""
+    kernel, copy = launch(1, 0, 10, 100), launch(2, 600, 610, 200, api="cudaMemcpyAsync")
+    copy[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pinned -> Device)")
+    last = launch(3, 790, 815, 100)
+    events = []
+    for number in range(4):
+        mark = event("user_annotation", f"ProfilerStep#{number}", 0, 1_000)
+        for each in (mark, *kernel, *copy, *last):
+            args = dict(each["args"])
+            if "correlation" in args:
+                args["correlation"] += 10 * number
+            events.append({**each, "ts": each["ts"] + 1_000 * number, "args": args})
+    (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert described["action"].startswith("Ask for the copies sooner")
+
+
+def test_copies_that_computing_cannot_hide_have_no_gain_by_hiding(tmp_path: Path) -> None:
+    """They take 80 of 100 ms, for 2 that compute: how many of them are needed counts."""
+    for length, tells in ((LONG, False), (20_000, True)):
+        body = launch(7, GAP[0] - 50, GAP[0], length, api="cudaMemcpyAsync")
+        body[1].update(cat="gpu_memcpy", name="Memcpy HtoD (Pinned -> Device)")
+        body += launch(8, GAP[0] - 40, GAP[0] + length + 5, LONG - length) if length < LONG else []
+        events = [{**each, "dur": 1_000} if each["dur"] == STEP_US // 10 else each for each in steps(body)]
+        rules = {each["rule"]: each for each in said(events, tmp_path)["findings"]}
+        assert (rules["copy_detector"]["gain"]["cannot_tell"] is None) == tells
+
+
+def test_work_before_the_recording_is_told_after_what_can_be_gained(tmp_path: Path) -> None:
+    """The first launch waits for 50 ms, which are no part of the capture."""
+    events = launch(1, 0, 50_000, 100)
+    for number in range(30):
+        events += launch(number + 2, 50_100 + 200 * number, 50_106 + 200 * number, 60)
+    rules = [each["rule"] for each in said(events, tmp_path)["findings"]]
+    assert rules[0] == "launch_detector"
+    assert "unrecorded_gpu_work" in rules
+
+
 def test_waits_for_events_inside_of_a_convolution_are_the_search_for_its_algorithm(tmp_path: Path) -> None:
     """No .item() is to be taken out there; elsewhere it is."""
     wait = event("cuda_runtime", "cudaEventSynchronize", GAP[0] + 10, LONG - 20)
@@ -315,6 +375,16 @@ def test_warm_up_is_information_and_no_average(tmp_path: Path) -> None:
         next(each for each in said_sentences["findings"] if each["rule"] == "iteration_range_detector")["severity"]
         == "info"
     )
+
+
+def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:
+    """A warm-up in which the host did something that was not recorded before a launch."""
+    (start,) = (
+        each
+        for each in said(steps([], lengths=(3 * STEP_US,) + (STEP_US,) * 4), tmp_path)["findings"]
+        if each["rule"] == "cold_start"
+    )
+    assert "Most of it: what was not recorded before cudaLaunchKernel (" in start["title"]
 
 
 @pytest.mark.parametrize(("blocked_us", "is_first"), [(0, False), (180_000, True)])

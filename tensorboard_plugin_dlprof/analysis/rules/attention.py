@@ -80,7 +80,7 @@ def written(signals: Signals) -> Finding | Lacks | None:
             jax="https://docs.jax.dev/en/latest/_autosummary/jax.nn.dot_product_attention.html",
             cuda=CUDNN_LINK,
         ),
-        **about_kernels(signals, selected, saved, reasoning),
+        **about_kernels(signals, selected, saved, reasoning, fewer=True),
     )  # fmt: skip
 
 

@@ -52,6 +52,7 @@ def layout(signals: Signals) -> Finding | Lacks | None:
         **about_kernels(
             signals, selected, {Pool.LAYOUT: (0.5 * time, time)},
             "The kernels themselves; some may stay at the edges of the network.",
+            fewer=True,
         ),
     )  # fmt: skip
 

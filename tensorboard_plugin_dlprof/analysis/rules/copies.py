@@ -235,8 +235,8 @@ def _gain(signals: Signals, transfers: Transfers, reported: Int64s, moved: Int64
                 return Gain(high // 2, high, how, (Claim(Pool.COPIES, high // 2, high),)), ""
         return None, "the rate of pinned copies on this machine was not recorded"
     high = min(exposed, compute_ns(signals, transfers.device))
-    if high < least:
-        return None, "there are too few kernels to hide copies behind"
+    if high < max(least, thresholds.HIDDEN_FRACTION * exposed):
+        return None, "there is too little computing to hide copies behind"
     low = max(round(0.4 * high), 1)
     how = "Copies that run beside kernels cost no time; some cannot, where the next kernel needs them."
     return Gain(low, high, how, (Claim(Pool.COPIES, low, high),)), ""

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
 from tensorboard_plugin_dlprof.analysis.origin import COMPILED, Framework
+from tensorboard_plugin_dlprof.analysis.rules.start import fraction_after_start
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -221,7 +222,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
     selected = fusible(signals)
     time = signals.time(selected)
     share = signals.kernel_share(time)
-    if share < thresholds.FUSION_FRACTION:
+    if share < thresholds.FUSION_FRACTION * fraction_after_start(signals):
         return None
     evidence = work_evidence(signals, selected)
     return Finding(
@@ -242,6 +243,7 @@ def _unfused(signals: Signals, detector: str, problem: str, recommendation: str,
         **about_kernels(
             signals, selected, {Pool.OTHER_KERNELS: (FUSED[0] * time, FUSED[1] * time)},
             "Two neighbours in one kernel move half of what they moved; compilers fuse a third to nearly all of them.",
+            fewer=True,
         ),
     )  # fmt: skip
 

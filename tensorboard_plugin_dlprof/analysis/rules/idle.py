@@ -5,6 +5,7 @@ All of them read the exclusive parts of the typical iterations (``Signals.diagno
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -12,7 +13,13 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
-from tensorboard_plugin_dlprof.analysis.rules.naming import is_compiling, place_of, places_of, runtime_advice
+from tensorboard_plugin_dlprof.analysis.rules.naming import (
+    compiles_kernels,
+    is_compiling,
+    place_of,
+    places_of,
+    runtime_advice,
+)
 from tensorboard_plugin_dlprof.analysis.rules.start import first_calls, gives_back, goes_on, is_cold_start
 from tensorboard_plugin_dlprof.analysis.rules.waiting import finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
@@ -25,7 +32,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
 )
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import DeviceDiagnosis, Row, without_layers
-from tensorboard_plugin_dlprof.diagnosis.calls import is_of_pool
+from tensorboard_plugin_dlprof.diagnosis.calls import frees, is_of_pool
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -33,8 +40,12 @@ from tensorboard_plugin_dlprof.expressions import Expression
 _OUT: Final = "out of the loop, or do them every hundred steps; keep metrics on the GPU."
 
 _WAITS_OF_TORCH: Final = (
-    "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices and torch.cuda.synchronize() " + _OUT
+    "Take .item(), .cpu(), .numpy(), print(tensor), nonzero(), masks as indices, torch.cuda.synchronize() and the "
+    "synchronize() of events " + _OUT
 )
+
+_TO_GPU: Final = 1
+"""CUPTI's number of copies from the host to the GPU."""
 
 _JAX_MEMORY: Final = "https://docs.jax.dev/en/latest/gpu_memory_allocation.html"
 
@@ -115,6 +126,7 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
     if cold is not None and not gives_back(waits.rows):
         return None
     of_pool = 2 * sum(row.time_ns for row in waits.rows if is_of_pool(row.cause.call)) > waits.time_ns
+    off = _keeps_nothing(waits.rows)
     return finding_about(
         signals,
         "allocation_detector",
@@ -127,8 +139,14 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
         "cudaMemPoolSetAttribute with cudaMemPoolAttrReleaseThreshold says how much stays."
         if of_pool
         else signals.advice(
-            "Let the allocator keep what is freed: no torch.cuda.empty_cache() in the loop, shapes that stay the same, "
-            "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, and no PYTORCH_NO_CUDA_MEMORY_CACHING.",
+            "Let the allocator keep what is freed: so many places free memory that it seems to be switched off. Unset "
+            "PYTORCH_NO_CUDA_MEMORY_CACHING, and see whether the program sets another allocator "
+            "(torch.cuda.memory.change_current_allocator)."
+            if off
+            else "Let the allocator keep what is freed: no torch.cuda.empty_cache() in the loop, shapes that stay the "
+            "same, "
+            + ("" if signals.is_amd else "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, ")
+            + "and no PYTORCH_NO_CUDA_MEMORY_CACHING.",
             tensorflow="Let TensorFlow take the memory at once: without set_memory_growth.",
             jax="Let JAX take the memory at once: without XLA_PYTHON_CLIENT_PREALLOCATE=false and "
             "XLA_PYTHON_CLIENT_ALLOCATOR=platform, and with donate_argnums for what a step replaces.",
@@ -147,6 +165,16 @@ def allocation(signals: Signals) -> Finding | Lacks | None:
             cuda="",
         ),
     )
+
+
+def _keeps_nothing(rows: Sequence[Row]) -> bool:
+    """Whether memory is given back to the driver in many places, none of which does most of it: a cache that is emptied
+    gives it back in one."""
+    freed: dict[str, int] = {}
+    for row in rows:
+        if frees(row.cause.call):
+            freed[row.cause.path] = freed.get(row.cause.path, 0) + row.count
+    return len(freed) >= thresholds.FREEING_PLACES and 2 * max(freed.values()) <= sum(freed.values())
 
 
 def synchronisation(signals: Signals) -> Finding | Lacks | None:
@@ -231,6 +259,15 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         "Work of one stream runs in its order anyway."
         + signals.advice(f" {_WAITS_OF_TORCH}", tensorflow="", tensorrt="", cuda="")
         if runs_dry
+        else "Ask for the copies sooner, as for the next batch while the GPU works on this one: "
+        + signals.advice(
+            "on a stream of their own, from pinned memory, with non_blocking=True.",
+            tensorflow="tf.data with prefetch_to_device.",
+            tensorrt="cudaMemcpyAsync from pinned memory on a stream of their own.",
+            jax="jax.device_put of the next batch before the step that works on this one.",
+            cuda="cudaMemcpyAsync from pinned memory on a stream of their own.",
+        )
+        if _waits_for_batches(signals, waits.rows, waits.time_ns)
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.optimizer.any() else "")
@@ -260,6 +297,13 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             cuda="",
         ),
     )
+
+
+def _waits_for_batches(signals: Signals, rows: Sequence[Row], time_ns: int) -> bool:
+    """Whether most of some idle time ends as a copy from the host begins: a graph has no use for those."""
+    kinds = signals.profile.memcpys.copy_kind
+    moves = sum(row.time_ns for row in rows if "Memcpy" in row.cause.call or "memcpy" in row.cause.call)
+    return 2 * moves > time_ns and 2 * int(np.count_nonzero(kinds == _TO_GPU)) > int(np.count_nonzero(kinds >= 0))
 
 
 def _after_waiting(signals: Signals, device: DeviceDiagnosis) -> tuple[int, str]:
@@ -296,13 +340,15 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
     in_ops = sum(row.time_ns for row in waits.rows if row.cause.part == Part.HOST_OP)
     top = waits.rows[0].cause
     of_runtime, first = runtime_advice(top), first_calls(signals)
+    compiles = compiles_kernels(top)
     starts = is_cold_start(signals) and any(
         row.cause.path == top.path for own in signals.idle_rows for row in own if first(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
     code = "outside of ops" if of_runtime else "in the program's own code"
     split = f" ({{code_ns}} {code}, {{ops_ns}} in ops)" if 0 < in_ops < waits.time_ns else ""
-    return finding_about(
+    once = compiles and not signals.marked
+    finding = finding_about(
         signals,
         "host_detector",
         "host",
@@ -312,15 +358,21 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         "{where} most, {most_ns}.",
         of_runtime if of_runtime and not starts else _how_to_free(signals, top, starts),
         confidence=Confidence.MEDIUM if signals.marked else Confidence.LOW,
-        gain=None if starts else (0.5, 1.0),
+        gain=None if starts or once else (0.5, 1.0),
         pool=Pool.HOST,
         how="Half to all of it; times alone do not tell how much of the host's work can be avoided or moved.",
         numbers={"code_ns": waits.time_ns - in_ops, "ops_ns": in_ops} if split else None,
     )
+    return finding and msgspec.structs.replace(finding, once=once)
 
 
 def _how_to_free(signals: Signals, top: Cause, starts: bool) -> str:
     """What to do about the largest cause of host time: a function can be moved, an op cannot."""
+    if compiles_kernels(top):
+        return (
+            "{where} compiles, which happens once for each program and shape: let it happen before the recording. If "
+            "it goes on, shapes change: pad them to a few, or mark them as dynamic."
+        )
     if starts:
         return (
             "It lies beside the first calls of the start-up, and most of it happens once, such as loading a library or "

@@ -33,6 +33,13 @@ def place_of(row: Row) -> str:
     return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
 
 
+def subject_of(row: Row) -> str:
+    """What takes the time of a row, where a sentence says only that: of time in which nothing is recorded, the next
+    call is not the cause."""
+    place = place_of(row)
+    return f"what was not recorded before {place}" if row.cause.part == Part.UNRECORDED else place
+
+
 def cut_name(name: str) -> str:
     """The name of a kernel as a sentence holds it: some have a thousand letters."""
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
@@ -102,6 +109,16 @@ def is_compiling(cause: Cause) -> bool:
     """Whether the host compiles with XLA: JAX's function for it, or what the compiler calls its own parts."""
     return bool(_COMPILING.search(cause.path))
 
+
+def compiles_kernels(cause: Cause) -> bool:
+    """Whether the host makes kernels in a range or function: by NVRTC, or by PyTorch's or Triton's compiler."""
+    return cause.part == Part.HOST_CODE and bool(_COMPILING_KERNELS.search(cause.path))
+
+
+_COMPILING_KERNELS = re.compile(
+    r"\b(?:nvrtc|compile_?fx|compile_?program|compile_?fusion|codecache|convert_frame|make_cubin|make_ptx)",
+    re.IGNORECASE,
+)
 
 _MOST_LETTERS = 1_000
 """Of a path that is looked at."""

@@ -92,6 +92,11 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
     if signals.is_amd or signals.capability_major < _AMPERE:
         return None
     selected = _products(signals, "fp32") & (signals.profile.kernels.matrix_unit[signals.kernel] == MatrixUnit.NO)
+    convolutions = signals.of_convolutions[signals.kernel]
+    if signals.framework is Framework.PYTORCH:  # It has a switch for each; what one cannot do, its library has chosen.
+        on_for_convolutions, on_for_others = signals.switches_of_tf32
+        selected &= ~convolutions if on_for_convolutions else True
+        selected &= convolutions if on_for_others else True
     time = signals.time(selected)
     share = signals.kernel_share(time)
     if share < thresholds.PRODUCT_FRACTION:
@@ -107,12 +112,16 @@ def tf32(signals: Signals) -> Finding | Lacks | None:
         "{kernels:kernel|kernels}{most}) on a GPU that could use TF32"
         + (", as other kernels of this program do." if elsewhere else "; no kernel uses it."),
         signals.advice(
-            'Allow TF32: torch.set_float32_matmul_precision("high")'
-            + (
-                " (torch.backends.cudnn.allow_tf32 is a switch of its own, for convolutions)."
-                if elsewhere
-                else " and torch.backends.cudnn.allow_tf32 = True."
-            ),
+            "Allow TF32: "
+            + " and ".join(
+                switch
+                for switch, which in (
+                    ('torch.set_float32_matmul_precision("high")', ~convolutions),
+                    ("torch.backends.cudnn.allow_tf32 = True", convolutions),
+                )
+                if (selected & which).any()
+            )
+            + ".",
             tensorflow="Allow TF32: tf.config.experimental.enable_tensor_float_32_execution(True).",
             jax='Allow TF32: jax.config.update("jax_default_matmul_precision", "tensorfloat32"), or '
             'with jax.default_matmul_precision("tensorfloat32") around a part; no precision="highest" in it.',
@@ -236,7 +245,7 @@ def _products(signals: Signals, *precisions: str) -> Bools:
     fits[ops.op] = [precision in precisions for precision in ops.precision]
     small[ops.op] = [cause is Cause.TOO_SMALL for cause in ops.cause]
     unknown = np.array([not precision for precision in facts.precisions], np.bool_)[facts.precision[signals.kernel]]
-    return selected & ~signals.of_ops(small) & (~unknown | signals.of_ops(fits))
+    return selected & ~signals.of_ops(small | signals.searching) & (~unknown | signals.of_ops(fits))
 
 
 def _types(signals: Signals, selected: Bools) -> str:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
-from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, is_compiling, place_of, places_of
+from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name, evidence_of, is_compiling, places_of, subject_of
 from tensorboard_plugin_dlprof.analysis.rules.waiting import Test, finding_about, waiting
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
@@ -66,6 +66,12 @@ def is_cold_start(signals: Signals, least: float = thresholds.COLD_FRACTION) -> 
         return False
     waits = waiting(signals, first_calls(signals))
     return waits is not None and signals.share_of_iteration(waits.time_ns) >= least
+
+
+def fraction_after_start(signals: Signals) -> float:
+    """Share of the time that is left without the first calls of the only window; 1 if they do not count as a start."""
+    waits = waiting(signals, first_calls(signals)) if is_cold_start(signals) else None
+    return 1 - signals.share_of_iteration(waits.time_ns) if waits is not None else 1.0
 
 
 def cold_start(signals: Signals) -> Finding | None:
@@ -180,7 +186,7 @@ def _warm_up(signals: Signals) -> Finding | None:
             else f"The first {first} iterations together",
             "excess_ns": excess,
             "mean_ns": diagnosis.mean_wall_ns,
-            "where": place_of(rows[0]),
+            "where": subject_of(rows[0]),
             "more_ns": more * first,
         },
         evidence_of(signals, rows, device),
@@ -312,7 +318,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
     row = rows[0]
     if is_compiling(row.cause):
         return None  # That is a finding of its own.
-    where, evidence = place_of(row), evidence_of(signals, rows, device)
+    where, evidence = subject_of(row), evidence_of(signals, rows, device)
     if row.cause.part < Part.QUEUED:
         work = _work_grown(signals, Part(row.cause.part), device, slow, fast)
         if work is None:
