@@ -89,6 +89,10 @@ def headline(profile: Profile) -> str:
         # Requests are rounded up; by how much, a snapshot tells of its end only.
         lost = " or lost to rounding" if history.measure == "requested" else ""
         reserved = f" Reserved {size(int(history.reserved_bytes.max()))}: {cached} of it cached{lost}, not in use."
+    failed = next(
+        ((each.device, each.out_of_memory[0][1]) for each in profile.memory_histories if each.out_of_memory), None
+    )
+    reserved += f" An allocation of {size(failed[1])} failed on GPU {failed[0]}." if failed else ""
     if len(history.in_use_bytes) == 1:
         # Without events nothing tells the peak.
         at_end = f"{size(peak.in_use_bytes)} requested on GPU {history.device} when the snapshot was taken"

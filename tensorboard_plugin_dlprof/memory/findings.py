@@ -389,7 +389,7 @@ def _cached(history: History) -> list[dict[str, Any]]:
 
 
 def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Memory taken from the driver in most iterations, not only in the first. Nobody asks where memory leaks: what stays
+    """Memory taken from the driver in most iterations, not only in the first. Not asked where memory leaks: what stays
     needs room."""
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
         return []

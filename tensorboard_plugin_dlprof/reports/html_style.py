@@ -24,12 +24,13 @@ _MORE_COLOURS = {
     "optimizer-temporary": ("#aca5cc", "#7b4f91"),
     "backward-temporary": ("#f0b382", "#9d7944"),
     "forward-temporary": ("#92cfa1", "#719c71"),
+    "unknown-memory": ("#c4c4c4", "#6a6969"),
     "scale": ("#f1f3f4", "#444444"),
     "gain-low": ("#f57c00", "#ef6c00"),
     "gain-high": ("#fabd80", "#935234"),
 }
 """Parts of a step in which the CPU kept the GPU waiting, as ``frame.css`` has them; what memory holds for a
-short time, as ``memory_categories.ts`` makes paler; and gains."""
+short time or from unknown ops, as ``memory_categories.ts`` makes paler; and gains."""
 
 _LIGHT = "--text: #202124; --faint: #5f6368; --line: #dadce0; --ground: #f1f3f4; --panel: #ffffff;"
 _DARK = "--text: #f1f3f4; --faint: #bdc1c6; --line: #5f6368; --ground: #202124; --panel: #383838;"

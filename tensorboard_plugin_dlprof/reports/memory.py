@@ -16,7 +16,7 @@ _COLOURS = {
     **{"optimizer state": "data_loader", "optimizer temporary": "optimizer-temporary"},
     **{"gradient": "cpu", "backward temporary": "backward-temporary", "autograd detail": "backward-temporary"},
     **{"activation": "other_kernel", "activation or output": "tensor_core"},
-    **{"forward temporary": "forward-temporary", "temporary": "forward-temporary"},
+    **{"forward temporary": "forward-temporary", "temporary": "forward-temporary", "unknown": "unknown-memory"},
 }
 """Category -> class of its colour, as ``memory_categories.ts`` has them; all others are grey."""
 

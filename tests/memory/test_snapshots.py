@@ -367,7 +367,7 @@ def test_the_end_of_a_damaged_compressed_snapshot_is_no_size(tmp_path: Path, end
     content = pickle.dumps({"segments": [], "device_traces": [[_ALLOC | {"number": number} for number in range(999)]]})
     path = tmp_path / "s.pickle.gz"
     path.write_bytes(gzip.compress(content)[:-9] + end)
-    with pytest.raises(BrokenSource, match="cut short|damaged"):
+    with pytest.raises(BrokenSource, match=r"cut short|damaged"):
         read_snapshot(path, 256 << 20)
 
 

@@ -160,7 +160,9 @@ def test_a_failed_allocation_of_a_trace_is_found(tmp_path: Path) -> None:
     ]
     gpu = {"id": 0, "name": "NVIDIA A100", "totalGlobalMem": 16 * GB}
     path.write_bytes(trace(op(), kernel(), *events, deviceProperties=[gpu]))
-    device = memory_of_source(path, None, lambda what, fraction: None)["devices"]["0"]
+    memory = memory_of_source(path, None, lambda what, fraction: None)
+    assert memory["headline"].endswith(" An allocation of 13.0 GiB failed on GPU 0.")
+    device = memory["devices"]["0"]
     assert (device["events"], device["peak_bytes"], device["peak_reserved_bytes"]) == (2, 3 * GB, 9 * GB)
     (failed,) = device["out_of_memory"]
     assert (failed["event"], failed["asked_bytes"], failed["free_bytes"]) == (1, 13 * GB, None)

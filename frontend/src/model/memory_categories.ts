@@ -1,4 +1,5 @@
-/** The colour of what memory holds: the same for a category everywhere. What nobody knows is grey. */
+/** The colour of what memory holds: the same for a category everywhere. What nobody knows is grey, paler where it was
+ * allocated in the recording. */
 
 const paler = (colour: string): string => `color-mix(in srgb, ${colour} 55%, var(--panel))`;
 
@@ -15,6 +16,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   temporary: paler("var(--c-other-kernel)"),
   input: "var(--c-host-code)",
   "taken from the driver": "var(--c-memory)",
+  unknown: paler("var(--c-outside)"),
 };
 
 /** The colour of a part of a training step: that of what it leaves in memory. */

@@ -15,12 +15,14 @@ import { labelStep } from "../../model/chart";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 
-const HEIGHT = 220;
+const HEIGHT = 234;
 const LEFT = 74;
 const BOTTOM = 22;
 const TOP = 8;
 /** The strip of phases above the curve. */
 const STRIP = 18;
+/** A row above the curve for the names of marks, so that no line crosses them. */
+const NAMES = 14;
 const LETTER = 7;
 const MOST_TIMES = 2;
 const MOST_MARKS = 20;
@@ -65,7 +67,9 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
-  const plotTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
+  const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
+  const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
+  const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
   const inner = width - LEFT;
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
@@ -143,7 +147,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
             <text
               class="axis"
               x={peakIsLeft ? width - 4 : LEFT + 4}
-              y={y(shownCapacity) + 12}
+              y={y(shownCapacity) - 4}
               text-anchor={peakIsLeft ? "end" : "start"}
             >
               the GPU's {formatBytes(shownCapacity)}
@@ -161,21 +165,22 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
               )}
             </g>
           ))}
-        {marksOf(device, unit === "ns")
-          .filter(({ at }) => at >= from && at <= to)
-          .map(({ at, name }) => (
-            <g key={`${name} ${at}`}>
-              <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+        {marks.map(({ at, name, row }, number) => (
+          <g key={`${name} ${at} ${number}`}>
+            <line class="memory-mark" x1={x(at)} x2={x(at)} y1={plotTop - NAMES * (row + 1)} y2={HEIGHT - BOTTOM} />
+            {/* Failures in a row have one name. */}
+            {(marks[number - 1]?.row !== row || x(at) - x(marks[number - 1]?.at ?? from) > ENDS) && (
               <text
                 class="axis"
                 x={x(at) + (x(at) > width - ENDS ? -4 : 4)}
-                y={plotTop + (name === "peak" ? 10 : 24)}
+                y={plotTop - NAMES * row - 4}
                 text-anchor={x(at) > width - ENDS ? "end" : "start"}
               >
                 {name}
               </text>
-            </g>
-          ))}
+            )}
+          </g>
+        ))}
         {(
           [
             ["memory-segment-mark", curve.segments_taken],
@@ -254,15 +259,15 @@ function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width
   );
 }
 
-/** The peak, and allocations that failed, on the axis of the curve. */
-function marksOf(device: MemoryDevice, timed: boolean): { at: number; name: string }[] {
+/** The peak, and allocations that failed, on the axis of the curve; the rows of their names count from the curve up. */
+function marksOf(device: MemoryDevice, timed: boolean): { at: number; name: string; row: number }[] {
   const of = (time: number | null, event: number | null): number | null => (timed ? time : event);
   return [
-    { at: of(device.peak_ns, device.peak_event), name: "peak" },
+    { at: of(device.peak_ns, device.peak_event), name: "peak", row: 0 },
     ...device.out_of_memory
       .slice(0, MOST_MARKS)
-      .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory" })),
-  ].flatMap(({ at, name }) => (at === null ? [] : [{ at, name }]));
+      .map(({ time_ns: time, event }) => ({ at: of(time, event), name: "out of memory", row: 1 })),
+  ].flatMap(({ at, ...mark }) => (at === null ? [] : [{ at, ...mark }]));
 }
 
 /** Where iterations begin in the window, as many as have room for their names. */
