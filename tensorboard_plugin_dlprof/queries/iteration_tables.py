@@ -206,9 +206,7 @@ _COLUMNS = (
                       "long_name.string", nullable=True, hidden=True)),
     _of_launch(Column("device_id", "Device ID", "integer", "Number of the GPU.", "launch.device_id", tier=1)),
     Column("timestamp_ns", "Kernel Timestamp", "duration_ns",
-           "Start of the call that launched the kernel, on the host.", "kernel.api_start_ns", order="node.position",
-           ranked="SELECT kernel.api_start_ns FROM iteration_kernels AS node JOIN kernels AS kernel "
-           f"ON kernel.id = node.kernel_id WHERE {_SCOPE} AND node.position = :place"),
+           "Start of the call that launched the kernel, on the host.", "kernel.api_start_ns", order="node.position"),
     Column("gpu_start_ns", "GPU Start", "duration_ns", "When the kernel started on the GPU.", "node.gpu_start_ns",
            hidden=True),
     Column("gpu_time_ns", "GPU Time", "duration_ns", "How long the kernel ran on the GPU.", "node.gpu_time_ns"),

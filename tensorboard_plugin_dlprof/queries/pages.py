@@ -14,13 +14,10 @@ from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.rows import IDS_AT_ONCE, Row, read_rows, shown_rows
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Page, Table
-from tensorboard_plugin_dlprof.queries.table_query import CountKey, Rank, TableQuery
+from tensorboard_plugin_dlprof.queries.table_query import CountKey, TableQuery
 
 FEW_ROWS = 20_000
 """Up to this many rows that pass are found first and then sorted; for more, the index of the sorted column is read."""
-
-_MOST_ROWS = 1 << 40
-"""More than any table has."""
 
 
 def page(
@@ -93,8 +90,6 @@ class _Pager:
         self._connection, self._table, self._scope, self._counts = connection, table, scope, counts
         self._fill: Callable[[Row], None] | None = None
         self.query = TableQuery(table, scope, request)
-        for rank in self.query.ranks:
-            self.query.values[rank.parameter] = self._rows_below(rank)
 
     def count(self, filtered: bool) -> int:
         """The number of rows of the scope, or only of those that pass."""
@@ -132,15 +127,3 @@ class _Pager:
         if self._table.filler is not None:
             self._fill = self._fill or self._table.filler(self._connection, self._scope)
             self._fill(row)
-
-    def _rows_below(self, rank: Rank) -> int:
-        """The number of rows below a limit, by bisection."""
-        low, high = 0, _MOST_ROWS
-        while low < high:
-            middle = (low + high) // 2
-            row = self._connection.execute(rank.value_at, {**self.query.scope_values, "place": middle}).fetchone()
-            if row is not None and (row[0] < rank.limit or (row[0] == rank.limit and rank.with_equal)):
-                low = middle + 1
-            else:
-                high = middle
-        return low

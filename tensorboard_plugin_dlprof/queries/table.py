@@ -51,9 +51,6 @@ class Column(msgspec.Struct, frozen=True):
     """Expression on the table's base that sorts rows in the same order, which an index has."""
     lookup: Lookup | None = None
     """Where to read each distinct value once, instead of once for every row."""
-    ranked: str = ""
-    """SELECT of the value of the row ``:place`` of the scope, if ``order`` numbers the rows of the scope from 0 in
-    ascending order of the column. Filters then search for the first and last row that pass."""
 
 
 class Table(msgspec.Struct, frozen=True):

@@ -24,17 +24,6 @@ _INFINITE = "9e999"
 """Infinity as an SQL literal."""
 
 
-class Rank(msgspec.Struct, frozen=True):
-    """A number of rows, which a parameter of the statements stands for: those below a limit."""
-
-    parameter: str
-    value_at: str
-    """SELECT of the value of the row ``:place``, in ascending order."""
-    limit: float
-    with_equal: bool
-    """Whether rows equal to the limit count as below it."""
-
-
 class _Alternative(msgspec.Struct, frozen=True):
     """One part of a condition; the parts are joined by OR."""
 
@@ -74,8 +63,6 @@ class TableQuery:
             raise BadRequest(f"The table cannot be sorted by the column {self.sorted_by.key}.")
         self.is_descending = self.sort.startswith("-")
         self._conditions: list[list[_Alternative]] = []
-        self.ranks: list[Rank] = []
-        """Parameters whose values are found before the statements are executed."""
         self._filtered: list[str] = []
         """The expressions in the conditions."""
         self._add_search(request.search.strip())
@@ -157,8 +144,7 @@ class TableQuery:
             raise BadRequest(f"The column {column.key} cannot be filtered.")
         if not text.strip():
             return
-        wanted = condition(column.key, column.type, text)
-        sql = self._between_ranks(column, wanted) if column.ranked else self._holds(column, self._named(wanted))
+        sql = self._holds(column, self._named(condition(column.key, column.type, text)))
         self._conditions.append([_Alternative(sql, is_sorted=column.key == self.sorted_by.key)])
 
     def _holds(self, column: Column, holds: str) -> str:
@@ -171,21 +157,6 @@ class TableQuery:
             return f"{column.text_id} IN (SELECT id FROM dictionary WHERE {holds.format('string')})"
         self._filtered.append(column.sql)
         return holds.format(f"({column.sql})")
-
-    def _between_ranks(self, column: Column, wanted: Condition) -> str:
-        """The condition on ``column.order`` for one on the column itself."""
-        operator, low, high = wanted.sql.split()[1], float(wanted.values[0]), float(wanted.values[-1])
-        parts = []
-        if operator in (">", ">=", "=", "BETWEEN"):
-            parts.append(f"{column.order} >= {self._rank(column, low, operator == '>')}")
-        if operator in ("<", "<=", "=", "BETWEEN"):
-            parts.append(f"{column.order} < {self._rank(column, high, operator != '<')}")
-        return " AND ".join(parts)
-
-    def _rank(self, column: Column, limit: float, with_equal: bool) -> str:
-        name = self._bind(0)
-        self.ranks.append(Rank(name.removeprefix(":"), column.ranked, limit, with_equal))
-        return name
 
     def _named(self, result: Condition) -> str:
         """The SQL of the condition with named parameters; ``{}`` still stands for the column."""
