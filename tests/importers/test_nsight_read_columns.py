@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import ROWS, Batch, Source, batches
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import ROWS, Batch, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker
@@ -29,7 +29,8 @@ def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = ""
         con.commit()
     with closing(open_untrusted(path)) as con:
         seal(con)
-        return list(batches(con, Source('"some"', "rowid", NUMBERS, "ifnull(c, '')", condition)))
+        where = f"WHERE {condition} " if condition else ""
+        return list(batches(con, NUMBERS, "ifnull(c, '')", f"some NOT INDEXED {where}ORDER BY rowid"))
 
 
 def joined(result: Sequence[Batch]) -> list[tuple[int, int, bytes]]:

@@ -16,7 +16,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.importer import Progress
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch, Source, batches
+from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch, batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
@@ -153,14 +153,11 @@ class Export:
             where: a condition on the rows, never taken from a file.
         """
         present = [column for column in wanted if self.has_column(table, column.name)]
-        source = Source(
-            table=_quoted(table),
-            rowid=self._rowid(table),
-            numbers=[f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present],
-            text=None if text is None else f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''",
-            condition=where,
-        )
-        for batch in batches(self.con, source):
+        numbers = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
+        texts = f"ifnull({_quoted(text)}, '')" if text is not None and self.has_column(table, text) else "''"
+        # An index would return the rows that meet the condition in another order.
+        rows = f"{_quoted(table)} NOT INDEXED {f'WHERE {where} ' if where else ''}ORDER BY {self._rowid(table)}"
+        for batch in batches(self.con, numbers, texts, rows):
             self._advance(doing, batch.rows)
             arrays = dict(zip(present, batch.integers, strict=True))
             yield Batch(

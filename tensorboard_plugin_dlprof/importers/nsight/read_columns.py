@@ -16,21 +16,6 @@ ROWS = 4_096
 """Rows of a batch."""
 
 
-class Source(msgspec.Struct, frozen=True):
-    """What to read, as SQL that is never taken from a file."""
-
-    table: str
-    """Name of the table, quoted."""
-    rowid: str
-    """A name for the row id that no column has."""
-    numbers: Sequence[str]
-    """Expressions of integers, never NULL."""
-    text: str | None
-    """Expression of a text, never NULL; ``None`` if no text is wanted."""
-    condition: str
-    """Condition on the rows; empty for all rows."""
-
-
 class Batch(msgspec.Struct, frozen=True):
     """Some rows of a table."""
 
@@ -38,30 +23,27 @@ class Batch(msgspec.Struct, frozen=True):
     integers: list[Int64s]
     """One array per column that was asked for."""
     texts: list[bytes]
-    """The text column as UTF-8, which may be invalid; empty if none was requested."""
+    """The text column as UTF-8, which may be invalid."""
 
 
-def batches(con: UntrustedConnection, source: Source) -> Iterator[Batch]:
-    """All rows, in the order of their ids.
+def batches(con: UntrustedConnection, numbers: Sequence[str], text: str, rows: str) -> Iterator[Batch]:
+    """All rows of a table, in the order of their ids. The SQL is never taken from a file.
+
+    Args:
+        con: a connection to the file.
+        numbers: expressions of integers, never NULL.
+        text: expression of a text, never NULL.
+        rows: what follows FROM.
 
     Raises:
         sqlite3.DataError: one text is longer than the connection allows.
     """
-    text = [] if source.text is None else [f"CAST({source.text} AS TEXT)"]
-    where = f"WHERE {source.condition} " if source.condition else ""
-    # An index would return the rows that meet the condition in another order.
-    statement = (
-        f"SELECT {', '.join([*source.numbers, *text]) or 'NULL'} FROM {source.table} NOT INDEXED {where}"
-        f"ORDER BY {source.rowid}"
-    )
     cursor = con.cursor()
-    rows = _fetched(con, cursor, statement)
-    while rows:
-        *columns, last = zip(*rows, strict=True)
-        texts: list[bytes] = list(last) if text else []
-        numbers = columns if text or not source.numbers else [*columns, last]
-        yield Batch(len(rows), [np.array(column, np.int64) for column in numbers], texts)
-        rows = _fetched(con, cursor)
+    fetched = _fetched(con, cursor, f"SELECT {', '.join([*numbers, f'CAST({text} AS TEXT)'])} FROM {rows}")
+    while fetched:
+        *columns, texts = zip(*fetched, strict=True)
+        yield Batch(len(fetched), [np.array(column, np.int64) for column in columns], list(texts))
+        fetched = _fetched(con, cursor)
 
 
 def _fetched(con: UntrustedConnection, cursor: sqlite3.Cursor, statement: str = "") -> list[tuple[Any, ...]]:
