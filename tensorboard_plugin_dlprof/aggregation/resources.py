@@ -8,16 +8,19 @@ runs, not in that of the op that launched it. So the seven parts add up to the w
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, covered, union_of
-from tensorboard_plugin_dlprof.aggregation.side_by_side import SideBySide, Work, side_by_side
+from tensorboard_plugin_dlprof.aggregation.intervals import Intervals, Piece, clock_within, covered, union_of
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, Part
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Kernels, Profile, Syncs
+
+Work: TypeAlias = "tuple[Int64s, Int64s, Int32s]"
+"""Starts, stops and devices of the rows of a table."""
 
 
 def devices_in_use(profile: Profile) -> Bools:
@@ -51,27 +54,20 @@ def device_parts(profile: Profile, start: Int64s, stop: Int64s) -> tuple[Int64s,
     host = list(_unions(_host_work(profile)))
     # The parts of the host are the same for all devices, and so are all parts of devices that did nothing.
     parts[:, :, Part.DATA_LOADER : Part.OTHER] = _added([covered(union, start, stop) for union in host])
-    windows = Intervals(start, stop)
-    ids = np.array([device.device_id for device in profile.devices], np.int64)[in_use]
-    for group in side_by_side(ids, device_work(profile), [windows]):
-        theirs = group.repeated(windows)
-        shape = len(group.row), len(start)
-        rows = group.row
-        busy = theirs
+    used = [device.device_id for device, is_used in zip(profile.devices, in_use, strict=True) if is_used]
+    for row, device_id in enumerate(used):
+        busy = Intervals(start, stop)
         on_gpu: list[Int64s] = []
-        for union in _unions(_gpu_work(profile, group)):
-            is_more = union is not busy
+        for union in _unions(_gpu_work(profile, device_id)):
+            on_gpu.append(covered(union, start, stop) if union is not busy else on_gpu[-1])
             busy = union
-            on_gpu.append(covered(busy, theirs.start, theirs.stop).reshape(shape) if is_more else on_gpu[-1])
         added = _added(on_gpu)
-        unknown[rows] = added[..., 1]
-        parts[rows, :, Part.TENSOR_CORE] = added[..., 0]
-        parts[rows, :, Part.OTHER_KERNEL] = added[..., 1] + added[..., 2]
-        parts[rows, :, Part.MEMORY] = added[..., 3]
-        host_times = [
-            covered(busy, theirs.start, theirs.stop, group.clock_within(union)).reshape(shape) for union in host
-        ]
-        parts[rows, :, Part.DATA_LOADER : Part.OTHER] -= _added(host_times)
+        unknown[row] = added[:, 1]
+        parts[row, :, Part.TENSOR_CORE] = added[:, 0]
+        parts[row, :, Part.OTHER_KERNEL] = added[:, 1] + added[:, 2]
+        parts[row, :, Part.MEMORY] = added[:, 3]
+        host_times = [covered(busy, start, stop, clock_within(union)) for union in host]
+        parts[row, :, Part.DATA_LOADER : Part.OTHER] -= _added(host_times)
     parts[:, :, Part.OTHER] = (stop - start) - parts.sum(axis=2)
     return parts, unknown
 
@@ -115,18 +111,24 @@ def _added(lengths: Sequence[Int64s]) -> Int64s:
     return so_far
 
 
-def _gpu_work(profile: Profile, group: SideBySide) -> list[Sequence[Piece]]:
-    """Tensor Core kernels, work that may be Tensor Core kernels, other kernels, memory work."""
+def _gpu_work(profile: Profile, device_id: int) -> list[Sequence[Piece]]:
+    """Tensor Core kernels, work that may be Tensor Core kernels, other kernels, and memory work of a device."""
+
+    def piece(work: Work, selected: Bools | None = None) -> Piece:
+        start, stop, device = work
+        here = device == device_id
+        return start, stop, here if selected is None else here & selected
+
     kernels, graphs, *memory = device_work(profile)
     unit = profile.kernels.matrix_unit
     unknown = unit == MatrixUnit.UNKNOWN
     pieces = ((kernels, unknown, bool(unknown.any())), (graphs, None, len(graphs[0]) > 0))
     return [
-        [group.piece(kernels, unit == MatrixUnit.YES)],
+        [piece(kernels, unit == MatrixUnit.YES)],
         # Most profiles have neither, and then this takes no time.
-        [group.piece(work, selected) for work, selected, is_any in pieces if is_any],
-        [group.piece(kernels, unit == MatrixUnit.NO)],
-        [group.piece(table) for table in memory],
+        [piece(work, selected) for work, selected, is_any in pieces if is_any],
+        [piece(kernels, unit == MatrixUnit.NO)],
+        [piece(table) for table in memory],
     ]
 
 

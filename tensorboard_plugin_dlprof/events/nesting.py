@@ -10,13 +10,11 @@ Everything is vectorised sorting and searching: ten million ranges take seconds.
 
 from __future__ import annotations
 
-from collections.abc import Sized
-
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values, ordered_by_value, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import ordered_by_value, rows_by_value
 from tensorboard_plugin_dlprof.columns.store import ColumnStore, release_pages
 from tensorboard_plugin_dlprof.events import trees
 from tensorboard_plugin_dlprof.events.overlaps import count_overlaps, repair_overlaps
@@ -24,12 +22,6 @@ from tensorboard_plugin_dlprof.events.tables import Frames, Int8s, Int32s, Int64
 from tensorboard_plugin_dlprof.events.trees import BLOCK
 
 _IN_MEMORY = ColumnStore()
-
-_SHORT = 64
-"""Average number of ranges, or times, per thread below which handling all threads together is faster."""
-
-_NOWHERE = slice(0, 0)
-"""The places of a thread without ranges."""
 
 NESTABLE = (
     RangeKind.FRAME,
@@ -94,14 +86,6 @@ class Nesting(msgspec.Struct):
     def _last_started(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The last place of each thread that starts at or before each time, -1 if there is none."""
         places = np.full(len(thread), -1, np.int64)
-        if _are_short(len(thread), distinct := distinct_values(thread)):
-            here = [self.threads.get(index, _NOWHERE) for index in distinct.tolist()]
-            number = np.searchsorted(distinct, thread)
-            first, stop = (
-                np.array(bound, np.int64)[number] for bound in ([h.start for h in here], [h.stop for h in here])
-            )
-            started = _searched(self.start_ns, first, stop, time_ns, after_equal=True)
-            return np.where(started > first, started - 1, -1)
         for index, rows in rows_by_value(thread):
             ranges = self.threads.get(index)
             if ranges is not None:
@@ -179,22 +163,16 @@ def nest(ranges: Ranges | Frames, store: ColumnStore = _IN_MEMORY) -> Nesting:
     )
     by_thread, threads, begins = ordered_by_value(ranges.thread[rows])
     nesting.threads.update(zip(threads.tolist(), map(slice, begins[:-1].tolist(), begins[1:].tolist()), strict=True))
-    if are_short := _are_short(count, threads):
-        nesting.row[:] = _outside_in(ranges, rows[by_thread], ranks)
-    else:
-        for here in nesting.threads.values():
-            nesting.row[here] = _outside_in(ranges, rows[by_thread[here]], ranks)
+    for here in nesting.threads.values():
+        nesting.row[here] = _outside_in(ranges, rows[by_thread[here]], ranks)
     del rows, ranks, by_thread
     release_pages()
     for low in range(0, count, BLOCK):
         block = slice(low, low + BLOCK)
         nesting.start_ns[block] = ranges.start_ns[nesting.row[block]]
         nesting.end_ns[block] = ranges.end_ns[nesting.row[block]]
-    if are_short:
-        _find_stops_of_all(nesting)
-    else:
-        for here in nesting.threads.values():
-            _find_stops(nesting, here)
+    for here in nesting.threads.values():
+        _find_stops(nesting, here)
     _find_parents(nesting, store)
     if crossed := _threads_with_crossings(nesting):
         for here in crossed:
@@ -204,43 +182,18 @@ def nest(ranges: Ranges | Frames, store: ColumnStore = _IN_MEMORY) -> Nesting:
     return nesting
 
 
-def _are_short(count: int, threads: Sized) -> bool:
-    """Whether threads have so few ranges or times (``count`` in all) that handling all threads together is faster."""
-    return len(threads) > 1 and count < _SHORT * len(threads)
-
-
-def _searched(values: Int64s, first: Int64s, stop: Int64s, wanted: Int64s, *, after_equal: bool) -> Int64s:
-    """``np.searchsorted`` of each wanted value in ``values[first:stop]``, a slice of its own that is ascending.
-
-    ``after_equal`` corresponds to ``side="right"``.
-    """
-    low: Int64s = first.copy()
-    high = stop.copy()
-    while len(open_ := np.flatnonzero(low < high)):
-        middle = (low[open_] + high[open_]) >> 1
-        value, target = values[middle], wanted[open_]
-        before = value <= target if after_equal else value < target
-        low[open_[before]] = middle[before] + 1
-        high[open_[~before]] = middle[~before]
-    return low
-
-
 def _outside_in(ranges: Ranges | Frames, rows: Int32s, ranks: Int8s) -> Int32s:
-    """The rows of one thread, or of several threads one after the other, in the order of places.
-
-    Equal starts are rare, so only these rows are sorted by the other criteria.
-    """
-    start, thread = ranges.start_ns[rows], ranges.thread[rows]
-    is_one = thread[0] == thread[-1]
-    same = is_one or thread[1:] == thread[:-1]
-    if ((start[1:] < start[:-1]) & same).any():
-        order = np.argsort(start, kind="stable") if is_one else np.lexsort((start, thread))
+    """The rows of one thread in the order of places. Equal starts are rare, so only these rows are sorted by the other
+    criteria."""
+    start = ranges.start_ns[rows]
+    if (start[1:] < start[:-1]).any():
+        order = np.argsort(start, kind="stable")
         rows, start = rows[order], start[order]
-    equal = (start[1:] == start[:-1]) & same
+    equal = start[1:] == start[:-1]
     if equal.any():
         tied = np.flatnonzero(np.append(equal, False) | np.insert(equal, 0, False))
         these = rows[tied]
-        rows[tied] = these[np.lexsort((these, ranks[these], -ranges.end_ns[these], start[tied], thread[tied]))]
+        rows[tied] = these[np.lexsort((these, ranks[these], -ranges.end_ns[these], start[tied]))]
     return rows
 
 
@@ -255,22 +208,6 @@ def _find_stops(nesting: Nesting, here: slice) -> None:
         instants = np.flatnonzero(nesting.start_ns[block] == end)
         stop[instants] = np.searchsorted(starts, end[instants], side="right")
         nesting.stop[block] = stop + here.start
-
-
-def _find_stops_of_all(nesting: Nesting) -> None:
-    """Set ``stop`` for all threads together."""
-    here = np.array([(here.start, here.stop) for here in nesting.threads.values()], np.int64)
-    stop_of_thread = np.repeat(here[:, 1], here[:, 1] - here[:, 0])
-    for low in range(0, len(nesting.row), BLOCK):
-        block = slice(low, low + BLOCK)
-        start, end, last = nesting.start_ns[block], nesting.end_ns[block], stop_of_thread[block]
-        following = np.arange(low + 1, low + 1 + len(end))
-        stop = _searched(nesting.start_ns, following, last, end, after_equal=False)
-        instants = np.flatnonzero(start == end)
-        stop[instants] = _searched(
-            nesting.start_ns, following[instants], last[instants], end[instants], after_equal=True
-        )
-        nesting.stop[block] = stop
 
 
 def _find_parents(nesting: Nesting, store: ColumnStore) -> None:

@@ -15,8 +15,6 @@ from tensorboard_plugin_dlprof.aggregation import (
     instance_times,
     intervals,
     ops,
-    portions,
-    side_by_side,
 )
 from tensorboard_plugin_dlprof.aggregation import selection as selecting
 from tensorboard_plugin_dlprof.events import combining, linking, nesting, op_tables
@@ -30,7 +28,7 @@ BLOCKS = (
     *((module, "_BLOCK") for module in (grouping, intervals, selecting)),
     *((module, "_BLOCK") for module in (combining, linking, op_tables)),
     *((module, "_INSTANCES") for module in (group_tree, instance_times, ops)),
-    *((module, "_ROWS") for module in (portions, side_by_side)),
+    (grouping, "_ROWS"),
     (nesting, "BLOCK"),
 )
 

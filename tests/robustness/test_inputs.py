@@ -16,11 +16,13 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.analysis.evidence import without_indices
 from tensorboard_plugin_dlprof.analysis.rules.naming import runtime_advice
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
@@ -238,11 +240,11 @@ def test_a_hostile_database_is_shown_within_bounds(three_steps: Path, tmp_path: 
 
 
 def test_packed_rows_without_end(three_steps: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Eleven bytes are 65,536 rows, and there are 3,000 of them: one sentence, long before the limit of time."""
+    """A kilobyte is 65,536 rows, and there are 3,000 of them: one sentence, long before the limit of time."""
     for name in ("bad", "good"):
         (tmp_path / "logs").mkdir(exist_ok=True)
         (tmp_path / "logs" / f"{name}.dlprof_dldb.sqlite").write_bytes(three_steps.read_bytes())
-    packed = b"\0" + (65_536).to_bytes(4, "little") + bytes((0, 1, 1)) * 2
+    packed = pack([np.ones(65_536, np.int64)] * 2)
     with closing(sqlite3.connect(tmp_path / "logs" / "bad.dlprof_dldb.sqlite")) as con, con:
         (columns,) = con.execute("SELECT device_id FROM activity_segments").fetchmany(1)
         rows = [(*columns, number, 1 << 40, packed) for number in range(3_000)]
