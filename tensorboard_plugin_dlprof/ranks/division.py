@@ -40,6 +40,25 @@ _RESOLUTION_NS = 500.0
 _PAIRED = 0.9
 """Fraction of sends and receives whose partner must be found, else nothing is said of any."""
 
+_STEADIER = 4.0
+"""How many times as steady as starts ends must be to show who belongs together beside missing ranks."""
+
+_ODDS = 4.0
+"""Common logarithm of the odds against chance at which they do."""
+
+_STEADIER = 4.0
+"""How many times as steady as starts ends must be to show who belongs together beside missing ranks."""
+
+_ODDS = 4.0
+"""Common logarithm of the odds against chance at which they do."""
+
+_BEYOND_CHANCE = 4.0
+"""Common logarithm of the odds against chance from which ends that agree show who belongs together beside missing ranks:
+one in ten thousand."""
+
+_STEADIER = 4.0
+"""How many times as steady as starts ends must be there."""
+
 GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
 """Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
 
@@ -59,6 +78,9 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
 
     Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
     stays whole if all ends agree, or if the ranks do not fall into groups of one size, but for those that are missing.
+
+    Beside missing ranks, any two that are left alone may end together by chance, as their groups run the same program:
+    only those that show more stay together.
     """
     by_group: Gathered = defaultdict(list)
     lacking = max(world_size - len(members), 0)
@@ -77,10 +99,18 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
             size = next((each for each in larger if world_size // each >= len(clusters)), size)
         if is_sends and not agree and size != 2:
             pairs = _pairs(of_members, members, together, world_size)
+            both = [pair_of for _, pair_of in pairs if len(pair_of) == 2]
+            if lacking and not all(_belong_together(one, other, members) for one, other in both):
+                pairs = []
             for ranks, pair_of in pairs:
                 by_group[(key[0], ranks, len(ranks)), ranks] = pair_of
             if pairs:
                 continue
+        if lacking:
+            everyone = list(range(len(of_members)))
+            shown_apart = [part for each in clusters or [everyone] for part in _together(each, of_members, members)]
+            if clusters or shown_apart != [everyone]:
+                clusters, size = shown_apart, size or world_size
         ranks_of = [tuple(members[of_members[place].place].rank for place in cluster) for cluster in clusters]
         if is_sends and size == 2:
             ranks_of = _with_partners(ranks_of, members, world_size)
@@ -95,6 +125,49 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         if not clusters:
             by_group[key, pair] = of_members
     return by_group
+
+
+def _together(cluster: Sequence[int], of_members: Sequence[OfMember], members: Sequence[Member]) -> list[list[int]]:
+    """The members of a cluster, divided into those that belong together beyond chance."""
+    parts: list[list[int]] = []
+    for place in cluster:
+        for part in parts:
+            if _belong_together(of_members[part[0]], of_members[place], members):
+                part.append(place)
+                break
+        else:
+            parts.append([place])
+    return parts
+
+
+def _belong_together(one: OfMember, other: OfMember, members: Sequence[Member]) -> bool:
+    """Whether ends of two members are so much steadier than their starts that it is no chance.
+
+    Ranks that do not depend on each other end as unsteadily as they start. What is the same in every iteration shows
+    nothing: a stage of a pipeline is always as late against another one.
+    """
+    count = len(one.rows)
+    if count != len(other.rows) or not count:
+        return False
+    tables = [members[each.place].tables.communication for each in (one, other)]
+    starts = tables[1].start_ns[other.rows] - tables[0].start_ns[one.rows]
+    ends = (_ends(other, members) - _ends(one, members))[None, :]
+    free = count - 1
+    if count >= _LINE_SAMPLES:
+        free -= 1
+    apart = _without_drift(ends, _ends(one, members))[0]
+    apart = apart - np.median(apart)
+    unsteady = starts.astype(np.float64)
+    iteration = tables[0].iteration[one.rows]
+    begins = np.flatnonzero(np.concatenate([[True], iteration[1:] != iteration[:-1]]))
+    position = np.arange(count) - np.repeat(begins, np.diff(np.append(begins, count)))
+    for each in np.unique(position).tolist():
+        unsteady[position == each] -= np.median(unsteady[position == each])
+    free = min(free, count - len(np.unique(position)))
+    if free <= 0:
+        return False
+    ratio = float(np.abs(unsteady).mean()) / max(float(np.abs(apart).mean()), _RESOLUTION_NS)
+    return ratio >= _STEADIER and free * float(np.log10(ratio)) >= _ODDS
 
 
 def _only_sends(of_members: Sequence[OfMember], members: Sequence[Member]) -> bool:

@@ -71,6 +71,7 @@ def own_delays(
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     delays = [_no_delays()]
+    lacks_ranks = any(each.lacks_members for each in sequences)
     operations = compared = 0
     for number, (each, of, own) in enumerate(zip(sequences, times, owns, strict=True)):
         if own is None or (len(each.members) < 2 and not each.lacks_members):
@@ -84,6 +85,9 @@ def own_delays(
         peers[late, columns] = False
         if each.pair:
             peers[:] = False
+        alike = (own.work == own.work[late, columns]) & (own.kernels == own.kernels[late, columns])
+        if each.stream and lacks_ranks:
+            peers &= alike  # nobody told who belongs together: who runs other kernels is of another stage
         alone = ~peers.any(0)
         asked = each.used & (spent >= 0)
         if each.lacks_members and (asked & alone).any():
@@ -112,7 +116,6 @@ def own_delays(
             excess[delayed, part] = parts[part][late[delayed], delayed] - middle
         kernels[1, delayed] = own.kernel_ns[late[delayed], delayed]
         kernels[2, delayed] = _twice_median(own.kernel_ns[:, delayed], peers[:, delayed]) // 2
-        alike = (own.work == own.work[late, columns]) & (own.kernels == own.kernels[late, columns])
         kernels[0, delayed] = (alike | ~peers)[:, delayed].all(0)
         roles = no_roles
         if (asked & alone).any():
@@ -326,7 +329,7 @@ class _Siblings:
         """
         begin, end = self._role.searchsorted(role), self._role.searchsorted(role, side="right")
         others = np.arange(begin, end)[self._member[begin:end] != each.members[row]]
-        if each.lacks_members:
+        if each.lacks_members or (each.stream and self._lacks_ranks):
             # Its place is not certain, but others that ran the same kernels since have the same.
             alike = (self._kernels[others] == own.kernels[row, column]) & (self._work[others] == own.work[row, column])
             others = others[alike]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, Parts
@@ -96,15 +97,39 @@ def test_groups_are_told_apart_by_clocks_that_drift() -> None:
     assert {key[1] for key, _ in divided(gathered, members, 4)} == {(0, 1), (2, 3)}
 
 
-def test_one_end_says_nothing_of_ranks_whose_clocks_are_unknown() -> None:
-    """Two ranks of many: that each has a send tells no partner, unless one clock does; the rest is with others."""
-    send = np.full(1, int(Collective.SEND_RECV))
-    for host, pairs in (("", [None]), ("a", [(0, 1), (1, 2)])):
-        members = [member(0, host, end_ns=np.array([7_000]), kind=send)]
-        members += [member(1, host, end_ns=np.array([7_400, 90_000]), kind=np.repeat(send, 2))]
-        key = ("stream 0", "", 128)
-        gathered: Gathered = {(key, None): [OfMember(0, np.arange(1)), OfMember(1, np.arange(2))]}
-        assert [pair for _, pair in divided(gathered, members, 128)] == pairs
+@pytest.mark.parametrize(
+    ("host", "starts", "ends", "together"),
+    [
+        ("", [0], [5_000], False),
+        ("a", [0], [5_000], False),  # both may wait for others that are released by one operation
+        ("a", [0, 40_000, 70_000, 20_000, 90_000, 5_000], [5_000] * 6, True),
+        ("", [0, 40_000, 70_000, 20_000, 90_000, 5_000], [7_000_000] * 6, True),
+        ("", [0, 3_000, 1_000, 4_000, 2_000, 0], [5_000, 7_000, 6_000, 8_000, 6_000, 5_000], False),  # as its starts
+        ("", [0, 40_000] * 3, [5_000] * 6, False),  # as in every other iteration: its stage is as late always
+    ],
+)
+@pytest.mark.parametrize("kind", [Collective.SEND_RECV, Collective.ALL_REDUCE])
+def test_ends_that_agree_by_chance_say_nothing_beside_missing_ranks(
+    kind: Collective, host: str, starts: list[int], ends: list[int], together: bool
+) -> None:
+    """Two ranks of many: they belong together only if their ends are much steadier than their starts."""
+    count, steps = len(starts), np.arange(len(starts)) * 5_000_000
+    place = np.arange(count) % 2 if starts[:2] * 3 == starts else np.zeros(count, np.int64)
+    members = [
+        member(
+            rank,
+            host,
+            start_ns=steps + late,
+            end_ns=steps + 300_000 + end,
+            kind=np.full(count, int(kind)),
+            iteration=np.arange(count) - place,
+        )
+        for rank, (late, end) in enumerate([(np.array(starts), np.array(ends)), (0, 0)])
+    ]
+    key = ("stream 0", "", 128)
+    gathered: Gathered = {(key, None): [OfMember(place, np.arange(count)) for place in range(2)]}
+    largest = max(len(of_members) for of_members in divided(gathered, members, 128).values())
+    assert largest == (2 if together else 1)
 
 
 def test_stages_are_paired_by_the_clocks_of_ranks_that_are_together_elsewhere() -> None:
@@ -161,3 +186,18 @@ def test_what_is_computed_while_a_missing_rank_may_be_waited_for_is_no_delay() -
     delays, _ = delays_of_iterations(job_of(members), sequences, [times_of(each) for each in sequences])
     assert delays.compared == 3
     assert not len(delays.member)
+
+
+@pytest.mark.parametrize(("stream", "delayed"), [("", [200]), ("stream 1", [])])
+def test_who_runs_other_kernels_is_no_peer_where_ranks_are_missing_and_groups_are_not_recorded(
+    stream: str, delayed: list[int]
+) -> None:
+    """It may be of another stage, whose ends agree by chance; where groups are recorded, it has more work."""
+    starts, ends = np.array([[0, 300], [0, 500]]), np.array([[100, 600], [100, 600]])
+    members = [
+        member(rank, start_ns=start, end_ns=end, kernels_before=np.array([0, 3 + rank]))
+        for rank, (start, end) in enumerate(zip(starts, ends, strict=True))
+    ]
+    sequences = [operations([0, 1], starts, ends, stream=stream, lacks_members=True, key=("2", (0, 1), 4))]
+    delays = own_delays(job_of(members), sequences, [times_of(each) for each in sequences])
+    assert delays.own_delay_ns.tolist() == delayed
