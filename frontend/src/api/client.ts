@@ -33,7 +33,7 @@ import type {
   TimelineOverview,
   TimelineWindow,
 } from "./types";
-import type { View } from "../model/timeline";
+import type { View } from "../model/timeline_link";
 
 /** What every question about a profile says: of which aggregation and NVTX domain. */
 export interface ProfileScope {

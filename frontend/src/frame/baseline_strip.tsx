@@ -5,7 +5,7 @@ import { formatBytes } from "../format/bytes";
 import { significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { arrowOf, directionOf, signedDuration, signedShare } from "../model/comparison";
+import { arrowOf, directionOf, signedDuration, signedShare } from "../model/change";
 import { useBaseline } from "./use_baseline";
 
 const MEASURES = [

@@ -1,18 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { CompareResponse } from "../api/types";
-import {
-  barAt,
-  median,
-  moduleBoxes,
-  orderBars,
-  programOrder,
-  signedDuration,
-  signedShare,
-  unchanged,
-  waterfall,
-  waterfallAxis,
-} from "./comparison";
+import { barAt, median, moduleBoxes, orderBars, programOrder, unchanged, waterfall, waterfallAxis } from "./comparison";
+import { signedDuration, signedShare } from "./change";
 
 const compared = {
   a: { value_ns: 100 },

@@ -1,33 +1,8 @@
-/** Geometry and words of a comparison: changes with sign and arrow, the waterfall, the bars in program order, the icicle. */
-import { significant } from "../format/number";
+/** Geometry of a comparison: the waterfall, the bars in program order, the icicle. */
 import type { CompareResponse } from "../api/types";
-import { formatShare } from "../format/share";
-import { formatDuration } from "../format/time";
+import { directionOf, type Direction } from "./change";
 import { foldedName, numberless } from "./folding";
 import { pathOf, type Tree, type TreeRow } from "./group_tree";
-
-/** Less time, more time, or neither; never told by colour alone. */
-export type Direction = "less" | "more" | "same";
-
-export const directionOf = (change: number): Direction => (change < 0 ? "less" : change > 0 ? "more" : "same");
-
-const ARROWS = { less: "▼", more: "▲", same: "" } as const;
-
-export const arrowOf = (change: number): string => ARROWS[directionOf(change)];
-
-/** `+22.2 ms`, `-1.31 ms`. */
-export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${formatDuration(ns)}`;
-
-/** From here on percent have too many digits to be read. */
-const MANY_TIMES = 10;
-
-/** `+1.2 %`, `-50.6 %`; from ten times on `×2,139`. */
-export const signedShare = (fraction: number | null): string =>
-  fraction === null
-    ? ""
-    : fraction >= MANY_TIMES - 1
-      ? `×${significant(fraction + 1)}`
-      : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
 
 export interface Step {
   label: string;

@@ -1,6 +1,6 @@
 /** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
-import { evidenceLink } from "./timeline";
+import { evidenceLink } from "./timeline_link";
 import type { Changes } from "./url_state";
 
 export interface Moment {

@@ -1,19 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { TrackInfo } from "../api/types";
-import {
-  binClass,
-  binShare,
-  itemAt,
-  lanesOf,
-  panned,
-  readTimeline,
-  rowsOf,
-  stepOf,
-  timelineLink,
-  within,
-  zoomed,
-} from "./timeline";
+import { binClass, binShare, itemAt, lanesOf, panned, rowsOf, stepOf, within, zoomed } from "./timeline";
+import { readTimeline, timelineLink } from "./timeline_link";
 
 const whole = { from: 0, to: 1000 };
 

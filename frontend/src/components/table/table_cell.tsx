@@ -6,7 +6,7 @@ import { exactNumber, formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
-import { arrowOf, directionOf, signedShare } from "../../model/comparison";
+import { arrowOf, directionOf, signedShare } from "../../model/change";
 import { shortKernelName } from "../../model/kernel_name";
 import { precisionLabel } from "../../model/precisions";
 import { isMoment, type Scale } from "../../model/time_columns";

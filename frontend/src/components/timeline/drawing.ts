@@ -5,7 +5,8 @@
 import { formatBytes } from "../../format/bytes";
 import { formatDuration } from "../../format/time";
 import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
-import { binClass, binShare, classColour, lanesOf, type TrackRow, type View } from "../../model/timeline";
+import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
+import { type View } from "../../model/timeline_link";
 
 export interface Palette {
   background: string;

@@ -1,7 +1,7 @@
 /** The moments of a finding on the timeline: the longest as a strip, the others as links to where they are. */
 import { formatDuration } from "../../format/time";
 import type { Moment } from "../../model/moments";
-import { evidenceLink, roomAround } from "../../model/timeline";
+import { evidenceLink, roomAround } from "../../model/timeline_link";
 import { ViewLink } from "../view_link";
 import { TimelineStrip } from "./strip";
 

@@ -5,7 +5,7 @@ import type { ApiError } from "../../api/request";
 import { fetchTimelineWindow } from "../../api/client";
 import { asApiError } from "../../frame/use_query";
 import type { TimelineWindow } from "../../api/types";
-import type { View } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 
 const MAX_ANSWERS = 8;
 const PAUSE_MS = 70;

@@ -10,7 +10,7 @@ import { Duration } from "../../components/value";
 import { formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
-import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/comparison";
+import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/change";
 import { BaselineIterations } from "./baseline_iterations";
 
 const WORDS = {

@@ -3,7 +3,8 @@ import type { CompareMeasure, CompareResponse, CompareSamples } from "../../api/
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { median, signedShare } from "../../model/comparison";
+import { median } from "../../model/comparison";
+import { signedShare } from "../../model/change";
 
 const HEIGHT = 150;
 const PAD = 10;

@@ -4,7 +4,8 @@ import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
 import { navigate } from "../../frame/url";
-import { arrowOf, directionOf, moduleBoxes, signedDuration } from "../../model/comparison";
+import { moduleBoxes } from "../../model/comparison";
+import { arrowOf, directionOf, signedDuration } from "../../model/change";
 
 const ROW = 24;
 const LETTER = 7;

@@ -10,7 +10,8 @@ import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { rectangle } from "../../model/chart";
-import { barAt, orderBars, programOrder, signedDuration } from "../../model/comparison";
+import { barAt, orderBars, programOrder } from "../../model/comparison";
+import { signedDuration } from "../../model/change";
 
 const HEIGHT = 180;
 const PAD = 18;

@@ -10,7 +10,7 @@ import { formatShare } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { signedDuration, signedShare } from "../../model/comparison";
+import { signedDuration, signedShare } from "../../model/change";
 import { shortKernelName } from "../../model/kernel_name";
 import { showingOp, type Changes } from "../../model/url_state";
 

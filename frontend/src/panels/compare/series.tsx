@@ -13,7 +13,7 @@ import { ProfilesContext } from "../../frame/profiles";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { signedShare } from "../../model/comparison";
+import { signedShare } from "../../model/change";
 import { allRuns, runColour, searchProfiles } from "../../model/picker";
 
 const MOST = 20;

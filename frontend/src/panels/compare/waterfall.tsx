@@ -2,7 +2,8 @@
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { arrowOf, signedDuration, unchanged, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { unchanged, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { arrowOf, signedDuration } from "../../model/change";
 import { useOneStop } from "../../components/walking";
 
 const ROW = 26;

@@ -12,7 +12,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
-import { evidenceLink } from "../../model/timeline";
+import { evidenceLink } from "../../model/timeline_link";
 import type { Changes } from "../../model/url_state";
 
 interface FindingCardProps {

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 
 import { traceUrl } from "../../api/client";
 import { useScope } from "../../frame/scope";
-import type { View } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 import { openInPerfetto } from "./perfetto";
 
 export function HandOver({ profile, view, title }: { profile: string; view: View; title: string }) {

@@ -5,7 +5,7 @@ import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { useQuery } from "../../frame/use_query";
 import { partKinds } from "../../model/parts";
-import type { View } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 
 /** The sum of what is not work. */
 const idleOf = (

@@ -11,7 +11,7 @@ import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { histogramOf, type Bar } from "../../model/launches";
 import type { LaunchStatistics } from "../../api/types";
-import type { View } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 import { showingOp } from "../../model/url_state";
 
 const ABOUT =

@@ -7,7 +7,8 @@ import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
 import { useScope } from "../../frame/scope";
 import type { TimelineOverview } from "../../api/types";
-import { within, type View } from "../../model/timeline";
+import { within } from "../../model/timeline";
+import { type View } from "../../model/timeline_link";
 
 interface MinimapProps {
   overview: TimelineOverview;

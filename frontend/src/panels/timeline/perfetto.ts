@@ -1,6 +1,6 @@
 /** Hands a window over to Perfetto: its page is opened by the click, and given the trace inside of the browser. */
 import { fetchTrace } from "../../api/client";
-import type { View } from "../../model/timeline";
+import type { View } from "../../model/timeline_link";
 
 const PING_MS = 50;
 const PATIENCE_MS = 60_000;

@@ -19,19 +19,8 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import type { TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
-import {
-  around,
-  iterationIn,
-  panned,
-  readTimeline,
-  rowsOf,
-  selecting,
-  stepOf,
-  within,
-  zoomed,
-  type Selected,
-  type View,
-} from "../../model/timeline";
+import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
+import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { GapDetails, ItemDetails } from "./details";
 import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";

@@ -2,7 +2,8 @@
 import type { ComponentChildren, RefObject } from "preact";
 
 import type { TimelineOverview } from "../../api/types";
-import { within, type View } from "../../model/timeline";
+import { within } from "../../model/timeline";
+import { type View } from "../../model/timeline_link";
 import { useOneStop } from "../../components/walking";
 
 interface WindowBarProps {
