@@ -9,6 +9,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
 from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host, time_joins
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
@@ -173,6 +174,7 @@ KERNELS_OF_GROUP = Table(
         Column("gpu_time_fraction", "Share of Group", "fraction",
                "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
                f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)", nullable=True),
+        OF_KERNEL_NAME,
     ),
 )  # fmt: skip
 """The kernels of the ops below the group of the link ``group``, by name."""

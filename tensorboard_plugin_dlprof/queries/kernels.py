@@ -28,8 +28,9 @@ TAIL = Column("tail_fraction", "Tail", "fraction",
 _OF_NAME = "kernel.read_only_ops_id = summary.read_only_ops_id AND kernel.name_id = summary.kernel_name_id"
 
 
-_LONG_NAME_ID = f"(SELECT min(kernel.long_name_id) FROM launches AS kernel WHERE {_OF_NAME})"
-"""Taken from the distinct launches, not from the kernels, of which a million may have the same name."""
+LONG_NAME_ID = f"(SELECT min(kernel.long_name_id) FROM launches AS kernel WHERE {_OF_NAME})"
+"""A full name of the kernels of ``kernel_summaries AS summary``, taken from the distinct launches, not from the
+kernels, of which a million may have the same name."""
 
 KERNEL_NAME = Column("name", "Kernel Name", "kernel_name",
                      "Name of the kernel without template arguments and parameters.", "name.string",
@@ -94,7 +95,7 @@ KERNELS_OF_OP = Table(
     joins=(
         "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id",
         "JOIN dictionary AS name ON name.id = summary.kernel_name_id",
-        f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {_LONG_NAME_ID}",
+        f"LEFT JOIN ext_kernel_names AS class ON class.name_id = {LONG_NAME_ID}",
         "LEFT JOIN ext_kernel_efficiency AS rate ON rate.aggr_id = summary.aggr_id "
         "AND rate.read_only_ops_id = summary.read_only_ops_id AND rate.kernel_name_id = summary.kernel_name_id",
     ),
@@ -102,7 +103,7 @@ KERNELS_OF_OP = Table(
         KERNEL_NAME,
         Column("long_name", "Full Name", "kernel_name",
                "Name with template arguments and parameters; one of them where several share the short name.",
-               f"SELECT text.string FROM dictionary AS text WHERE text.id = {_LONG_NAME_ID}", sortable=False,
+               f"SELECT text.string FROM dictionary AS text WHERE text.id = {LONG_NAME_ID}", sortable=False,
                filterable=False, hidden=True),
         Column("using_tensor_cores", "Using TC", "boolean", "The kernel uses Tensor Cores; empty if that is unknown.",
                USING_OR_UNKNOWN, nullable=True),

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.kinds_of_work import (
+    KERNEL_SUMS,
+    KERNELS_JOIN,
+    ON_TENSOR_CORES,
+    family,
+    family_column,
+)
 from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN, cause_in_words
 from tensorboard_plugin_dlprof.queries.table import Column, Table
-
-_KERNELS = "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
 
 
 def _summed(own_name: int) -> str:
@@ -20,8 +25,7 @@ def _summed(own_name: int) -> str:
         f"SELECT node.id AS id, path_pattern(op.op_name, {own_name}) AS pattern, op.direction_id AS direction_id, "
         "op.op_type_id AS op_type_id, op.op_id AS op_id, count(*) AS ops, sum(node.num_calls) AS calls, "
         "sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, sum(cpu.sum) AS cpu_ns, "
-        "sum(kernels.kernel_ns) AS kernel_ns, sum(kernels.tc_kernel_ns) AS tc_ns, "
-        "sum(kernels.unknown_ns) AS unknown_ns, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
+        f"{KERNEL_SUMS}, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
         "sum(op.id IN (SELECT read_only_ops_id FROM ext_graph_launches)) AS graphs, "
         "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
         "sum(rate.measured_ns - rate.best_ns) AS gain_ns, max(gpu.sum) AS most_ns "
@@ -29,7 +33,7 @@ def _summed(own_name: int) -> str:
         "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
         "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
         "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
-        f"{_KERNELS} {REASONS_JOIN} "
+        f"{KERNELS_JOIN} {REASONS_JOIN} "
         "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain GROUP BY pattern, op.direction_id"
     )
 
@@ -55,10 +59,7 @@ _COLUMNS = (
            "Time during which work of an op ran on a GPU, summed over the ops and their calls.", "ops.gpu_ns"),
     Column("gpu_time_fraction", "Share", "fraction", "GPU time over the sum of the GPU times of all ops.",
            f"ops.gpu_ns * 1.0 / nullif(({_ALL_OPS}), 0)", nullable=True),
-    Column("tensor_core_fraction", "On TC", "fraction",
-           "Time of kernels on Tensor Cores over the time of all kernels of these ops; empty where it is unknown.",
-           "CASE WHEN ops.unknown_ns = 0 OR ops.tc_ns > 0 THEN ops.tc_ns * 1.0 / nullif(ops.kernel_ns, 0) END",
-           nullable=True),
+    ON_TENSOR_CORES,
     Column("bound", "Bound by", "text",
            "What limits the op that takes the most time: compute, memory, caches (data come faster than from "
            "memory), or latency (kernels are too short).", "nullif(ops.bound, '')", nullable=True),
@@ -66,10 +67,8 @@ _COLUMNS = (
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
            cause_in_words("ops.cause"), nullable=True, tier=1),
-    Column("family", "Family", "text",
-           "What the op that takes the most time mostly is: gemm, collective, ...; copy if no op launched a kernel.",
-           "CASE WHEN ops.kernel_calls = 0 AND ops.gpu_ns > 0 AND ops.graphs = 0 THEN 'copy' "
-           "ELSE nullif(ops.family, '') END", nullable=True, hidden=True, tier=2),
+    family_column("the op that takes the most time",
+                  family("ops.kernel_calls", "ops.gpu_ns", "ops.graphs", "ops.family")),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
            searchable=True, hidden=True, tier=1),
     Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True, tier=1),

@@ -7,6 +7,7 @@ from typing import TypedDict, cast
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_OP, OF_TYPE, fill_types
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.reasons import REASONS, REASONS_JOIN
@@ -120,6 +121,7 @@ OPS = Table(
         *REASONS,
         Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the op launched.", "node.kernel_calls",
                tier=1),
+        OF_OP,
         Column("data_type", "Data Type", "text", "Data type of the op's tensors.", "data_type.string",
                text_id="op.data_type_id", searchable=True, tier=1),
         Column("input_shapes", "Input Shapes", "text", "Shapes of the inputs of the first call, as JSON.",
@@ -205,5 +207,7 @@ OP_TYPES = Table(
         Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
         Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
         *_time_columns(),
+        *OF_TYPE,
     ),
+    filler=fill_types,
 )  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from tensorboard_plugin_dlprof.queries import iteration_bars, summary, system
 from tensorboard_plugin_dlprof.queries.coverage import coverage_notes
+from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.memory import highest_peak
 from tensorboard_plugin_dlprof.queries.numbers import plus
 from tensorboard_plugin_dlprof.queries.page_answer import totals
@@ -244,10 +245,10 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
         on_units = (row["tensor_core_fraction"] or 0) if where == "GPU" else 0
-        other = "communication" if row.get("family") == "collective" else "other_kernel" if where == "GPU" else "cpu"
+        other = _COLOURS.get(str(row["family"]), "other_kernel") if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
-            Part(time * (1 - on_units), other, f"Not on {unit}s" if where == "GPU" else duration(time)),
+            Part(time * (1 - on_units), other, f"Not on {unit}s" if other == "other_kernel" else duration(time)),
         ]
         bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
         direction = _DIRECTIONS.get(row["direction"] or "", "")
@@ -279,6 +280,9 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
         f"<thead><tr><th scope=col>Group</th><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table></div>",
     )
 
+
+_COLOURS = {"collective": "communication", NO_KERNELS: "memory"}
+"""Family -> class of the colour of what is no computation."""
 
 _DIRECTIONS = {"fprop": "forward", "bprop": "backward"}
 

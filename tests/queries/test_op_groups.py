@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import stream
@@ -24,6 +25,15 @@ def amp(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The AMP sample as a database."""
     source = next(samples.DATA.rglob("generated-resnet50-amp.pt.trace.json.gz"))
     made = tmp_path_factory.mktemp("groups") / "amp.dlprof_dldb.sqlite"
+    import_source(source, made, ImportOptions(), lambda _stage, _fraction: None)
+    return made
+
+
+@pytest.fixture(scope="module")
+def ddp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A rank of the sample with collectives as a database."""
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    made = tmp_path_factory.mktemp("groups") / "ddp.dlprof_dldb.sqlite"
     import_source(source, made, ImportOptions(), lambda _stage, _fraction: None)
     return made
 
@@ -79,9 +89,35 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
     assert any(sums[0] > 40 for sums in expected.values())
     assert sum(float(row["gpu_time_fraction"] or 0) for row in rows) == pytest.approx(1)
     assert len({row["key"] for row in rows}) == len(rows)
-    copies = [row["family"] == "copy" for row in rows if row["kernel_calls"] == 0 and row["gpu_time_ns"]]
+    copies = [row["family"] == NO_KERNELS for row in rows if row["kernel_calls"] == 0 and row["gpu_time_ns"]]
     assert copies
     assert all(copies)
+
+
+def test_every_grouping_tells_communication_and_copies_from_computation(ddp: Path) -> None:
+    """Charts colour each of them; a copy by a kernel is a kernel."""
+    ops = rows_of(ddp, "ops")[0]
+    assert {row["op_type"] for row in ops if row["family"] == "collective"} == {"all_reduce"}
+    alone = [row for row in ops if row["gpu_time_ns"] and row["kernel_calls"] == 0]
+    assert alone
+    assert {row["family"] for row in alone} == {NO_KERNELS}
+    assert NO_KERNELS not in {row["family"] for row in ops if row["kernel_calls"]}
+    types = {row["op_type"]: row["family"] for row in rows_of(ddp, "op_types")[0]}
+    assert types["all_reduce"] == "collective"
+    assert {types[row["op_type"]] for row in alone} >= {NO_KERNELS}
+    kernels = rows_of(ddp, "kernels_of_group", {"group": "/"})[0]
+    assert {str(row["name"]).startswith("nccl") for row in kernels if row["family"] == "collective"} == {True}
+    assert NO_KERNELS not in {row["family"] for row in kernels}
+
+
+def test_types_know_their_time_on_tensor_cores(amp: Path) -> None:
+    """As the groups by name do, of which each is of one type here."""
+    names = [row for row in rows_of(amp, "op_names")[0] if row["op_type"] == "conv2d"]
+    assert names
+    (of_type,) = [row for row in rows_of(amp, "op_types")[0] if row["op_type"] == "conv2d"]
+    shares = [float(str(row["tensor_core_fraction"])) for row in names]
+    assert min(shares) <= float(str(of_type["tensor_core_fraction"])) <= max(shares)
+    assert max(shares) > 0
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from scripts.samples.xplane_file import Plane, space
+from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnosis_or_none, import_source
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -193,3 +194,14 @@ def test_long_tables_are_cut_and_say_so(made: Path, monkeypatch: pytest.MonkeyPa
 def test_what_is_unknown_is_not_0(made: Path) -> None:
     """No op of the trace is eligible in a way that could be measured: the CPU's name is not in it either."""
     assert "<td class=u>unknown</td>" in page_of(made)
+
+
+def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
+    """Communication and copies are no computation."""
+    source = next(samples.DATA.rglob("generated-transformer-bf16-rank0.pt.trace.json.gz"))
+    database = tmp_path / "ddp.dlprof_dldb.sqlite"
+    import_source(source, database, ImportOptions(), lambda _what, _fraction: None)
+    rows = re.findall(r"<tr><th scope=row>(?:(?!<tr>).)*?</svg>", page_of(database).partition("Where GPU time goes")[2])
+    (communication,) = (row for row in rows if "all_reduce" in row)
+    assert set(re.findall(r'rect class="(\w+)"', communication)) == {"communication"}
+    assert any('rect class="tensor_core"' in row for row in rows)

@@ -12,11 +12,12 @@ import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
+import { workOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { directionName, shortKernelName } from "../../model/kernel_name";
-import { shortUnit } from "../../model/resources";
+import { colourOf, shortUnit } from "../../model/resources";
 import { showingOp, type Changes } from "../../model/url_state";
 
 const BY = [
@@ -178,7 +179,6 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             const share = shareOfRow(row);
             const gain = numberOf(row, "gain_ns");
             const using = row.using_tensor_cores;
-            const colour = shareColour(row);
             const onCores = numberOf(row, "tensor_core_fraction") ?? (using === true ? 1 : 0);
             const to = source.opens(row);
             const name = textOf(row, source.name);
@@ -213,7 +213,12 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 </td>
                 <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
                   <span class="share-bar" aria-hidden="true">
-                    <span class={colour} style={{ width: `${((share ?? 0) / most) * 100}%` }}>
+                    <span
+                      style={{
+                        width: `${((share ?? 0) / most) * 100}%`,
+                        background: colourOf(workOf(row, time === "gpu_time_ns")),
+                      }}
+                    >
                       <span style={{ width: `${onCores * 100}%` }} />
                     </span>
                   </span>
@@ -238,15 +243,6 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
       </table>
     </div>
   );
-}
-
-/** A collective's, that of copies and sets where no kernel was launched, or the kernels'. */
-function shareColour(row: Row): string {
-  const family = textOf(row, "family");
-  if (family === "collective") return "of-communication";
-  // Of single ops, what a CUDA graph recorded as a whole could use is not known.
-  const copies = "family" in row ? family === "copy" : "eligible" in row && row.eligible !== null;
-  return copies && numberOf(row, "kernel_calls") === 0 ? "of-copies" : "";
 }
 
 const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));

@@ -10,6 +10,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
+import { workOf } from "../../model/families";
 import { directionName, shortKernelName, splitPath } from "../../model/kernel_name";
 import { colourOf, type ColourClass } from "../../model/resources";
 
@@ -27,10 +28,11 @@ interface LargestProps {
 
 const MOST = 8;
 
-function colourOfRow(row: Row): ColourClass {
-  if (textOf(row, "family") === "collective") return "communication";
+function colourOfRow(row: Row, onGpu: boolean): ColourClass {
+  const work = workOf(row, onGpu);
+  if (work !== "other_kernel") return work;
   const share = numberOf(row, "tensor_core_fraction") ?? (row.using_tensor_cores === true ? 1 : 0);
-  return share > 0.5 ? "tensor_core" : "other_kernel";
+  return share > 0.5 ? "tensor_core" : work;
 }
 
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
@@ -50,7 +52,13 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     .map((row) => {
       const key = textOf(row, page?.key ?? "");
       return {
-        ...{ key, label: nameOf(row), ns: numberOf(row, time) ?? 0, colour: colourOf(colourOfRow(row)), dark: true },
+        ...{
+          key,
+          label: nameOf(row),
+          ns: numberOf(row, time) ?? 0,
+          colour: colourOf(colourOfRow(row, scope.onGpu)),
+          dark: true,
+        },
         ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
       };
     });
