@@ -71,22 +71,22 @@ def test_a_long_list_of_profiles_opens_at_the_one_shown(page: Page, logdir: Path
 
 
 def test_tab_begins_at_the_top(page: Page, tensorboard: TensorBoard) -> None:
-    """Tab goes over the header to the picker, or past it to the page; a row of links or buttons is one stop."""
+    """Tab goes past what skips, and past the first line to the pages; a row of links or buttons is one stop."""
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("group", name=re.compile("^Duration of"))).to_be_visible()
     page.keyboard.press("Tab")
     skip = page.get_by_role("button", name="Skip to the page")
     expect(skip).to_be_focused()
-    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
     expect(page.get_by_role("button", name="Skip to the table: Iteration Summary")).to_be_focused()
     page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="GPU Summary: to the Dashboard")).to_be_focused()
-    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
     expect(page.locator(".picker-button")).to_be_focused()
+    page.keyboard.press("Tab")
     pages = page.get_by_role("navigation", name="Pages").locator("a[tabindex='0']")
     expect(pages).to_have_text(["Iterations"])
-    pages.focus()
+    expect(pages).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("link", name="Timeline", exact=True)).to_be_focused()
     skip.focus()

@@ -15,16 +15,27 @@ interface PanelProps {
   tools?: ComponentChildren;
   /** Whether its chart, an `svg.picture`, can be copied. */
   picture?: boolean;
+  /** Whether its links and buttons are one tab stop with those of its head: there are few, and charts are stops of their own. */
+  walked?: boolean;
   children: ComponentChildren;
 }
 
 /** A titled card. */
-export function Panel({ title, about, tools, picture = false, children, class: place = "" }: PanelProps) {
+export function Panel({
+  title,
+  about,
+  tools,
+  picture = false,
+  walked = false,
+  children,
+  class: place = "",
+}: PanelProps) {
   const id = useId();
   const row = useOneStop<HTMLElement>();
+  const [whole, head] = walked ? [row, {}] : [{}, row];
   return (
-    <section class={`panel ${place}`} aria-labelledby={id}>
-      <header class="panel-head" {...row}>
+    <section class={`panel ${place}`} aria-labelledby={id} {...whole}>
+      <header class="panel-head" {...head}>
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
         {((tools !== undefined && tools !== false) || picture) && (

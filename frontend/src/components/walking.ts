@@ -1,25 +1,51 @@
-/** Links and buttons in a row as one tab stop: arrow keys, Home and End walk in it, Enter and Space press as ever. */
+/**
+ * Links and buttons in a row as one tab stop: arrow keys, Home and End walk in it, Enter and Space press as ever. A row inside of
+ * another is a part of it.
+ */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-/** A choice in the row is a stop of its own, and so are fields and a menu that one of the buttons has opened. */
+const ROW = "[data-one-stop]";
+
+const LIST = "ul, ol, tbody";
+
+/** What one of the buttons has opened, forms and tables have stops of their own. */
+const APART = ".menu, dialog, fieldset, [role=grid], [role=treegrid]";
+
+/** Whether an element stands in something apart inside of a row. */
+function isApart(element: Element, row: Element): boolean {
+  const apart = element.closest(APART);
+  return apart !== null && apart !== row && row.contains(apart);
+}
+
 const entriesOf = (row: Element): HTMLElement[] =>
-  [...row.querySelectorAll<HTMLElement>("a, button:not(:disabled)")].filter((each) => {
-    const inner = each.closest(".menu, .choice > .button-group");
-    return inner === null || inner === row;
-  });
+  [...row.querySelectorAll<HTMLElement>("a, button:not(:disabled), summary, input[type=checkbox]")].filter(
+    (each) => !isApart(each, row),
+  );
+
+/** The row that this one is a part of. */
+function around(row: Element): Element | null {
+  const outer = row.parentElement?.closest(ROW) ?? null;
+  return outer === null || isApart(row, outer) ? null : outer;
+}
+
+/** Up and down walk too where entries stand below each other. */
+function isInList(target: EventTarget | null, row: Element): boolean {
+  const list = target instanceof Element ? target.closest(LIST) : null;
+  return list !== null && row.contains(list);
+}
 
 export function walk(event: KeyboardEvent): void {
   const row = event.currentTarget as Element;
+  if (around(row) !== null) return;
   const entries = entriesOf(row);
   const from = entries.indexOf(document.activeElement as HTMLElement);
   const next = (from + 1) % entries.length;
   const before = (from - 1 + entries.length) % entries.length;
-  const isList = row.localName === "ul";
   const to = {
     ArrowRight: next,
     ArrowLeft: before,
-    ...(isList && { ArrowDown: next, ArrowUp: before }),
+    ...(isInList(event.target, row) && { ArrowDown: next, ArrowUp: before }),
     Home: 0,
     End: entries.length - 1,
   }[event.key];
@@ -29,25 +55,37 @@ export function walk(event: KeyboardEvent): void {
   event.stopPropagation();
 }
 
+/** Leaves one stop in a row: where the focus is or was. */
+function settle(row: Element): void {
+  const whole = around(row);
+  if (whole !== null) {
+    settle(whole);
+    return;
+  }
+  const entries = entriesOf(row);
+  const stop =
+    entries.find((each) => each === document.activeElement) ??
+    entries.find(({ tabIndex }) => tabIndex === 0) ??
+    entries[0];
+  for (const each of entries) each.tabIndex = each === stop ? 0 : -1;
+}
+
 interface OneStop<Row extends Element> {
   ref: RefObject<Row>;
   onKeyDown: (event: KeyboardEvent) => void;
   onFocusIn: () => void;
+  "data-one-stop": true;
 }
 
 /** What makes an element such a row, whatever stands in it; Tab comes back to where the focus was. */
 export function useOneStop<Row extends Element>(): OneStop<Row> {
   const ref = useRef<Row>(null);
-  const settle = (): void => {
-    const entries = ref.current === null ? [] : entriesOf(ref.current);
-    const stop =
-      entries.find((each) => each === document.activeElement) ??
-      entries.find(({ tabIndex }) => tabIndex === 0) ??
-      entries[0];
-    for (const each of entries) each.tabIndex = each === stop ? 0 : -1;
+  const settleThis = (): void => {
+    if (ref.current === null) return;
+    settle(ref.current);
     // A browser takes a drawing that listens to the focus for one that wants it.
     if (ref.current instanceof SVGElement) ref.current.tabIndex = -1;
   };
-  useLayoutEffect(settle);
-  return { ref, onKeyDown: walk, onFocusIn: settle };
+  useLayoutEffect(settleThis);
+  return { ref, onKeyDown: walk, onFocusIn: settleThis, "data-one-stop": true };
 }

@@ -30,7 +30,8 @@ export function BaselineStrip() {
       {MEASURES.map(([name, label, format]) => (
         <Numbers key={name} label={label} measure={data.measures[name]} format={format} />
       ))}
-      <ViewLink to={{ view: "compare" }} class="link-button">
+      {/* The menu leads there for the keyboard. */}
+      <ViewLink to={{ view: "compare" }} class="link-button" tabIndex={-1}>
         Compare
       </ViewLink>
     </section>

@@ -32,19 +32,19 @@ interface HeaderProps {
 export function Header(props: HeaderProps) {
   const { page, data, busy, selected } = props;
   const menu = useRef<HTMLElement>(null);
-  const tools = useOneStop<HTMLDivElement>();
+  const line = useOneStop<HTMLDivElement>();
   useLayoutEffect(() => {
-    const line = menu.current;
-    const current = line?.querySelector("[aria-current]")?.getBoundingClientRect();
-    if (line === null || current === undefined) return;
-    const { left, right } = line.getBoundingClientRect();
+    const pages = menu.current;
+    const current = pages?.querySelector("[aria-current]")?.getBoundingClientRect();
+    if (pages === null || current === undefined) return;
+    const { left, right } = pages.getBoundingClientRect();
     // Not scrollIntoView, after which the first Tab would begin here and leave out what stands before.
-    line.scrollLeft += Math.min(current.left - left, 0) + Math.max(current.right - right, 0);
+    pages.scrollLeft += Math.min(current.left - left, 0) + Math.max(current.right - right, 0);
   }, [page]);
   return (
     <header class="frame-header">
       <Skips />
-      <div class="frame-line">
+      <div class="frame-line" role="toolbar" aria-label="Profile" {...line}>
         <ViewLink to={toPage("dashboard")} class="brand" label="GPU Summary: to the Dashboard">
           <Logo />
           <span class="brand-name">GPU Summary</span>
@@ -78,7 +78,7 @@ export function Header(props: HeaderProps) {
             </select>
           </label>
         )}
-        <div class="frame-tools" {...tools}>
+        <div class="frame-tools">
           <button
             type="button"
             class={busy ? "icon-button spinning" : "icon-button"}
@@ -127,8 +127,9 @@ function Skips() {
     const table = [...document.querySelectorAll<HTMLElement>(TABLES)][at];
     table?.querySelector<HTMLElement>("tbody [tabindex='0']")?.focus();
   };
+  const row = useOneStop<HTMLDivElement>();
   return (
-    <>
+    <div class="skips" role="toolbar" aria-label="Skip" {...row}>
       <button
         type="button"
         class="button skip"
@@ -142,7 +143,7 @@ function Skips() {
           Skip to the table: {name}
         </button>
       ))}
-    </>
+    </div>
   );
 }
 

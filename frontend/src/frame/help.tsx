@@ -61,9 +61,12 @@ const TERMS: readonly [string, string][] = [
 const KEYS: readonly [string, string][] = [
   [
     "Tab",
-    "goes to the next row of buttons, field, chart or table; its first stops skip to the page and to each of its tables",
+    "goes to the next row of buttons, field, chart or table; its first stop skips to the page and, with the arrow keys, to each of its tables",
   ],
-  ["Arrow keys", "walk over the buttons of a row, the cells of a table, the bars of a chart, or the entries of a menu"],
+  [
+    "Arrow keys",
+    "walk over the buttons and links of a row or panel, the cells of a table and up to its head, the bars of a chart, or the entries of a menu",
+  ],
   ["Enter", "select a row; open the iteration of a bar of the Dashboard"],
   ["Ctrl C", "copy the cell"],
   ["Page Up, Page Down", "turn the pages of a table; move a boundary of the iterations by 10"],

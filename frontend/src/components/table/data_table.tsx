@@ -149,41 +149,43 @@ export function DataTable(props: DataTableProps) {
   const many = narrowed || data.total > FEW_ROWS;
   return (
     <section class="data-table" aria-label={title}>
-      <div class="table-tools" {...tools}>
-        <h2 data-tip={title}>{title}</h2>
-        {many && known.some(({ searchable }) => searchable) && (
-          <div class="search">
-            <Icon name="search" />
-            <DelayedInput
-              kind="search"
-              label={`Search ${noun}`}
-              placeholder={`Search ${noun}`}
-              value={state.search}
-              onChange={(search) => change({ search, page: 0 })}
-            />
-          </div>
+      <div {...tools}>
+        <div class="table-tools">
+          <h2 data-tip={title}>{title}</h2>
+          {many && known.some(({ searchable }) => searchable) && (
+            <div class="search">
+              <Icon name="search" />
+              <DelayedInput
+                kind="search"
+                label={`Search ${noun}`}
+                placeholder={`Search ${noun}`}
+                value={state.search}
+                onChange={(search) => change({ search, page: 0 })}
+              />
+            </div>
+          )}
+          {narrowed && (
+            <button type="button" class="button" onClick={() => change({ search: "", where: {}, page: 0 })}>
+              <Icon name="close" /> Clear filters
+            </button>
+          )}
+          {/* What a file holds must not depend on how wide the window is. */}
+          <ExportMenu asked={asked} columns={selectedColumns ?? inView} title={title} filtered={data.filtered} />
+          <ColumnMenu
+            columns={known}
+            shown={columns}
+            hasSelection={selectedColumns !== null}
+            onChoose={(keys) => change({ columns: keys })}
+          />
+        </div>
+        {folded.length > 0 && (
+          <Folded
+            columns={folded}
+            data={data}
+            onShow={() => change({ columns: [...columns, ...folded].map(({ key }) => key) })}
+          />
         )}
-        {narrowed && (
-          <button type="button" class="button" onClick={() => change({ search: "", where: {}, page: 0 })}>
-            <Icon name="close" /> Clear filters
-          </button>
-        )}
-        {/* What a file holds must not depend on how wide the window is. */}
-        <ExportMenu asked={asked} columns={selectedColumns ?? inView} title={title} filtered={data.filtered} />
-        <ColumnMenu
-          columns={known}
-          shown={columns}
-          hasSelection={selectedColumns !== null}
-          onChoose={(keys) => change({ columns: keys })}
-        />
       </div>
-      {folded.length > 0 && (
-        <Folded
-          columns={folded}
-          data={data}
-          onShow={() => change({ columns: [...columns, ...folded].map(({ key }) => key) })}
-        />
-      )}
       {error !== null && (
         <p class="table-error" role="alert">
           <Icon name="warning" /> {error.message} {error.hint}

@@ -1,7 +1,7 @@
 /**
  * The rows of a table, its head and its sums.
  *
- * Keyboard: the arrow keys walk over the cells, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
+ * Keyboard: the arrow keys walk over the cells and, from the first row, up to the head, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages, Esc undoes the selection.
  */
 import { useCallback, useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -19,7 +19,7 @@ import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
 import { barOf, copiedText, TableCell } from "./table_cell";
-import { TableHead } from "./table_head";
+import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
 const DIM_AFTER_MS = 200;
@@ -151,6 +151,7 @@ export function Grid(props: GridProps) {
     const current = rows[row];
     const shown = columns[column];
     if (event.key === "ArrowDown") focus(row + 1, column);
+    else if (event.key === "ArrowUp" && row === 0) headOf(body.current?.closest("table"), column)?.focus();
     else if (event.key === "ArrowUp") focus(row - 1, column);
     else if (event.key === "ArrowRight") focus(row, column + 1);
     else if (event.key === "ArrowLeft") focus(row, column - 1);
@@ -186,6 +187,7 @@ export function Grid(props: GridProps) {
           sort={data.sort}
           units={units}
           where={props.filters ? state.where : null}
+          stops={rows.length === 0}
           widthOf={widthOf}
           onResize={setWidth}
           onSort={(column) => change({ sort: nextSort(data.sort, column), page: 0 })}

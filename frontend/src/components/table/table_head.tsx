@@ -10,6 +10,8 @@ interface TableHeadProps {
   columns: readonly Column[];
   sort: string;
   units: ReadonlyMap<string, TimeUnit>;
+  /** Whether Tab stops here: in a table with rows, the arrow keys lead up to its head from them. */
+  stops: boolean;
   /** The filters; null where the table has none. */
   where: Readonly<Record<string, string>> | null;
   onSort: (column: Column) => void;
@@ -18,11 +20,17 @@ interface TableHeadProps {
   onResize: (column: string, width: number) => void;
 }
 
+const IN_HEAD = "button, input, select";
+
+/** The lowest place in the head of a column, for the arrow key that leads up to it. */
+export const headOf = (table: HTMLTableElement | null | undefined, column: number): HTMLElement | undefined =>
+  [...(table?.tHead?.rows ?? [])].flatMap((row) => row.cells[column]?.querySelector<HTMLElement>(IN_HEAD) ?? []).at(-1);
+
 /**
  * Two rows: names with sorting and resizing, and a filter for each column where there are rows to filter.
  *
- * Tab stops once in each: the left and right arrow keys walk over the names, with Shift they change the width of the column, and the
- * down arrow goes to its filter.
+ * The left and right arrow keys walk over the names, with Shift they change the width of the column; the down arrow goes to its filter,
+ * and from there to the rows.
  */
 export function TableHead(props: TableHeadProps) {
   const { columns, sort, where } = props;
@@ -31,8 +39,10 @@ export function TableHead(props: TableHeadProps) {
     columns.findIndex(({ key }) => key === sort.replace("-", "")),
     0,
   );
-  const go = (row: number, column: number): void =>
-    head.current?.rows[row]?.cells[column]?.querySelector<HTMLElement>("button, input, select")?.focus();
+  const inHead = (row: number, column: number): HTMLElement | null | undefined =>
+    head.current?.rows[row]?.cells[column]?.querySelector<HTMLElement>(IN_HEAD);
+  const inRows = (column: number): HTMLElement | undefined =>
+    head.current?.closest("table")?.tBodies[0]?.rows[0]?.cells[column];
   const onKey = (event: KeyboardEvent): void => {
     const cell = event.target instanceof Element ? event.target.closest("th, td") : null;
     if (!(cell instanceof HTMLTableCellElement)) return;
@@ -42,9 +52,10 @@ export function TableHead(props: TableHeadProps) {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (inNames && step !== 0 && event.shiftKey && column !== undefined)
       props.onResize(column.key, bounded(props.widthOf(column) + step * KEY_STEP));
-    else if (inNames && step !== 0) go(0, at + step);
-    else if (inNames && event.key === "ArrowDown") go(1, at);
-    else if (!inNames && event.key === "ArrowUp") go(0, at);
+    else if (inNames && step !== 0) inHead(0, at + step)?.focus();
+    else if (inNames && event.key === "ArrowDown") (inHead(1, at) ?? inRows(at))?.focus();
+    else if (!inNames && event.key === "ArrowUp") inHead(0, at)?.focus();
+    else if (!inNames && event.key === "ArrowDown" && cell.querySelector("select") === null) inRows(at)?.focus();
     else return;
     event.preventDefault();
   };
@@ -52,7 +63,7 @@ export function TableHead(props: TableHeadProps) {
     <thead ref={head} onKeyDown={onKey}>
       <tr>
         {columns.map((column, i) => (
-          <HeadCell key={column.key} column={column} stop={i === sorted} {...props} />
+          <HeadCell key={column.key} column={column} stop={props.stops && i === sorted} {...props} />
         ))}
       </tr>
       {where !== null && (
@@ -62,7 +73,7 @@ export function TableHead(props: TableHeadProps) {
               {column.filterable && (
                 <Filter
                   column={column}
-                  stop={i === 0 || (where[column.key] ?? "") !== ""}
+                  stop={props.stops && (i === 0 || (where[column.key] ?? "") !== "")}
                   value={where[column.key] ?? ""}
                   onChange={(text) => props.onFilter(column.key, text)}
                 />

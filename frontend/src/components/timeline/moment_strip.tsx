@@ -3,6 +3,7 @@ import { formatDuration } from "../../format/time";
 import type { Moment } from "../../model/moments";
 import { evidenceLink, roomAround } from "../../model/timeline_link";
 import { ViewLink } from "../view_link";
+import { useOneStop } from "../walking";
 import { TimelineStrip } from "./strip";
 
 export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
@@ -16,8 +17,9 @@ export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
 
 /** The moments in words; a click leads to each, with what is there selected. */
 export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
+  const row = useOneStop<HTMLUListElement>();
   return (
-    <ul class="finding-moments" aria-label="On the timeline">
+    <ul class="finding-moments" aria-label="On the timeline" {...row}>
       {moments.map(({ from, to, device, what }) => (
         <li key={from}>
           <ViewLink class="link-button" to={evidenceLink(from, to, device)} tip="Open this moment in the Timeline">

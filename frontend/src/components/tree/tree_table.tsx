@@ -1,7 +1,7 @@
 /**
  * The tree as a table. Only rows in view are drawn, so that thousands of them scroll smoothly.
  *
- * Keyboard: up and down walk over the rows, right opens a row or goes to its first child, left closes it or goes to its parent, Enter
+ * Keyboard: up and down walk over the rows and, from the first, up to the head, right opens a row or goes to its first child, left closes it or goes to its parent, Enter
  * or Space selects, Esc undoes that, Home and End go to the first and last row.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -17,7 +17,7 @@ import { useCached } from "../use_cached";
 import { barOf, NameCell, ValueCell } from "./tree_cells";
 import { columnsFor, fittingColumns, isTime, nextSort, widthOf } from "./tree_columns";
 import type { GroupTree } from "./use_group_tree";
-import { useOneStop } from "../walking";
+import { walk } from "../walking";
 
 const ROW_HEIGHT = 28;
 /** Rows drawn beyond those in view. */
@@ -32,7 +32,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const { rows, isOpen } = tree;
   const shown = useMemo(() => rows.visible(isOpen), [rows, isOpen]);
   const baseline = useBaseline();
-  const head = useOneStop<HTMLTableRowElement>();
+  const head = useRef<HTMLTableRowElement>(null);
   const changes = useMemo(() => changesOf(baseline.data?.modules ?? []), [baseline.data]);
   const all = columnsFor(matrixUnit, shortUnit(matrixUnit), {
     limited: tree.rows.tree.causes.length > 0,
@@ -115,6 +115,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     if (row === undefined) return;
     const page = Math.max(Math.floor(view.height / ROW_HEIGHT) - 2, 1);
     if (event.key === "ArrowDown") move(focused + 1);
+    else if (event.key === "ArrowUp" && focused === 0) head.current?.querySelector("button")?.focus();
     else if (event.key === "ArrowUp") move(focused - 1);
     else if (event.key === "PageDown") move(focused + page);
     else if (event.key === "PageUp") move(focused - page);
@@ -138,6 +139,11 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     event.preventDefault();
   };
 
+  const onHeadKey = (event: KeyboardEvent): void => {
+    if (event.key === "ArrowDown") move(0);
+    else walk(event);
+  };
+
   return (
     <div class="tree-main">
       <div class="tree-scroll" ref={scroller}>
@@ -154,7 +160,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
             ))}
           </colgroup>
           <thead>
-            <tr {...head}>
+            <tr ref={head} onKeyDown={onHeadKey}>
               {columns.map(({ key, label, about }) => {
                 if (key === "change")
                   return (
@@ -169,6 +175,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                     <button
                       type="button"
                       class="sort-button"
+                      tabIndex={-1}
                       data-tip={`${about}\nSorts within each level.`}
                       onClick={() => tree.change({ sort: nextSort(tree.sort, key) })}
                     >

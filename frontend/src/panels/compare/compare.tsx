@@ -135,12 +135,14 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
       <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
       <Panel
         title={`From A to B, per ${unit}`}
+        walked
         about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
       >
         <Waterfall comparison={comparison} onSelect={narrow} />
       </Panel>
       <Panel
         title="Accumulated Change in Program Order"
+        walked
         about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
       >
         <OrderChart comparison={comparison} />

@@ -4,6 +4,7 @@ import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { Icon } from "../../components/icon";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { answerOf, leavesOut } from "../../model/answer";
@@ -34,9 +35,10 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
         ? [...utilizationSentence(data), { text: " " }, ...matrixSentence(data)]
         : [{ text: memory }];
   const serious = data.coverage.notes.filter(({ severity }) => severity !== "info").length;
+  const row = useOneStop<HTMLElement>();
   const leftOut = diagnosis !== null && leavesOut(diagnosis);
   return (
-    <header class="headline">
+    <header class="headline" {...row}>
       <h2>
         {phrases.map(({ text, strong }, i) => {
           const sentence = <Sentence key={i} text={text} />;

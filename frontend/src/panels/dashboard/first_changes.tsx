@@ -5,6 +5,7 @@ import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
@@ -15,11 +16,13 @@ const SHOWN = 3;
 
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
   const findings = diagnosis?.findings ?? [];
+  const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;
   return (
     <Panel
       title="What to Change First"
+      walked
       about="DLProf's Recommendations. The bar is what a step could become shorter by, on the scale of the whole step: at least its dark part, at most all of it."
       tools={
         count > 0 && (
@@ -36,7 +39,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
             : "Nothing to judge: this recording holds no GPU work."}
         </p>
       ) : (
-        <ol class="changes">
+        <ol class="changes" {...row}>
           {diagnosis === null
             ? said.slice(0, SHOWN).map(({ problem, recommendation }) => (
                 <li key={problem} class="without-gain">

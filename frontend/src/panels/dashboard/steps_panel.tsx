@@ -35,6 +35,7 @@ export function StepsPanel({ data, step }: StepsPanelProps) {
   return (
     <Panel
       title="Iteration Summary"
+      walked
       about="Each bar is one iteration, split like the bar above. What means leave out is grey. A click opens the iteration."
       picture
       tools={

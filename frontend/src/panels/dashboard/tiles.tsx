@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { DashboardResponse, Diagnosis, MemoryPeak } from "../../api/types";
 import { Sparkline } from "../../components/charts/sparkline";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { formatBytes } from "../../format/bytes";
 import { significant } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -129,10 +130,11 @@ function memoryTile({
 }
 
 export function Tiles(props: TilesProps) {
+  const row = useOneStop<HTMLUListElement>();
   const tiles = tilesOf(props);
   if (tiles.length === 0) return null;
   return (
-    <ul class="tiles" aria-label="Key numbers">
+    <ul class="tiles" aria-label="Key numbers" {...row}>
       {tiles.map(({ value, unit, about, tip }) => (
         <li key={tip} class="panel" data-tip={tip}>
           <span class="tile-value number">

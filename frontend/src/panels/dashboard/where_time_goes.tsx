@@ -7,6 +7,7 @@ import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { formatCount } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
@@ -116,6 +117,7 @@ interface TopTableProps {
 }
 
 function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
+  const walked = useOneStop<HTMLTableSectionElement>();
   const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
@@ -128,7 +130,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
   const gainUnit = columnUnit(Math.max(...rows.map((row) => numberOf(row, "gain_ns") ?? 0)));
   const core = shortUnit(matrixUnit);
   return (
-    <div class="top-scroll" tabIndex={0} role="region" aria-label="The ten largest groups">
+    <div class="top-scroll" role="region" aria-label="The ten largest groups">
       <table class="plain-table top-groups">
         <thead>
           <tr>
@@ -173,7 +175,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             )}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...walked}>
           {rows.map((row) => {
             const ns = numberOf(row, time) ?? 0;
             const share = shareOfRow(row);

@@ -24,6 +24,7 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
   return (
     <Panel
       title="Roofline"
+      walked
       about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line up to its roof is what it could gain. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
     >
       <ul class="dot-legend" aria-label="Precisions" {...row}>

@@ -130,6 +130,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   return (
     <Panel
       title="Iterations"
+      walked
       about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
       tools={
         <ul class="badges">

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
+import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
@@ -12,6 +13,7 @@ import { wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
+  const row = useOneStop<HTMLElement>();
   const isTold = ops !== null && ops.eligible > 0 && ops.using <= ops.eligible;
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
@@ -47,7 +49,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const [first, ...others] = sentences;
   if (first === undefined) return null;
   return (
-    <header class="headline waste">
+    <header class="headline waste" {...row}>
       <h2>{first}</h2>
       <p class="model-line">
         {others.map((sentence, i) => (

@@ -7,6 +7,7 @@ import { Icon } from "../../components/icon";
 import { Sentence } from "../../components/sentence";
 import { Duration, OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
@@ -32,6 +33,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   // The first one shows its evidence unasked.
   const shown = place === 1 ? !closed.has(rule) : open.has(rule);
   const link = finding.link ?? "";
+  const row = useOneStop<HTMLParagraphElement>();
   const why = gain?.how ?? "";
   const moments = momentsOf(evidence);
   return (
@@ -42,7 +44,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
         <p class="finding-title">
           <Sentence text={title} />
         </p>
-        <p class="finding-action">
+        <p class="finding-action" {...row}>
           <span>
             <Sentence text={action} />{" "}
             {link !== "" && !action.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
@@ -134,6 +136,7 @@ function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus:
 }
 
 function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
+  const walked = useOneStop<HTMLTableSectionElement>();
   const counted = rows.some(({ count }) => count !== null);
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
@@ -156,7 +159,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
             )}
           </tr>
         </thead>
-        <tbody>
+        <tbody {...walked}>
           {rows.map((row, i) => (
             <tr key={i}>
               <td>
