@@ -46,19 +46,6 @@ _STEADIER = 4.0
 _ODDS = 4.0
 """Common logarithm of the odds against chance at which they do."""
 
-_STEADIER = 4.0
-"""How many times as steady as starts ends must be to show who belongs together beside missing ranks."""
-
-_ODDS = 4.0
-"""Common logarithm of the odds against chance at which they do."""
-
-_BEYOND_CHANCE = 4.0
-"""Common logarithm of the odds against chance from which ends that agree show who belongs together beside missing ranks:
-one in ten thousand."""
-
-_STEADIER = 4.0
-"""How many times as steady as starts ends must be there."""
-
 GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
 """Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
 
