@@ -26,13 +26,13 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
 from tensorboard_plugin_dlprof.opening.allowance import spend_bytes
 
-LONG_BYTES: Final = 2 << 20
-"""Size from which a column that no import's store makes is in a file: a quarter of a million numbers."""
+LONG_BYTES: Final = 1 << 19
+"""Size from which a column that no import's store makes is in a file: 64 thousand numbers."""
 
 _COLUMNS: Final = 64
 """A column of this share of an import's memory is long: about as many columns are there at the same time."""
 
-_MUCH_BYTES: Final = 64 << 20
+_MUCH_BYTES: Final = 16 << 20
 """Size of the mapped columns from which ``release_pages`` does something, because reading them again takes time."""
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])

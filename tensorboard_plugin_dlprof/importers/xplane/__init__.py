@@ -73,7 +73,7 @@ _FRAMEWORKS = {
 }
 """Names of modules and of the host's events that tell the framework. JAX first: its input may be TensorFlow's."""
 _H200_BYTES = 100 << 30
-_MEMORY_BYTES = 64 << 20
+_MEMORY_BYTES = 16 << 20
 """Columns above a share of this are in files, where an import may use more, too: those of other formats, whose events
 take ten times the bytes, are small beside them."""
 _AMD = {(9, 4): "gfx942", (9, 5): "gfx950"}
