@@ -31,7 +31,7 @@ _ROWS_A_CHUNK = 4_096
 _OBJECTS_A_CHUNK = 512
 """Smaller for rows of any values, because some contain packed columns of thousands of kernels."""
 
-_ROWS_A_RELEASE = 1 << 19
+_ROWS_A_RELEASE = 1 << 17
 """After this many rows, the memory of columns that are in files is released."""
 
 

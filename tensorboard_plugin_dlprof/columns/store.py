@@ -86,9 +86,12 @@ class ColumnStore:
             return np.broadcast_to(column[:1].copy(), column.shape)  # type: ignore[return-value]
         if self._is_short(column.size, column.dtype):
             return column
-        mapped = self.empty(column.size, column.dtype).reshape(column.shape)
-        mapped[...] = column
-        return mapped  # type: ignore[return-value]
+        # Written to the file, not through its mapping, the column is not in memory twice.
+        with self.explained(), self.temporary_file() as file:
+            spend_bytes(column.nbytes)
+            file.write(np.ascontiguousarray(column).data.cast("B"))
+            file.flush()
+            return _mapped(file, column.dtype, column.size).reshape(column.shape)  # type: ignore[return-value]
 
     def keep_tables(self, *tables: msgspec.Struct) -> None:
         """``keep`` the columns of tables (structs)."""

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.columns.rows import Value, insert_row, insert_rows
 from tensorboard_plugin_dlprof.database.work_rows import StoredLaunches
@@ -71,9 +72,10 @@ def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> 
         insert_row(con, "ext_tracks", row)
         if has_items:
             columns = ("track_id", "first_item", "items", "start_ns", "stop_ns", "first_call", "data")
-            insert_rows(con, "ext_track_items", columns, _parts(number, first_item, track, _refs(track, ids)))
+            insert_rows(con, "ext_track_items", columns, _parts(number, first_item, track, ids))
             first_item += items
         insert_rows(con, "ext_track_bins", ("track_id", "level", "first_bin", "data"), _bins(number, track))
+        release_freed()
 
 
 def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> Ids:
@@ -87,16 +89,17 @@ def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> Id
     )
 
 
-def _refs(track: Track, ids: Ids) -> Int64s:
-    ref = track.ref
-    if ref is None:
-        return np.zeros(len(track.start_ns), np.int64)
+def _refs(track: Track, ids: Ids, some: slice) -> Int64s:
+    """The ids of what some items are."""
+    if track.ref is None:
+        return np.zeros(len(track.start_ns[some]), np.int64)
+    ref = track.ref[some]
     if track.kind == OP:
         return ids.ops[ref]
     if track.kind != STREAM:
         return ids.texts[ref]
     # Graphs are in tables of our own only, whose ids count from 1.
-    result, of_class = ref + 1, track.classes()
+    result, of_class = ref + 1, track.classes()[some]
     copies, sets = np.flatnonzero(of_class == COPY), np.flatnonzero(of_class == SET)
     result[copies], result[sets] = ids.memcpys[ref[copies]], ids.memsets[ref[sets]]
     kernels = np.flatnonzero((of_class != COPY) & (of_class != SET) & (of_class != GRAPH))
@@ -104,11 +107,11 @@ def _refs(track: Track, ids: Ids) -> Int64s:
     return result
 
 
-def _parts(number: int, first_item: int, track: Track, ref: Int64s) -> Iterable[tuple[Any, ...]]:
+def _parts(number: int, first_item: int, track: Track, ids: Ids) -> Iterable[tuple[Any, ...]]:
     for begin in range(0, len(track.start_ns), PART):
         some = slice(begin, begin + PART)
         start, stop, of_class = track.start_ns[some], track.stop_ns[some], track.classes()[some]
-        columns = [np.diff(start, prepend=start[:1]), stop - start, of_class, ref[some]]
+        columns = [np.diff(start, prepend=start[:1]), stop - start, of_class, _refs(track, ids, some)]
         first_call = 0
         if track.call is not None:
             call = track.call[some]

@@ -40,15 +40,19 @@ def binned(start_ns: Int64s, stop_ns: Int64s, of_class: npt.NDArray[np.integer],
         of_this = of_class == number
         if not of_this.any():
             continue
-        begins, ends = start_ns[of_this], np.sort(stop_ns[of_this], kind="stable")
-        sums[number] = np.diff(_time_before(begins, edges) - _time_before(ends, edges))
+        time = _time_before(start_ns[of_this], edges)
+        ends = stop_ns[of_this]
+        ends.sort(kind="stable")
+        time -= _time_before(ends, edges)
+        sums[number] = np.diff(time)
     return sums
 
 
 def _time_before(moments: Int64s, edges: Int64s) -> Int64s:
     """The time from each moment before an edge to the edge, summed over the moments; it may wrap around, as may the
     other that it is compared with, which is why their difference is right."""
-    sums = np.append(0, np.cumsum(moments))
+    sums = np.zeros(len(moments) + 1, np.int64)
+    np.cumsum(moments, out=sums[1:])
     number = np.searchsorted(moments, edges, side="right")
     result: Int64s = number * edges - sums[number]
     return result

@@ -8,12 +8,14 @@ the current device millions of times, and nobody can see it. Kernels of one grap
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Copies, GraphLaunches, Kernels, Profile
@@ -84,48 +86,45 @@ class _Calls:
             (table, np.flatnonzero(table.launched)) for table in (profile.kernels, profile.memcpys, profile.memsets)
         ]
         other = _shown_calls(profile)
-        threads = [(profile.syncs.process_id, profile.syncs.thread_id)]
-        threads += [(table.process_id[rows], table.thread_id[rows]) for table, rows in tables]
-        threads += [(profile.calls.process_id[other], profile.calls.thread_id[other])]
-        process, thread = (np.concatenate(column) for column in zip(*threads, strict=True))
-        start = np.concatenate(
-            [
-                profile.syncs.api_start_ns,
-                *(table.api_start_ns[rows] for table, rows in tables),
-                profile.calls.api_start_ns[other],
-            ]
-        )
-        stop = np.concatenate(
-            [
-                profile.syncs.api_end_ns,
-                *(table.api_end_ns[rows] for table, rows in tables),
-                profile.calls.api_end_ns[other],
-            ]
-        )
+
+        def column(name: str) -> npt.NDArray[Any]:
+            parts = [getattr(table, name)[rows] for table, rows in tables]
+            return spilled(np.concatenate((getattr(profile.syncs, name), *parts, getattr(profile.calls, name)[other])))
+
+        start, stop = column("api_start_ns"), column("api_end_ns")
         names = [profile.syncs.name, _launch_names(profile)[tables[0][1]]]
         names += [table.name[rows] for table, rows in tables[1:]] + [profile.calls.name[other]]
-        name = np.concatenate(names)
-        self.threads, number = _numbered_pairs(process, thread)
+        name = spilled(np.concatenate(names))
+        del names
+        self.threads, number = _numbered_pairs(column("process_id"), column("thread_id"))
         order = np.lexsort((stop, start, number))
         # Kernels of one graph launch have the same call.
         is_new = np.ones(len(order), np.bool_)
-        is_new[1:] = (np.diff(start[order]) != 0) | (np.diff(stop[order]) != 0) | (np.diff(number[order]) != 0)
-        of_row = np.empty(len(order), np.int64)
-        of_row[order] = np.cumsum(is_new) - 1
+        is_new[1:] = False
+        for values in (start, stop, number):
+            ordered = values[order]
+            is_new[1:] |= ordered[1:] != ordered[:-1]
+        of_row = np.empty(len(order), np.int32)
+        of_row[order] = np.cumsum(is_new, dtype=np.int32) - 1
         ends = np.cumsum([len(profile.syncs.op), *(len(rows) for _, rows in tables)])
         self._of_work = []
         for (table, rows), begin, end in zip(tables, ends, ends[1:], strict=False):
-            call = np.full(len(table.launched), -1, np.int64)
+            call = np.full(len(table.launched), -1, np.int32)
             call[rows] = of_row[begin:end]
-            self._of_work.append(call)
+            self._of_work.append(spilled(call))
+        del of_row
         first = order[is_new]
-        self.thread, self.start, self.stop, self.name = number[first], start[first], stop[first], name[first]
+        del order, is_new
+        self.thread: Int32s = spilled(number[first])
+        self.start: Int64s = spilled(start[first])
+        self.stop: Int64s = spilled(stop[first])
+        self.name: Int32s = spilled(name[first])
         classes = np.zeros(len(profile.strings), np.int8)
         for text in distinct_values(self.name).tolist():
             classes[text] = call_class(profile.strings[text]) if text else LAUNCH_CALL
         self.work_class: Int8s = classes[self.name]
 
-    def of(self, table: int) -> Int64s:
+    def of(self, table: int) -> Int32s:
         """The call of each row of kernels (0), copies (1) or sets (2); -1 where it is not recorded."""
         return self._of_work[table]
 
@@ -161,13 +160,16 @@ def _shown_calls(profile: Profile) -> Int64s:
     )
 
 
-def _numbered_pairs(process: Int64s, thread: Int64s) -> tuple[list[tuple[int, int]], Int64s]:
+def _numbered_pairs(process: Int64s, thread: Int64s) -> tuple[list[tuple[int, int]], Int32s]:
     """The distinct pairs in ascending order, and the number of each row's pair."""
-    processes, process_number = numbered(process)
-    threads, thread_number = numbered(thread)
-    keys, number = numbered(process_number.astype(np.int64) * max(len(threads), 1) + thread_number)
+    processes, number = numbered(process)
+    threads, of_thread = numbered(thread)
+    number *= max(len(threads), 1)
+    number += of_thread
+    del of_thread
+    keys, number = numbered(number)
     pairs = [(int(processes[key // len(threads)]), int(threads[key % len(threads)])) for key in keys.tolist()]
-    return pairs, number.astype(np.int64)
+    return pairs, number.astype(np.int32)
 
 
 def _op_tracks(profile: Profile) -> Iterator[Track]:
@@ -217,20 +219,20 @@ class _Work:
         kernels = profile.kernels
         collectives = [text for text, kind in profile.kernel_classes.items() if kind.family == "collective"]
         of_unit = np.array([_UNIT_CLASS[MatrixUnit(unit)] for unit in range(len(MatrixUnit))], np.int8)
-        self.columns: list[tuple[npt.NDArray[np.integer], ...]] = []
         tables: list[Kernels | Copies | GraphLaunches] = [kernels, profile.memcpys, profile.memsets, profile.graphs]
-        for number, table in enumerate(tables):
-            rows = np.flatnonzero(table.device == device)
-            if number == 0:
-                of_class = of_unit[kernels.matrix_unit[rows]]
-                of_class[are_among(kernels.long_name[rows], collectives)] = COMMUNICATION
-            else:
-                of_class = np.full(len(rows), (COPY, SET, GRAPH)[number - 1], np.int8)
-            call = calls.of(number)[rows] if number < 3 else np.full(len(rows), -1, np.int64)
-            self.columns.append((table.start_ns[rows], table.end_ns[rows], of_class, rows, call, table.stream[rows]))
-        self.start, self.stop, self.work_class, self.ref, self.call, self.stream = (
-            np.concatenate(column) for column in zip(*self.columns, strict=True)
-        )
+        rows = [np.flatnonzero(table.device == device) for table in tables]
+
+        def column(name: str) -> npt.NDArray[Any]:
+            return spilled(np.concatenate([getattr(table, name)[own] for table, own in zip(tables, rows, strict=True)]))
+
+        self.start, self.stop, self.stream = column("start_ns"), column("end_ns"), column("stream")
+        of_kernels = of_unit[kernels.matrix_unit[rows[0]]]
+        of_kernels[are_among(kernels.long_name[rows[0]], collectives)] = COMMUNICATION
+        of_others = [np.full(len(own), kind, np.int8) for own, kind in zip(rows[1:], (COPY, SET, GRAPH), strict=True)]
+        self.work_class: Int8s = np.concatenate((of_kernels, *of_others))
+        self.ref: Int64s = spilled(np.concatenate(rows))
+        called = [calls.of(number)[own] for number, own in enumerate(rows[:3])]
+        self.call: Int32s = spilled(np.concatenate((*called, np.full(len(rows[3]), -1, np.int32))))
 
 
 def _work_tracks(profile: Profile, calls: _Calls) -> Iterator[Track]:
@@ -245,9 +247,9 @@ def _work_tracks(profile: Profile, calls: _Calls) -> Iterator[Track]:
                 work.stop[some],
                 device=device,
                 stream=stream,
-                work_class=work.work_class[some].astype(np.int8),
-                ref=work.ref[some].astype(np.int64),
-                call=work.call[some].astype(np.int64),
+                work_class=work.work_class[some],
+                ref=work.ref[some],
+                call=work.call[some],
             )
         yield _queue_track(work, calls, device)
 

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
-from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 
 STREAM, OP, CALL, RANGE, DEVICE, QUEUE = "stream", "op", "call", "range", "device", "queue"
 """``Track.kind``: work of a stream; ops, API calls and users' ranges of a host thread; what a whole device does; how
@@ -55,7 +55,7 @@ class Track(msgspec.Struct):
     ref: Int64s | None = None
     """What each item is. Of streams: row of ``Profile.kernels``, ``memcpys``, ``memsets`` or ``graphs``, by class; of
     ops: row of ``Profile.ops``; of calls and ranges: text id of the name. None if the track has only bins."""
-    call: Int64s | None = None
+    call: Int32s | None = None
     """Of streams: the call that launched each item, as its number among the items of all call tracks, which come first
     and in order; -1 where it is not recorded."""
 
