@@ -139,17 +139,29 @@ _MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 def _alike(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
     mixed = np.zeros(len(columns[0]), np.uint64)
-    for column in columns:
-        mixed ^= column.astype(np.int64).view(np.uint64)
-        mixed *= _MIXER
-        mixed ^= mixed >> np.uint64(29)
+    for begin in range(0, len(mixed), _BLOCK):
+        block = mixed[begin : begin + _BLOCK]
+        for column in columns:
+            block ^= column[begin : begin + _BLOCK].astype(np.int64).view(np.uint64)
+            block *= _MIXER
+            block ^= block >> np.uint64(29)
     order = np.argsort(mixed)
-    number, first = _in_order_of_use(order, _heads(mixed[order]))
-    if any((column[first][number] != column).any() for column in columns):
+    mixed = mixed[order]
+    heads = _heads(mixed)
+    del mixed
+    number, first = _in_order_of_use(order, heads)
+    del order
+    if any(_differ(column[first], number, column) for column in columns):
         code, _ = _codes(*columns)
         order = np.argsort(code)
         number, first = _in_order_of_use(order, _heads(code[order]))
     return number, first
+
+
+def _differ(values: npt.NDArray[np.integer], number: Int64s, column: npt.NDArray[np.integer]) -> bool:
+    """Whether any row of a column is not the value with its number."""
+    blocks = (slice(begin, begin + _BLOCK) for begin in range(0, len(column), _BLOCK))
+    return any(bool((values[number[rows]] != column[rows]).any()) for rows in blocks)
 
 
 def _heads(ordered: npt.NDArray[np.integer]) -> Int64s:

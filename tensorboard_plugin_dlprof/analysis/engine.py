@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Undecided,
     Verdict,
 )
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -54,6 +55,7 @@ def judge(
     for detector, rule in rules:
         signals.spoken_of = None
         answer = _answer(detector, rule, signals)
+        release_freed()
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, iteration_ns):

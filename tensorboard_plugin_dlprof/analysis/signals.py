@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.aggregation.grouping import alike, counted
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.absorbed import absorbed
@@ -19,7 +18,8 @@ from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.architecture import AMD_LIBRARIES, is_amd
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
@@ -339,7 +339,7 @@ class Signals:
     @cached_property
     def duration(self) -> Int64s:
         """Duration of each aggregated kernel, in nanoseconds."""
-        return self.efficiency.facts.duration[self.kernel]
+        return spilled(self.efficiency.facts.duration[self.kernel])
 
     def of_family(self, *families: str) -> Bools:
         """Which aggregated kernels are of these families."""
@@ -398,9 +398,10 @@ class Signals:
         """Whether most kernels are launched by calls that launch several kernels, which replay CUDA graphs."""
         kernels = self.profile.kernels
         launched = self.kernel[kernels.launched[self.kernel] != 0]
-        of_call = (kernels.api_start_ns, kernels.process_id, kernels.thread_id, kernels.device)
-        call, first = alike(*(column[launched] for column in of_call))
-        in_call = counted(call, len(first))
+        of_call = (kernels.device, kernels.thread_id, kernels.process_id, kernels.api_start_ns)
+        columns = [spilled(column[launched]) for column in of_call]
+        order = np.lexsort(columns)
+        in_call = np.diff(np.append(np.flatnonzero(begins_new(order, *columns)), len(order)))
         return 2 * int(in_call[in_call > 1].sum()) > len(self.kernel)
 
     @cached_property

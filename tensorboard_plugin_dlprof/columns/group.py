@@ -77,6 +77,16 @@ def rows_by_value(values: npt.NDArray[np.integer]) -> list[tuple[int, npt.NDArra
     return [(value, order[begin:end]) for value, begin, end in zip(distinct.tolist(), bounds, bounds[1:], strict=False)]
 
 
+def begins_new(order: npt.NDArray[np.integer], *columns: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Whether each row, in an order of rows, differs from the one before it in any of some columns."""
+    is_new = np.zeros(len(order), np.bool_)
+    is_new[:1] = True
+    for column in columns:
+        ordered = column[order]
+        is_new[1:] |= ordered[1:] != ordered[:-1]
+    return is_new
+
+
 def are_among(values: npt.NDArray[Any], wanted: Iterable[int]) -> npt.NDArray[np.bool_]:
     """``np.isin`` for ids.
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.aggregation.grouping import Groups, alike, byte_ranks
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, IterationOps, UnknownKernels
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
+from tensorboard_plugin_dlprof.columns.group import begins_new
 from tensorboard_plugin_dlprof.columns.rows import Columns, insert_integers
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
@@ -76,7 +77,7 @@ def write_iteration_ops(
     )
 
 
-_ROWS_AT_ONCE = 1 << 20
+_ROWS_AT_ONCE = 1 << 17
 """Rows whose columns are built at once: the columns of ten million rows would take half a gigabyte."""
 
 
@@ -202,15 +203,14 @@ def write_iteration_kernels(
     """
     ops = aggregation.iteration_ops
     kernel, iteration_op = aggregation.iteration_kernels.kernel, aggregation.iteration_kernels.iteration_op
-    iteration = ops.iter_value[iteration_op]
+    iteration = spilled(ops.iter_value[iteration_op])
     # Kernels are ordered by id already, which a stable sort keeps.
-    order = np.lexsort((kernels.api_start_ns[kernel], iteration))
-    heads = np.flatnonzero(np.diff(iteration[order], prepend=iteration[order[:1]] - 1))
-    counts = np.diff(np.append(heads, len(order)))
-    position = np.arange(len(order)) - np.repeat(heads, counts)
+    order = spilled(np.lexsort((kernels.api_start_ns[kernel], iteration)))
+    heads = np.flatnonzero(begins_new(order, iteration))
     for begin in range(0, len(order), _ROWS_AT_ONCE):
         some = order[begin : begin + _ROWS_AT_ONCE]
         rows = kernel[some]
+        place = np.arange(begin, begin + len(some))
         launch, start = launches.of_kernel[rows], kernels.start_ns[rows]
         insert_integers(
             con,
@@ -218,7 +218,7 @@ def write_iteration_kernels(
             {
                 "aggr_id": aggr_id,
                 "iteration": iteration[some],
-                "position": position[begin : begin + _ROWS_AT_ONCE],
+                "position": place - heads[np.searchsorted(heads, place, side="right") - 1],
                 "kernel_id": numbering.kernels[rows],
                 "launch_id": launch,
                 "read_only_ops_id": numbering.ops[kernels.op[rows]],

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.columns.store import spill_columns
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.calls import is_communication
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
@@ -21,6 +21,7 @@ from tensorboard_plugin_dlprof.diagnosis.segments import (
     Segments,
 )
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, covered, joined
+from tensorboard_plugin_dlprof.events.tables import Int8s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _TENSOR, _OTHER, _UNKNOWN, _GRAPH, _COMMUNICATION, _COPY = (1 << bit for bit in range(6))
@@ -55,15 +56,13 @@ def with_busy_time(profile: Profile) -> Activity:
         rows = np.zeros(64, np.int32)
         for number in distinct_values(mask).tolist():
             rows[number] = causes.setdefault(_cause(number), len(causes))
-        both = np.concatenate((start, device.start_ns))
-        order = np.argsort(both, kind="stable")
+        order = np.argsort(np.concatenate((start, device.start_ns)), kind="stable")
         segments = Segments(
             device.device,
-            both[order],
-            np.concatenate((stop, device.stop_ns))[order],
-            np.concatenate((rows[mask], device.cause))[order],
+            spilled(np.concatenate((start, device.start_ns))[order]),
+            spilled(np.concatenate((stop, device.stop_ns))[order]),
+            spilled(np.concatenate((rows[mask], device.cause))[order]),
         )
-        spill_columns(segments)
         devices.append(segments)
     return msgspec.structs.replace(idle, causes=list(causes), devices=devices)
 
@@ -82,9 +81,9 @@ def communication_names(profile: Profile) -> list[int]:
     return long_names
 
 
-def _kinds_of_kernels(profile: Profile) -> Int64s:
+def _kinds_of_kernels(profile: Profile) -> Int8s:
     kernels = profile.kernels
-    by_unit = np.zeros(len(MatrixUnit), np.int64)
+    by_unit = np.zeros(len(MatrixUnit), np.int8)
     by_unit[MatrixUnit.YES], by_unit[MatrixUnit.NO], by_unit[MatrixUnit.UNKNOWN] = _TENSOR, _OTHER, _UNKNOWN
     kind = by_unit[kernels.matrix_unit]
     communicates = np.zeros(len(profile.strings), np.bool_)
@@ -94,7 +93,7 @@ def _kinds_of_kernels(profile: Profile) -> Int64s:
     return kind
 
 
-def _work_of(profile: Profile, device: int, kinds: Int64s) -> Iterator[tuple[int, Spans]]:
+def _work_of(profile: Profile, device: int, kinds: Int8s) -> Iterator[tuple[int, Spans]]:
     """The time in which each kind of work runs on a device, disjoint and ascending."""
     kernels = profile.kernels
     here = kernels.device == device
@@ -113,7 +112,7 @@ def _real(start: Int64s, stop: Int64s) -> Spans:
     return Spans(start, stop, start).some(stop > start)
 
 
-def _busy(work: Iterator[tuple[int, Spans]]) -> tuple[Int64s, Int64s, Int64s]:
+def _busy(work: Iterator[tuple[int, Spans]]) -> tuple[Int64s, Int64s, Int8s]:
     """Disjoint intervals with what runs in each, as a sum of kinds."""
     times, changes = [np.zeros(0, np.int64)], [np.zeros(0, np.int8)]
     for kind, spans in work:
@@ -121,7 +120,9 @@ def _busy(work: Iterator[tuple[int, Spans]]) -> tuple[Int64s, Int64s, Int64s]:
         changes += [np.full(len(spans.start), kind, np.int8), np.full(len(spans.stop), -kind, np.int8)]
     time, change = np.concatenate(times), np.concatenate(changes)
     order = np.argsort(time, kind="stable")
-    time, running = time[order], np.cumsum(change[order], dtype=np.int64)
+    change, time = change[order], time[order]
+    del order
+    running = np.cumsum(change, dtype=np.int8)
     last = np.append(time[1:] != time[:-1], True)[: len(time)]
     time, running = time[last], running[last]
     heads = np.append(True, running[1:] != running[:-1])[: len(time)]

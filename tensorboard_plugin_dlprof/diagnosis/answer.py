@@ -9,8 +9,8 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.columns.store import release_pages
+from tensorboard_plugin_dlprof.columns.group import begins_new, numbered, stable_order
+from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
@@ -177,7 +177,7 @@ def _busy_bounds(activity: Activity, device: Segments) -> tuple[int, int]:
 def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) -> DeviceDiagnosis:
     clipped = Clipped(profile.activity, device, start, stop)
     launches = launches_of(profile, device.device)
-    release_pages()
+    release_freed()
     return DeviceDiagnosis(
         device=device.device,
         clipped=clipped,
@@ -198,14 +198,17 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
     rows = low + np.flatnonzero(inside[clipped.window[low:high]] & (clipped.part[low:high] >= from_part))
     if not len(rows):
         return []
-    length, window = clipped.length_ns[rows], clipped.window[rows]
+    length, window = clipped.stop_ns[rows] - clipped.start_ns[rows], clipped.window[rows]
     cause, number = numbered(merged[clipped.cause[rows]])
     spent = np.bincount(number, weights=length).astype(np.int64)
     count = np.bincount(number)
-    pair, of_pair = numbered(number * clipped.windows + window)
-    owner = pair // clipped.windows
-    by_length = np.lexsort((-np.bincount(of_pair, weights=length), owner))
-    worst = pair[by_length[np.searchsorted(owner, np.arange(len(cause)))]] % clipped.windows
+    order = stable_order(number)
+    # Pieces are in the order of windows: here begin those of one cause in one window.
+    heads = np.flatnonzero(begins_new(order, number, window))
+    spent_in = np.add.reduceat(length[order], heads)
+    owner, owned = number[order[heads]], window[order[heads]]
+    by_length = np.lexsort((-spent_in, owner))
+    worst = owned[by_length[np.searchsorted(owner, np.arange(len(cause)))]]
     in_worst = np.flatnonzero(worst[number] == window)
     order = in_worst[np.lexsort((length[in_worst], number[in_worst]))]
     last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)

@@ -6,7 +6,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.group import begins_new, numbered
+from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -38,26 +39,19 @@ class QueueTimes(msgspec.Struct):
 
 def launches_of(profile: Profile, device: int) -> Launches:
     """The calls that gave a GPU work. Calls of graphs recorded as a whole are found by their op's call."""
-    tables: list[tuple[Int64s, ...]] = [
-        (
-            table.api_start_ns[rows],
-            table.api_end_ns[rows],
-            table.process_id[rows],
-            table.thread_id[rows],
-            table.start_ns[rows],
-        )
-        for table in (profile.kernels, profile.memcpys, profile.memsets)
-        for rows in [np.flatnonzero((table.device == device) & (table.launched != 0))]
-    ]
-    tables.append(_of_graphs(profile, device))
-    begun, returned, process, thread, started = (np.concatenate(columns) for columns in zip(*tables, strict=True))
-    order = np.lexsort((started, thread, process, begun))
+    tables = (profile.kernels, profile.memcpys, profile.memsets)
+    rows = [np.flatnonzero((table.device == device) & (table.launched != 0)) for table in tables]
+    names = ("api_start_ns", "api_end_ns", "process_id", "thread_id", "start_ns")
+    of_graphs = _of_graphs(profile, device)
     begun, returned, process, thread, started = (
-        column[order] for column in (begun, returned, process, thread, started)
+        spilled(np.concatenate([*(getattr(table, name)[own] for table, own in zip(tables, rows, strict=True)), last]))
+        for name, last in zip(names, of_graphs, strict=True)
     )
-    same = (begun[1:] == begun[:-1]) & (process[1:] == process[:-1]) & (thread[1:] == thread[:-1])
-    first = np.append(True, ~same)[: len(begun)]
-    return Launches(begun[first], returned[first], started[first])
+    del rows
+    order = np.lexsort((started, thread, process, begun))
+    first = order[begins_new(order, begun, process, thread)]
+    del order
+    return Launches(spilled(begun[first]), spilled(returned[first]), spilled(started[first]))
 
 
 def _of_graphs(profile: Profile, device: int) -> tuple[Int64s, ...]:
@@ -103,12 +97,13 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
         return result
     waits = launches.started_ns > launches.begun_ns
     times = np.concatenate((launches.begun_ns[waits], launches.started_ns[waits], start_ns, stop_ns))
-    change = np.zeros(len(times), np.int64)
+    change = np.zeros(len(times), np.int8)
     waiting = int(waits.sum())
     change[:waiting], change[waiting : 2 * waiting] = 1, -1
     order = np.argsort(times, kind="stable")
-    times, depth = times[order], np.cumsum(change[order])
-    length = np.diff(times)
+    change, times = change[order], times[order]
+    del order, waits
+    depth = np.cumsum(change, dtype=np.int32)
     delay = np.maximum(launches.started_ns - launches.returned_ns, 0)
     by_start = np.argsort(launches.started_ns, kind="stable")
     started, delay = launches.started_ns[by_start], delay[by_start]
@@ -120,7 +115,7 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
     for window in range(count):
         here = slice(int(edges[0, window]), int(edges[1, window]))
         levels, number = numbered(depth[here])
-        spent = np.bincount(number, weights=length[here], minlength=len(levels))
+        spent = np.bincount(number, weights=np.diff(times[here.start : here.stop + 1]), minlength=len(levels))
         whole = spent.sum()
         if whole:
             result.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]

@@ -156,7 +156,7 @@ def _owners(capture: Capture, links: Links, nesting: Nesting, places: Int64s) ->
     row_of_place[places] = np.arange(len(places))
     owner = np.append(nesting.inherit(own), -1)
     of_call = row_of_place[owner[links.call_place]]
-    of_work = np.full(len(links.work_call), -1, np.int64)
+    of_work = np.full(len(links.work_call), -1, np.int32)
     launched = links.work_call >= 0
     of_work[launched] = of_call[links.work_call[launched]]
     return Owners(of_call, of_work)

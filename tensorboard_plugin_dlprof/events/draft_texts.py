@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts
 from tensorboard_plugin_dlprof.events.inputs import Described, describe, tensor_data_type
@@ -24,8 +25,8 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
     own = np.where(place >= 0, nesting.row[place], -1) if len(described) else described
     typed = np.where(typed_place >= 0, nesting.row[typed_place], -1) if len(described) else described
 
-    def text(column: Int32s, row: Int64s) -> Int64s:
-        return np.where(row >= 0, column[row], 0).astype(np.int64) if len(column) else np.zeros(len(row), np.int64)
+    def text(column: Int32s, row: Int64s) -> Int32s:
+        return np.where(row >= 0, column[row], np.int32(0)) if len(column) else np.zeros(len(row), np.int32)
 
     kind_of_key, kinds = _kinds(drafts)
     shapes_of = text(ranges.shapes, own)
@@ -35,9 +36,12 @@ def described_texts(capture: Capture, nesting: Nesting, drafts: Drafts) -> Draft
         shapes_of, text(ranges.dtypes, own), text(ranges.parameters, own),
         text(ranges.shapes, typed), text(ranges.dtypes, typed),
     )  # fmt: skip
-    _, first, number = np.unique(combine(*columns), return_index=True, return_inverse=True)
+    keys, number = numbered(combine(*columns))
+    first = np.zeros(len(keys), np.int64)
+    # NumPy keeps the last of several writes to one element.
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
     index = np.zeros(len(drafts.key), np.int32)
-    index[described] = number.reshape(-1) + 1
+    index[described] = number + 1
     distinct: list[Described] = [NOTHING]
     data_types: list[str] = [NOTHING.data_type]
     for row in zip(*(column[first].tolist() for column in columns), strict=True):

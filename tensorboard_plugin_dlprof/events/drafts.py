@@ -54,4 +54,4 @@ class Owners(msgspec.Struct):
     """
 
     of_call: Int32s
-    of_work: Int64s
+    of_work: Int32s

@@ -62,17 +62,17 @@ def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozens
     if len(launches):
         drafts = _with_launches(drafts, capture, selected, namer, links, launches, len(of_ranges))
     launched = links.work_call >= 0
-    of_work = np.full(len(launched), -1, np.int64)
+    of_work = np.full(len(launched), -1, np.int32)
     of_work[launched] = of_call[links.work_call[launched]]
     if capture.work_range is not None:
         _assign_described(of_work, capture.work_range, nesting, places)
     return drafts, Owners(of_call, of_work)
 
 
-def _assign_described(of_work: Int64s, work_range: Rows, nesting: Nesting, places: Int64s) -> None:
+def _assign_described(of_work: Int32s, work_range: Rows, nesting: Nesting, places: Int64s) -> None:
     """Give device work to the op that its source names: one call may launch the work of many ops."""
-    place_of = np.zeros(int(nesting.row.max(initial=-1)) + 1, np.int64)
-    place_of[nesting.row] = np.arange(len(nesting.row))
+    place_of = np.zeros(int(nesting.row.max(initial=-1)) + 1, np.int32)
+    place_of[nesting.row] = np.arange(len(nesting.row), dtype=np.int32)
     reported = np.flatnonzero(work_range >= 0)
     of_work[reported] = np.searchsorted(places, place_of[work_range[reported]])
 
@@ -96,19 +96,19 @@ def _range_drafts(
 ) -> Drafts:
     """The instances that are ranges; ``key`` goes on with those of the launches in ``holders``."""
     rows = nesting.row[places]
-    ranges = capture.ranges
+    ranges, keep = capture.ranges, capture.store.keep
     thread = ranges.thread[rows]
     keys, key = namer.range_keys(np.append(places, holders))
     forward = namer.forward_instance(places)
     own_stack = (nesting.inherit(selected.role == Role.FRAME)[places] >= 0) | (ranges.stack[rows] > 0)
     return Drafts(
-        start_ns=ranges.start_ns[rows],
-        end_ns=ranges.end_ns[rows],
-        process_id=_process_ids(capture)[thread],
-        thread_id=_thread_ids(capture)[thread],
+        start_ns=keep(ranges.start_ns[rows]),
+        end_ns=keep(ranges.end_ns[rows]),
+        process_id=keep(_process_ids(capture)[thread]),
+        thread_id=keep(_thread_ids(capture)[thread]),
         key=key,
         place=places,
-        described_by=_typed_ranges(capture, nesting, selected)[places].astype(np.int64),
+        described_by=keep(_typed_ranges(capture, nesting, selected)[places].astype(np.int64)),
         # Autograd's threads run no Python, so backward ops get the stack of the forward op.
         stack_of=np.where((forward >= 0) & ~own_stack, forward, places),
         keys=keys,

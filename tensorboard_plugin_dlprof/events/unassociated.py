@@ -29,6 +29,8 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     outside = owners.of_call < 0
     first, calls = len(drafts.start_ns), int(np.count_nonzero(outside))
     works = np.flatnonzero((owners.of_work < 0) & (links.work_call < 0))
+    if not calls and not len(works) and not (owners.of_work < 0).any():
+        return drafts, owners
     of_call = owners.of_call.copy()
     of_call[outside] = np.arange(first, first + calls, dtype=np.int32)
     of_work = owners.of_work.copy()

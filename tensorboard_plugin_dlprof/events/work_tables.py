@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass
 from tensorboard_plugin_dlprof.classify.kernels import Classifier
-from tensorboard_plugin_dlprof.columns.group import is_ascending, numbered, stable_order
+from tensorboard_plugin_dlprof.columns.group import distinct_values, is_ascending, numbered, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_pages
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Owners
@@ -53,17 +53,17 @@ class Placed(msgspec.Struct):
 
     def api(self, rows: Int64s) -> tuple[Int64s, Int64s, Int64s, Int64s]:
         """API start, API stop, process id and thread id of some device work; see the module on work without a call."""
-        capture, call = self.capture, self.links.work_call[rows]
+        capture, keep, call = self.capture, self.capture.store.keep, self.links.work_call[rows]
         launched = call >= 0
         work_start = capture.work.start_ns[rows]
         if not launched.any():
             return work_start, work_start, capture.work.process[rows].astype(np.int64), np.zeros(len(rows), np.int64)
         thread_ids = np.array([thread.thread_id for thread in capture.threads], np.int64)
         return (
-            np.where(launched, capture.calls.start_ns[call], work_start),
-            np.where(launched, capture.calls.end_ns[call], work_start),
-            np.where(launched, self.links.call_process[call], capture.work.process[rows]),
-            np.where(launched, thread_ids[capture.calls.thread[call]], 0),
+            keep(np.where(launched, capture.calls.start_ns[call], work_start)),
+            keep(np.where(launched, capture.calls.end_ns[call], work_start)),
+            keep(np.where(launched, self.links.call_process[call], capture.work.process[rows])),
+            keep(np.where(launched, thread_ids[capture.calls.thread[call]], 0)),
         )
 
 
@@ -97,35 +97,46 @@ def kernels(placed: Placed, classifier: Classifier, one_long_name: bool) -> tupl
         last = np.append(np.flatnonzero(np.diff(group)), len(rows) - 1)
         long_name = long_name[last[np.searchsorted(last, np.arange(len(rows)))]]
     strings = placed.capture.strings
-    short_of = dict(zip(long_name.tolist(), name.tolist(), strict=True))
-    classes = {text: classifier.classify(strings[text], strings[short]) for text, short in short_of.items()}
+    short_of = np.zeros(len(strings), np.int32)
+    short_of[long_name] = name
+    classes = {
+        text: classifier.classify(strings[text], strings[short])
+        for text, short in ((text, int(short_of[text])) for text in distinct_values(long_name).tolist())
+    }
     unit = np.zeros(len(strings), np.int8)
     unit[list(classes)] = [each.matrix_unit for each in classes.values()]
     api_start, api_end, process, thread = placed.api(rows)
     call = placed.links.work_call[rows]
+    # One after the other, since all of them together are much.
+    keep = placed.capture.store.keep
+
+    def column(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return keep(values[rows])
+
+    is_launched = call >= 0
     return Kernels(
-        op=placed.op(drafts),
-        instance=placed.instance(drafts),
-        name=name,
-        long_name=long_name,
+        op=keep(placed.op(drafts)),
+        instance=keep(placed.instance(drafts)),
+        name=keep(name),
+        long_name=keep(long_name),
         matrix_unit=unit[long_name],
         api_start_ns=api_start,
         api_end_ns=api_end,
-        start_ns=work.start_ns[rows],
-        end_ns=work.end_ns[rows],
-        grid=work.grid[rows],
-        block=work.block[rows],
-        device=work.device[rows],
+        start_ns=column(work.start_ns),
+        end_ns=column(work.end_ns),
+        grid=column(work.grid),
+        block=column(work.block),
+        device=column(work.device),
         process_id=process,
         thread_id=thread,
-        stream=work.stream[rows],
-        registers=work.registers[rows],
-        static_shared_bytes=work.static_shared_bytes[rows],
-        dynamic_shared_bytes=work.dynamic_shared_bytes[rows],
-        occupancy_percent=work.occupancy_percent[rows],
-        launched=(call >= 0).astype(np.int8),
-        call_name=np.where(call >= 0, placed.capture.calls.name[call], 0).astype(np.int32)
-        if (call >= 0).any()
+        stream=column(work.stream),
+        registers=column(work.registers),
+        static_shared_bytes=column(work.static_shared_bytes),
+        dynamic_shared_bytes=column(work.dynamic_shared_bytes),
+        occupancy_percent=column(work.occupancy_percent),
+        launched=is_launched.astype(np.int8),
+        call_name=np.where(is_launched, placed.capture.calls.name[call], 0).astype(np.int32)
+        if is_launched.any()
         else None,
     ), classes
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
-from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
@@ -99,11 +99,7 @@ class _Calls:
         self.threads, number = _numbered_pairs(column("process_id"), column("thread_id"))
         order = np.lexsort((stop, start, number))
         # Kernels of one graph launch have the same call.
-        is_new = np.ones(len(order), np.bool_)
-        is_new[1:] = False
-        for values in (start, stop, number):
-            ordered = values[order]
-            is_new[1:] |= ordered[1:] != ordered[:-1]
+        is_new = begins_new(order, start, stop, number)
         of_row = np.empty(len(order), np.int32)
         of_row[order] = np.cumsum(is_new, dtype=np.int32) - 1
         ends = np.cumsum([len(profile.syncs.op), *(len(rows) for _, rows in tables)])
