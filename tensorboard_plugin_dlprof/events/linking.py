@@ -12,9 +12,6 @@ import numpy as np
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s
 
-_BLOCK = 1 << 18
-"""Calls processed at a time."""
-
 
 class Links(msgspec.Struct):
     """The links of one capture; -1 means no link."""
@@ -94,14 +91,8 @@ def _with_one_of(correlation: Int64s, wanted: Int64s) -> Int64s:
     is_wanted = np.zeros(high - low + 2 if is_dense else 0, np.bool_)
     if is_dense:
         is_wanted[wanted - low] = True
-    result = [np.zeros(0, np.int64)]
-    for begin in range(0, len(correlation), _BLOCK):
-        block = correlation[begin : begin + _BLOCK]
-        inside = (block >= low) & (block <= high)
-        if is_dense:
-            inside = is_wanted[np.where(inside, block - low, -1)]
-        result.append(np.flatnonzero(inside) + begin)
-    return np.concatenate(result)
+    inside = (correlation >= low) & (correlation <= high)
+    return np.flatnonzero(is_wanted[np.where(inside, correlation - low, -1)] if is_dense else inside)
 
 
 def _preferred_last(capture: Capture, callers: Int64s, keys: Int64s) -> tuple[Int64s, Int64s]:

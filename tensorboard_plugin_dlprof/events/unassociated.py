@@ -7,21 +7,12 @@ of zero length, at the time when the work started.
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.events.drafts import Drafts, OpKey, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, WorkKind
-from tensorboard_plugin_dlprof.events.trees import Flags
-
-_Column = TypeVar("_Column", bound=npt.NDArray[Any])
-
-_BLOCK = 1 << 18
-"""Calls processed at a time."""
 
 
 def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Owners) -> tuple[Drafts, Owners]:
@@ -38,7 +29,7 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     of_work[launched] = of_call[links.work_call[launched]]
     of_work[works] = first + calls + np.arange(len(works))
 
-    name = _extended(np.zeros(0, np.int32), _call_names(capture, links), outside, _work_names(capture)[works])
+    name = np.concatenate((_call_names(capture, links)[outside], _work_names(capture)[works]))
     distinct, key = numbered(name)
     keys = [
         OpKey(f"unassociated_{text}", text, "", by_name=True, associated=False)
@@ -51,8 +42,8 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
     key += len(drafts.keys)
     return (
         Drafts(
-            start_ns=_extended(drafts.start_ns, capture.calls.start_ns, outside, work_start),
-            end_ns=_extended(drafts.end_ns, capture.calls.end_ns, outside, work_start),
+            start_ns=np.concatenate((drafts.start_ns, capture.calls.start_ns[outside], work_start)),
+            end_ns=np.concatenate((drafts.end_ns, capture.calls.end_ns[outside], work_start)),
             process_id=np.concatenate((drafts.process_id, process_of_thread[thread], capture.work.process[works])),
             thread_id=np.concatenate((drafts.thread_id, id_of_thread[thread], np.zeros(len(works), np.int64))),
             key=np.concatenate((drafts.key.astype(np.int32), key)),
@@ -63,19 +54,6 @@ def add_unassociated(capture: Capture, links: Links, drafts: Drafts, owners: Own
         ),
         Owners(of_call, of_work),
     )
-
-
-def _extended(first: _Column, of_calls: _Column, outside: Flags, last: _Column) -> _Column:
-    """``np.concatenate((first, of_calls[outside], last))``; in blocks, as there may be millions of calls."""
-    end = len(first)
-    column = np.empty(end + int(np.count_nonzero(outside)) + len(last), first.dtype)
-    column[:end] = first
-    for begin in range(0, len(outside), _BLOCK):
-        some = of_calls[begin : begin + _BLOCK][outside[begin : begin + _BLOCK]]
-        column[end : end + len(some)] = some
-        end += len(some)
-    column[end:] = last
-    return column  # type: ignore[return-value]
 
 
 def _call_names(capture: Capture, links: Links) -> Int32s:

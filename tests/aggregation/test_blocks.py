@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.aggregation import (
     ops,
 )
 from tensorboard_plugin_dlprof.aggregation import selection as selecting
-from tensorboard_plugin_dlprof.events import combining, linking, nesting, op_tables
+from tensorboard_plugin_dlprof.events import combining, nesting, op_tables
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.samples import DATA
 from tests.shared_data import shared_data
@@ -26,7 +26,7 @@ ROWS = 7
 
 BLOCKS = (
     *((module, "_BLOCK") for module in (grouping, intervals, selecting)),
-    *((module, "_BLOCK") for module in (combining, linking, op_tables)),
+    *((module, "_BLOCK") for module in (combining, op_tables)),
     *((module, "_INSTANCES") for module in (group_tree, instance_times, ops)),
     (grouping, "_ROWS"),
     (nesting, "BLOCK"),
