@@ -21,19 +21,19 @@ _JAX_VIEW = b'{"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEv
 
 
 _FORMATS = {
-    "kineto": ("KinetoImporter", b"{"),
-    "nsight": ("NsightSystemsImporter", MAGIC),
-    "xplane": ("XPlaneImporter", b"\n"),
-    "memory_snapshot": ("MemorySnapshotImporter", b"\x80"),
-    "memory_timeline": ("MemoryTimelineImporter", b"[["),
+    "KinetoImporter": ("kineto", b"{"),
+    "NsightSystemsImporter": ("nsight", MAGIC),
+    "XPlaneImporter": ("xplane", b"\n"),
+    "MemorySnapshotImporter": ("memory_snapshot", b"\x80"),
+    "MemoryTimelineImporter": ("memory_snapshot", b"[["),
 }
-"""Module -> its importer, and how most files of the format begin."""
+"""Importer -> its module, and how most files of the format begin."""
 
 
 @functools.cache
 def _importer(name: str) -> Importer:
     """One of ``_FORMATS``. Its module is loaded when it is requested, since listing profiles needs few of them."""
-    importer: Importer = getattr(import_module(f"{__name__}.{name}"), _FORMATS[name][0])()
+    importer: Importer = getattr(import_module(f"{__name__}.{_FORMATS[name][0]}"), name)()
     return importer
 
 
@@ -41,7 +41,7 @@ def importers(head: bytes = b"") -> Iterator[Importer]:
     """One instance of each importer, starting with the most likely for a file that begins with ``head``."""
     text = head.lstrip()  # a trace may begin with the sign of XPlane, a line break
     start = text if text[:1] in (b"{", b"[") else head
-    first = next((name for name, (_, sign) in _FORMATS.items() if start.startswith(sign)), "kineto")
+    first = next((name for name, (_, sign) in _FORMATS.items() if start.startswith(sign)), "KinetoImporter")
     yield from map(_importer, dict.fromkeys((first, *_FORMATS)))
 
 

@@ -1,4 +1,4 @@
-"""PyTorch's memory snapshots as a source: a profile of their own, of memory alone."""
+"""PyTorch's memory snapshots, and its exported memory timelines, as sources: a profile of memory alone."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from tensorboard_plugin_dlprof.events.tables import (
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.memory.snapshot import is_snapshot, read_snapshot
+from tensorboard_plugin_dlprof.memory.timeline import is_timeline, read_timeline
 
 
 class MemorySnapshotImporter:
@@ -77,3 +78,29 @@ def memory_capture(source_format: str, rank: int, histories: list[History]) -> C
         forward_links=empty(ForwardLinks),
         memory_histories=histories,
     )
+
+
+class MemoryTimelineImporter:
+    """JSON of ``profiler.export_memory_timeline("NAME.raw.json.gz")``."""
+
+    name = "pytorch_memory_timeline"
+    title = "PyTorch memory timeline"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        """Whether the file begins like one."""
+        return is_timeline(head)
+
+    def read(self, path: Path, options: ReadOptions, progress: Progress) -> Capture:
+        """The memory of its GPU.
+
+        Raises:
+            BrokenSource: It is damaged.
+            UnsafeFile: It is too large.
+        """
+        history = read_timeline(
+            path,
+            options.max_expanded_bytes,
+            options.memory_bytes,
+            lambda fraction: progress("Reading the memory timeline", fraction),
+        )
+        return memory_capture(self.name, rank_from_name(path, options.rank_expression), [history])

@@ -36,7 +36,6 @@ from tensorboard_plugin_dlprof.routes.comparisons import TABLES, CachedCompariso
 from tensorboard_plugin_dlprof.routes.dashboard import dashboard
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
 from tensorboard_plugin_dlprof.routes.hosts import Hosts
-from tensorboard_plugin_dlprof.routes.opened import Opened
 from tensorboard_plugin_dlprof.routes.parameters import (
     CHANGES,
     READS,
@@ -52,6 +51,7 @@ from tensorboard_plugin_dlprof.routes.parameters import (
     TableRequest,
 )
 from tensorboard_plugin_dlprof.routes.profiles import (
+    Opened,
     ProfilesAndModes,
     about,
     database_path,

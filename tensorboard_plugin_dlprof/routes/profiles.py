@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias, TypedDict, cast
 
+import msgspec
+
 from tensorboard_plugin_dlprof.imports.manager import ImportManager, Source
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -13,6 +15,7 @@ from tensorboard_plugin_dlprof.queries.headline import Headline, SourceFacts
 from tensorboard_plugin_dlprof.routes.responses import MAX_ANSWER_BYTES, to_json
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
+from tensorboard_plugin_dlprof.runs.recognise import refusal_of
 from tensorboard_plugin_dlprof.runs.scan import Seen
 from tensorboard_plugin_dlprof.units import NS_PER_S
 
@@ -263,3 +266,30 @@ def _state(profile: ListedProfile, imports: ImportManager) -> tuple[ProfileState
 def _text(name: str) -> str:
     """A name as it is shown: names of files and folders may have bytes that are not UTF-8, and control characters."""
     return shown(name)
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """The path of that file or folder."""
+
+    path: Path
+
+    def shown(self, snapshot: Snapshot) -> OpenedFile:
+        """The field ``opened`` of ``./profiles``: the profile of the file, or the reason why it cannot be read."""
+        name = shown(Path(self.path.name or str(self.path)))
+        answer: OpenedFile = {"name": name, "profile": None, "code": "", "message": ""}
+        for profile in snapshot.profiles:
+            if not self.path.is_dir() and profile.file is not None and profile.file.name == self.path.name:
+                return {**answer, "profile": profile.profile_id}
+        if not self.path.exists():
+            message = f"{name} is gone; it was moved or deleted since dlprofviewer was started."
+            return {**answer, "code": "not_found", "message": message}
+        if self.path.is_dir() or not snapshot.finished_at:
+            return answer
+        refusal = refusal_of(self.path)
+        if refusal is not None:
+            return {**answer, "code": refusal.code, "message": str(refusal).replace(shown(self.path), name)}
+        message = (
+            f"{name} is neither a DLProf database nor a PyTorch trace, an Nsight Systems export or an XPlane profile; "
+            "name the file that the profiler wrote."
+        )
+        return {**answer, "code": "not_a_database", "message": message}

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.routes.app import PERFETTO, Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
-from tensorboard_plugin_dlprof.routes.opened import Opened
+from tensorboard_plugin_dlprof.routes.profiles import Opened
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.hints import HintReader, hint_reader
 from tensorboard_plugin_dlprof.runs.scan import File, Root

@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _serve(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.opening.regular_file import shown
     from tensorboard_plugin_dlprof.routes.app import App
-    from tensorboard_plugin_dlprof.routes.opened import Opened
+    from tensorboard_plugin_dlprof.routes.profiles import Opened
     from tensorboard_plugin_dlprof.routes.services import RELOAD_SECONDS, make_services, memory_of, roots_of
     from tensorboard_plugin_dlprof.runs.scan import Root
     from tensorboard_plugin_dlprof.viewer.server import make_viewer

@@ -15,10 +15,15 @@ from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.errors import QueueFull
 from tensorboard_plugin_dlprof.imports import advising
-from tensorboard_plugin_dlprof.imports.advising import _TOO_LONG, MAX_SECOND_ATTEMPTS, SECONDS, Advisor
+from tensorboard_plugin_dlprof.imports.advising import (
+    _TOO_LONG,
+    FIRST_PAUSE_SECONDS,
+    MAX_SECOND_ATTEMPTS,
+    SECONDS,
+    Advisor,
+)
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.child import Outcome
-from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.database.stranger import drop_extensions

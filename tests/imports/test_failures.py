@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.imports.failures import (
+from tensorboard_plugin_dlprof.imports.advising import (
     FIRST_PAUSE_SECONDS,
     LONGEST_PAUSE_SECONDS,
     MAX_FAILURES,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.imports.advising import Advisor
-from tensorboard_plugin_dlprof.imports.failures import FIRST_PAUSE_SECONDS
+from tensorboard_plugin_dlprof.imports.advising import FIRST_PAUSE_SECONDS, Advisor
 from tests.routes.serving import Server
 from tests.shared_data import shared_data
 
