@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.analysis.tables import (
     Undecided,
     Verdict,
 )
-from tensorboard_plugin_dlprof.columns.heap import release_freed
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.profile.tables import Profile

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.heap import release_freed
 from tensorboard_plugin_dlprof.columns.packing import pack
 from tensorboard_plugin_dlprof.columns.rows import Value, insert_row, insert_rows
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.database.work_rows import StoredLaunches
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import begins_new, numbered, stable_order
-from tensorboard_plugin_dlprof.columns.heap import release_freed
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
