@@ -132,16 +132,16 @@ def most_in(signals: Signals, evidence: Sequence[Evidence]) -> str:
     names = {op.op_id: op.name for op in signals.profile.ops} if evidence else {}
     for row in evidence:
         if row.kind == "op":
-            paths[_INDEX.sub("", names[row.key])] += row.time_ns or 0
+            paths[path_of_group(names[row.key])] += row.time_ns or 0
     if not paths:
         return ""
     ((path, time_ns),) = paths.most_common(1)
-    if time_ns < _MUCH * sum(row.time_ns or 0 for row in evidence):
+    if time_ns < MUCH * sum(row.time_ns or 0 for row in evidence):
         return ""
     return f", most in {path}, {short_duration(signals.per_gpu(time_ns))}"
 
 
-_MUCH: Final = 0.05
+MUCH: Final = 0.05
 """Share of the evidence from which a path is worth naming."""
 
 

@@ -20,6 +20,9 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 MOST_TIMES: Final = 3
 """A gain whose upper end is more than this many times its lower end says too little to be shown."""
 
+_MOST_LOST: Final = 0.5
+"""Fraction of kernels' time from which what the host takes back is why they gain nothing."""
+
 Claims = Mapping[Pool, tuple[float, float]]
 """The least and the most nanoseconds saved in all iterations, by pool."""
 
@@ -68,7 +71,7 @@ def about_kernels(
     if lost >= 0.02:
         where = f"After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner"
         least, all_ns = MIN_GAIN_FRACTION * signals.wall_ns, share * sum(high for _, high in saved.values())
-        if all_ns >= least > all_ns * (1 - lost):
+        if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
             return {**fields, "cannot_tell": f"{where}: what they save becomes idle time."}
         share *= 1 - lost
         reasoning += f" {where}: there shorter ones are taken to gain nothing."

@@ -30,6 +30,13 @@ _KINDS = (RangeKind.ANNOTATION, RangeKind.SPAN)
 _MOST = 0.7
 """Fraction of the launches that must be inside ranges that merely repeat: a forward pass alone is no iteration."""
 
+_ENDS_EARLY = 0.5
+"""Fraction of the GPU's work below which ranges that merely repeat are no iterations, though they launch it: they end
+before it, and what the GPU does between them would belong to none."""
+
+_MOST_LOOKED_AT = 100_000
+"""Pieces of GPU work of which is looked whether they are inside ranges; of more, as many evenly spaced ones."""
+
 _MIN_REPEATS = 3
 """How often a range must repeat to be an iteration, if its name does not mention steps."""
 
@@ -248,10 +255,24 @@ def _repeated(
         count, steps = len(candidate.values), names.mentions_steps(name)
         stacked = count < len(members) / len(distinct_values(ranges.thread[members]))
         stacked = stacked or _overlap_as_requests(capture, members) or _are_layers(capture, members, steps)
-        if not stacked and (steps or count >= _MIN_REPEATS) and launches.share(candidate) >= _MOST:
+        if stacked or not (steps or count >= _MIN_REPEATS) or launches.share(candidate) < _MOST:
+            continue
+        if _work_inside(capture, candidate) >= _ENDS_EARLY:
             # Batches come before the epochs around them, other ranges before the parts of the model inside them.
             result[not steps].append((False, -count if steps else count, candidate))
     return _in_order(result[0]), _in_order(result[1])
+
+
+def _work_inside(capture: Capture, candidate: IterationCandidate) -> float:
+    """Fraction of the time of GPU work that is within iterations; 1 if there is none."""
+    work = capture.work
+    some = slice(None, None, -(-len(work.start_ns) // _MOST_LOOKED_AT) or 1)
+    start, end = work.start_ns[some], work.end_ns[some]
+    length = candidate.stop_ns - candidate.start_ns
+    edge = np.column_stack((candidate.start_ns, candidate.stop_ns)).ravel()
+    before = np.column_stack((np.cumsum(length) - length, np.cumsum(length))).ravel()
+    whole = float((end - start).sum())
+    return float((np.interp(end, edge, before) - np.interp(start, edge, before)).sum()) / whole if whole else 1.0
 
 
 def _overlap_as_requests(capture: Capture, rows: Int64s) -> bool:

@@ -243,6 +243,7 @@ def test_only_training_has_a_learning_rate() -> None:
     ("optimizer", "described"),
     [
         ("AdamW", "torch.optim.AdamW(..., fused=True), or foreach=True"),
+        ("SGD", "torch.optim.SGD(..., foreach=True), or, since PyTorch 2.3, fused=True"),
         ("Adagrad", "torch.optim.Adagrad(..., foreach=True)"),
         ("RMSprop", "torch.optim.RMSprop(..., foreach=True)"),
         ("Lamb", "torch.compile(optimizer.step)"),
@@ -253,7 +254,7 @@ def test_an_optimizer_is_told_of_what_its_class_has(optimizer: str, described: s
     (slow,) = verdict(many(ADD, "aten::add_", 60, around=f"Optimizer.step#{optimizer}.step")(0.3)).findings
     advice = slow.recommendation_text()
     assert described in advice
-    assert ("fused=True" in advice) == (optimizer == "AdamW")
+    assert ("fused=True" in advice) == (optimizer in ("AdamW", "SGD"))
 
 
 def test_products_of_16_bits_need_no_mixed_precision_wherever_they_run() -> None:
@@ -388,6 +389,35 @@ def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_sh
     assert (said["amp_detector"].gain is not None) == waits
     assert ("what they save becomes idle time" in said["amp_detector"].cannot_tell) != waits
     assert said["fusion_detector"].gain is not None
+
+
+@pytest.mark.parametrize(("lost", "described"), [(0.4, False), (0.9, True)])
+def test_only_where_most_is_lost_is_that_why_nothing_is_gained(lost: float, described: bool) -> None:
+    """Products in FP32 that would save little more than the least that is told, if nothing of it were lost."""
+
+    def body(step: Step) -> None:
+        step.op("aten::mm", SGEMM, 0, lost * 0.02 * STEP_NS)
+        step.good(0.1 * STEP_NS, 0.5 * STEP_NS, at=0.09 * STEP_NS)
+        end = (0.5 + (1 - lost) * 0.02) * STEP_NS
+        step.op("aten::mm", SGEMM, 0.5 * STEP_NS, end, at=0.092 * STEP_NS)
+        step.line("main", "call", 0.2 * STEP_NS, STEP_NS - 50, "cudaStreamSynchronize", corr=9_000 + step.number)
+        step.good(end, STEP_NS, at=0.094 * STEP_NS)
+
+    assert ("amp_detector" in findings_of(scene(body))) == described
+
+
+def test_the_path_with_most_of_the_time_is_that_of_the_evidence() -> None:
+    """Repetitions are one, and say so."""
+
+    def body(step: Step) -> None:
+        for layer in range(4):
+            step.line("main", "annotation", 90 + 200 * layer, 190 + 200 * layer, f"layers.{layer}")
+            start = layer * STEP_NS / 4
+            step.op("aten::mm", SGEMM, start, start + STEP_NS / 4, at=100 + 200 * layer)
+
+    finding = said_by("amp_detector", scene(body))
+    assert "most in /layers.*/mm, " in finding.problem_text()
+    assert finding.evidence[0].path == "/layers.*/mm"
 
 
 @pytest.mark.parametrize(

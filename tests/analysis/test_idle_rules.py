@@ -387,6 +387,15 @@ def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:
     assert "Most of it: what was not recorded before cudaLaunchKernel (" in start["title"]
 
 
+def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> None:
+    """Nothing is recorded, and nothing launched, for half of the last step; before a launch it is 20 us a step."""
+    events = steps([event("cpu_op", "aten::op", GAP[0], GAP[1] - GAP[0] - 40)])
+    (last,) = (each for each in events if each["name"] == "ProfilerStep#3")
+    last["dur"] = last["dur"] * 14 // 10
+    findings = {each["rule"]: each for each in said(events, tmp_path, "all")["findings"]}
+    assert " is recorded. It is 40.0 ms in iteration 3" in findings["unrecorded_detector"]["title"]
+
+
 @pytest.mark.parametrize(("blocked_us", "is_first"), [(0, False), (180_000, True)])
 def test_a_choice_of_iterations_that_decides_what_is_true_comes_first(
     blocked_us: int, is_first: bool, tmp_path: Path
@@ -564,3 +573,17 @@ def test_a_tensile_kernel_that_loads_less_than_16_bytes_at_a_time(width: int, de
     said_sentences = said(steps([product, *launch(7, GAP[0], GAP[0] + 10, LONG, kernel=kernel)]), tmp_path)
     titles = [each["title"] for each in said_sentences["findings"] if each["rule"] == "shape_detector"]
     assert [("Matrix Cores" in title, "4,097" in title) for title in titles] == [(True, True)] * described
+
+
+def test_slow_iterations_that_do_other_work_are_told_so(tmp_path: Path) -> None:
+    """Every other step runs a kernel for 75 ms that the others do not."""
+    lengths = (STEP_US // 4, STEP_US) * 4
+    events = steps([], lengths=lengths)
+    begin = 0
+    for length in lengths:
+        if length == STEP_US:
+            events += launch(begin, begin + 200, begin + 20 + STEP_US // 10, 75_000, kernel="evaluate")
+        begin += length
+    (slow,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "slow_iterations")
+    assert slow["title"].endswith(": evaluate runs in the slower ones alone, for 75.0 ms.")
+    assert slow["action"].startswith("They do other work")

@@ -120,3 +120,20 @@ def test_a_recording_of_tensorflows_profiler_is_told_what_that_can_do(tmp_path: 
     assert any("name no op" in each for each in notes)
     everything = " ".join((*texts.values(), *notes, memory_headline))
     assert re.findall(r"[Tt]orch|jax\.|nsys|NVTX|contiguous|profile_memory", everything) == []
+
+
+def test_runs_of_a_function_need_not_be_steps(tmp_path: Path) -> None:
+    """Of eight runs of one function, every other is given a larger matrix: nothing is said of slow steps but that."""
+    device, host = Plane("/device:GPU:0", {"compute_cap_major": 9, "core_count": 132}), Plane("/host:CPU")
+    python, stream, now = host.line(1, "python"), device.line(1, "Stream #1"), 1_000
+    for run in range(8):
+        length = 1_000_000 if run % 2 else 9_000_000
+        host.event(python, "cuLaunchKernel", now, 5_000, correlation_id=run + 1)
+        described = {"hlo_module": "jit_dot", "hlo_op": "fusion"}
+        device.event(stream, "loop_add_fusion", now + 10_000, length, correlation_id=run + 1, **described)
+        now += length + 20_000
+    path = tmp_path / "t.xplane.pb"
+    path.write_bytes(space([device, host]))
+    (slow,) = (each for each in said(path)["findings"] if each["rule"] == "slow_iterations")
+    assert (slow["severity"], slow["confidence"]) == ("advice", "low")
+    assert slow["action"].startswith("They are runs of jit_dot, not steps")

@@ -171,6 +171,16 @@ def test_repeated_range_that_holds_most_of_the_work() -> None:
     )
 
 
+@pytest.mark.parametrize(("wait", "source"), [(30, "whole_capture"), (80, "repeated_range")])
+def test_repeated_range_that_ends_before_its_gpu_work(wait: int, source: str) -> None:
+    """The host marks what it launches, and waits for the GPU outside: what the GPU does belongs to no range."""
+    lines = []
+    for at in range(0, 400, 100):
+        lines += [f"main annotation {at}-{at + wait} model", f"main call {at + 2}-{at + 3} launch ; corr={at + 1}"]
+        lines += [f"gpu0 kernel {at + 5}-{at + 95} gemm ; corr={at + 1}"]
+    assert first("\n".join(lines))[0] == source
+
+
 @pytest.mark.parametrize("others", ["r1/main", "worker"])
 def test_repeated_range_of_several_threads_at_once(others: str) -> None:
     """Ranks of one report, or replicas of one process, see the same iteration: not one each, cut where the next

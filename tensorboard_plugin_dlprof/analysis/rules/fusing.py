@@ -33,8 +33,8 @@ _FUSED = (
 )  # fmt: skip
 """Parts of names of kernels that do what several did, as servers of language models have, or that end a product."""
 
-_FUSED_OPTIMIZERS = ("Adam", "AdamW", "SGD")
-"""Optimizers of ``torch.optim`` with fused GPU kernels since 2.3; Adagrad's were for CPUs only until 2026."""
+_FUSED_OPTIMIZERS = ("Adam", "AdamW")
+"""Optimizers of ``torch.optim`` with fused GPU kernels since 2.0; Adagrad's were for CPUs only until 2026."""
 
 _FOREACH_OPTIMIZERS = ("Adadelta", "Adafactor", "Adagrad", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop")
 """Other optimizers of ``torch.optim`` that support ``foreach``."""
@@ -281,6 +281,11 @@ def _optimizer_name(signals: Signals, selected: Bools) -> str:
 
 def _at_once(name: str) -> str:
     """How an optimizer of this class can update all parameters at once."""
+    if name == "SGD":
+        return (
+            "Let it update all parameters at once: torch.optim.SGD(..., foreach=True), or, since PyTorch 2.3, "
+            "fused=True."
+        )
     if name in _FUSED_OPTIMIZERS:
         return "Let it update all parameters at once: torch.optim.{name}(..., fused=True), or foreach=True."
     if name in _FOREACH_OPTIMIZERS:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
+from tensorboard_plugin_dlprof.analysis.evidence import MUCH
 from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
 from tensorboard_plugin_dlprof.analysis.rules.naming import (
     compiles_kernels,
@@ -427,11 +428,13 @@ def unrecorded(signals: Signals) -> Finding | Lacks | None:
         "unrecorded",
         waits,
         "unrecorded",
-        "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded, "
+        "In {time_ns} of each iteration ({share_fraction}) the GPU waits and nothing that the host did is recorded"
         + (
-            "most of it before {where} ({most_ns})."
+            ", most of it before {where} ({most_ns})."
             if 2 * waits.foremost[1] > waits.time_ns
-            else "{most_ns} of it before {where}."
+            else ", {most_ns} of it before {where}."
+            if waits.foremost[1] >= MUCH * waits.time_ns
+            else "."
         ),
         "Find out what runs there: "
         + signals.advice(

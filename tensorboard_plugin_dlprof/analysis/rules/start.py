@@ -249,8 +249,9 @@ def _part_grown(signals: Signals, part: Part, device: int, one: Sequence[int], o
 
 def _work_grown(
     signals: Signals, part: Part, device: int, one: Sequence[int], other: Sequence[int]
-) -> tuple[Evidence, int] | None:
-    """The kernel or copy that takes longer in some iterations than in others by most, and by how much."""
+) -> tuple[Evidence, int, bool] | None:
+    """The kernel or copy that takes longer in some iterations than in others by most, by how much, and whether it does
+    not run in the others."""
     diagnosis, strings = signals.diagnosis, signals.profile.strings
     table = signals.profile.memcpys if part == Part.COPY else signals.profile.kernels
     window = np.searchsorted(diagnosis.start_ns, table.start_ns, side="right") - 1
@@ -281,7 +282,7 @@ def _work_grown(
         from_ns=begin,
         to_ns=end,
     )
-    return evidence, int(more[most])
+    return evidence, int(more[most]), not ((number == most) & (sign < 0)).any()
 
 
 _KINDS = ("became_slower", "two_kinds", "slow_single", "drift")
@@ -318,12 +319,12 @@ def slow_iterations(signals: Signals) -> Finding | None:
     row = rows[0]
     if is_compiling(row.cause):
         return None  # That is a finding of its own.
-    where, evidence = subject_of(row), evidence_of(signals, rows, device)
+    where, evidence, is_other = subject_of(row), evidence_of(signals, rows, device), False
     if row.cause.part < Part.QUEUED:
         work = _work_grown(signals, Part(row.cause.part), device, slow, fast)
         if work is None:
             return None
-        evidence, more = (work[0],), work[1]
+        evidence, more, is_other = (work[0],), *work[1:]
         where = cut_name(work[0].key.replace("{", "(").replace("}", ")"))
     of_part = _part_grown(signals, Part(row.cause.part), device, slow, fast)
     of_call = _grown(signals, slow, fast, _call)
@@ -335,6 +336,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
     if of_call is not None and is_one_call:
         (row, *_), device, more = of_call
         evidence = evidence_of(signals, of_call[0], device)
+    is_guess = diagnosis.candidate.source == "module_run"
     words = {
         "became_slower": "Iterations {first} to {last} take {slow_ns}, those before {fast_ns}",
         "two_kinds": "{count} of {all} iterations take {slow_ns}, the others {fast_ns}",
@@ -343,18 +345,27 @@ def slow_iterations(signals: Signals) -> Finding | None:
     }[why]
     return Finding(
         "slow_iterations",
-        Severity.WARNING if why != "slow_single" else Severity.ADVICE,
-        Confidence.MEDIUM,
+        Severity.ADVICE if is_guess or why == "slow_single" else Severity.WARNING,
+        Confidence.LOW if is_guess else Confidence.MEDIUM,
         "slow_iterations",
         words
         + (
-            ": {where} takes {more_ns} more."
+            ": {where} runs in the slower ones alone, for {more_ns}."
+            if is_one_place and is_other
+            else ": {where} takes {more_ns} more."
             if is_one_place
             else ": {call} takes {more_ns} more, most in {path}."
             if is_one_call
             else ": {part} takes {part_ns} more, {more_ns} of it {where}."
         ),
-        "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and more?"
+        "They are runs of {label}, not steps, and other functions or shapes may come between: put "
+        'jax.profiler.StepTraceAnnotation("train", step_num=i) around each step, and look again.'
+        if is_guess
+        else "They do other work: other shapes, another part of the program or an evaluation. Mark the kinds apart, "
+        "and look at each by itself."
+        if is_one_place and is_other
+        else "Look at {where} in a slow iteration and in a fast one: what is done there only sometimes, or more and "
+        "more?"
         if is_one_place
         else "Look at how many kernels run in a slow iteration and in a fast one, and how long: what is larger there?"
         if row.cause.part < Part.QUEUED
@@ -374,6 +385,7 @@ def slow_iterations(signals: Signals) -> Finding | None:
         {
             "first": str(diagnosis.candidate.values[slow[0]]),
             "last": str(diagnosis.candidate.values[slow[-1]]),
+            "label": diagnosis.candidate.label,
             "count": len(slow),
             "all": len(inside),
             "slow_ns": of_slow,
