@@ -183,13 +183,15 @@ def _least_computing(diagnosis: Diagnosis) -> str | None:
 
 
 def _culprit(device: Mapping[str, Any], wall: int) -> str:
-    """Path and call of the longest cause of what costs most, which the headline is about; empty if it has no name."""
+    """Path and call of the cause of most of what costs most, which the headline is about; empty if it has no name."""
     idle = {part: ns for part, ns in device["parts"].items() if part not in _COMPUTE}
     largest = max(idle, key=lambda part: idle[part])
     rows = [row for row in device["rows"] if row["part"] == largest and row["path"] != "(rest)"]
     if largest not in _NAMED or not rows or idle[largest] < _LEAST_SHARE * wall:
         return ""
     row = max(rows, key=lambda each: each["time_ns"])
+    if 2 * row["time_ns"] < idle[largest]:
+        return ""
     return " · ".join(filter(None, ("" if row["path"] == "/" else row["path"], row["call"])))
 
 

@@ -167,12 +167,12 @@ export function shownParts(
   return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
 }
 
-/** The longest cause of a part: path and call. */
+/** The cause of most of a part: path and call; empty if there is none. */
 export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string {
   const [row] = device.rows
     .filter((each) => each.part === part && each.path !== "(rest)")
     .sort((a, b) => b.time_ns - a.time_ns);
-  if (row === undefined) return "";
+  if (row === undefined || row.time_ns * 2 < (device.parts[part] ?? 0)) return "";
   const path = row.path === "" || row.path === "/" ? "" : row.path;
   return [path, row.call].filter(Boolean).join(" · ");
 }
