@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
-from tensorboard_plugin_dlprof.columns.group import are_among, numbered
+from tensorboard_plugin_dlprof.columns.group import numbered
 from tensorboard_plugin_dlprof.diagnosis.calls import is_launch, is_loader, without_version
-from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
+from tensorboard_plugin_dlprof.diagnosis.idle import DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments, of_devices
@@ -139,22 +139,20 @@ def _named(
     always, if_long = call_classes(recording)
     keys: dict[tuple[int, int, int, bool, bool], int] = {}
     function = np.empty(len(pieces.part), np.int32)
-    of_call = are_among(pieces.part, (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)) | pieces.of_call
-    of_call &= pieces.item >= 0
+    of_call = pieces.of_call & (pieces.item >= 0)
     columns = zip(pieces.part.tolist(), pieces.item.tolist(), of_call.tolist(), pieces.detail.tolist(), strict=True)
     for row, (part, item, has_call, number) in enumerate(columns):
         op, name, duration = -1, -1, 0
         if has_call:
             op, name = int(calls.op[item]), int(calls.name_number[item])
             duration = int(calls.stop_ns[item] - calls.start_ns[item])
-        elif part in (Part.HOST_OP, Part.DATA_LOADER):
+        elif part in (Part.HOST_OP, Part.DATA_LOADER, Part.LAUNCHING):
             op = item
-        detail = number if part == Part.QUEUED else -1
-        key = (part * 8 + detail, op, name, part == Part.BLOCKED and duration >= BLOCK_NS, duration >= LONG_NS)
+        key = (part * 8 + number, op, name, part == Part.BLOCKED and duration >= BLOCK_NS, duration >= LONG_NS)
         if key not in keys:
             of_op = profile.ops[op] if op >= 0 else None
             known = of_op is not None and of_op.eligibility != Eligibility.UNASSOCIATED
-            word = QUEUED_DETAILS[detail] if detail >= 0 else ""
+            word = DETAILS[number] if number >= 0 else ""
             if part == Part.BLOCKED:
                 word = (if_long if key[3] else always)[name]
             cause = Cause(

@@ -2,12 +2,12 @@
 
 A gap is a maximal time without work on the GPU. From the earliest return of a call for any work after the gap on, work
 was waiting, so the host is not to blame. Before that, the thread of that call is asked what it was in, then the main
-thread, then the others that launch. Everything is sorting and searching; only gaps with ``LONG_NS`` and more of host
-time are divided by what ops and functions say.
+thread, then the others that launch. Everything is sorting and searching.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from functools import cached_property
 
@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.columns.group import distinct_values, is_ascending, rows_by_value
 from tensorboard_plugin_dlprof.diagnosis.calls import blocking_class, class_if_long, is_launch
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, DELIVERY_NS, LONG_NS, NEAR_NS, SHORT_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import Int32s, Int64s, Recording
@@ -41,8 +41,9 @@ blocks, because all that a thread did is looked through for each."""
 
 _PIECES = 1 << 16
 
-TURNAROUND, DEPENDENCY, GRAPH, UNEXPLAINED = range(4)
-QUEUED_DETAILS = ("turnaround", "dependency", "graph", "unexplained")
+TURNAROUND, DEPENDENCY, GRAPH, UNEXPLAINED, DELIVERY = range(5)
+DETAILS = ("turnaround", "dependency", "graph", "unexplained", "delivery")
+"""Why launched work waits; the last one, only of launching, is the way of a launch to an idle GPU."""
 
 _STATES = (Part.DATA_LOADER, Part.BLOCKED, Part.IO)
 """What answers in gaps of any length, in this order."""
@@ -57,14 +58,14 @@ class IdlePieces(msgspec.Struct):
     part: Int32s
     """``Part``."""
     item: Int64s
-    """By part: row of ``HostCalls`` if blocked; number of the item of the loader, of io, ops or code. Elsewhere the
-    call whose work was awaited. -1 if unknown, and for short waits of queued work."""
+    """By part: row of ``HostCalls`` if blocked; number of the item of the loader, of io, ops or code; the call whose
+    work was awaited if queued or unrecorded. -1 if nothing is known, and for short waits of queued work."""
     detail: Int32s
-    """Number of ``QUEUED_DETAILS`` if queued; else 0."""
+    """Number of ``DETAILS`` if queued, and for the way of a launch to the GPU; -1 elsewhere."""
     thread: Int32s
     """The thread that answered, -1 if none."""
     of_call: npt.NDArray[np.bool_]
-    """Whether ``item`` of a ``HOST_OP`` piece is a row of ``HostCalls``, not the number of an op."""
+    """Whether ``item`` is a row of ``HostCalls``."""
 
     def portions(self) -> Iterator[IdlePieces]:
         """The same pieces, some tens of thousands at a time: a GPU that mostly waits has millions in a few gaps."""
@@ -98,51 +99,66 @@ def call_classes(recording: Recording) -> tuple[list[str], list[str]]:
 
 
 class _Threads:
-    """What each thread was in, by state, made when it is first asked for."""
+    """What each thread was in, by state."""
 
     def __init__(self, recording: Recording) -> None:
-        self._calls = recording.calls
+        calls = recording.calls
         always, _ = call_classes(recording)
         of_class = np.array([bool(call_class) for call_class in always] or [False], np.bool_)
-        self._items = {"loader": recording.loader, "io": recording.io, "ops": recording.ops, "code": recording.code}
-        self._rows = {name: _by_thread(items.thread) for name, items in self._items.items()}
+        of_calls = Spans(calls.start_ns, calls.stop_ns, np.arange(len(calls.start_ns), dtype=np.int32))
+        of_states = {"loader": recording.loader, "io": recording.io, "ops": recording.ops, "code": recording.code}
+        self._items = {name: items.spans for name, items in of_states.items()}
+        self._items["blocking"] = self._items["calls"] = of_calls
+        self._rows = {name: _by_thread(items.spans.start, items.thread) for name, items in of_states.items()}
         self._rows["blocking"], self._rows["calls"] = {}, {}
-        for thread, rows in _by_thread(self._calls.thread).items():
-            blocks = of_class[self._calls.name[rows]]
-            blocks |= self._calls.stop_ns[rows] - self._calls.start_ns[rows] >= BLOCK_NS
+        for thread, rows in _by_thread(calls.start_ns, calls.thread).items():
+            blocks = of_class[calls.name[rows]] | (calls.stop_ns[rows] - calls.start_ns[rows] >= BLOCK_NS)
             self._rows["blocking"][thread], self._rows["calls"][thread] = rows[blocks], rows[~blocks]
+        self._longest = {name: int((all_.stop - all_.start).max(initial=0)) for name, all_ in self._items.items()}
+        self._longest["calls"] = BLOCK_NS
         self._made: dict[tuple[str, int], Spans] = {}
         self._shields: dict[int, Spans] = {}
 
-    def raw(self, state: str, thread: int) -> Spans:
-        """All items of a state on a thread, which may overlap."""
+    def _all(self, state: str, thread: int) -> Spans:
+        """All items of a state on a thread, by start, which may overlap."""
         rows = self._rows[state].get(thread)
-        if rows is None:
-            return no_spans()
-        if state in self._items:
-            return self._items[state].spans.some(rows)
-        return Spans(self._calls.start_ns[rows], self._calls.stop_ns[rows], rows.astype(np.int64))
+        return no_spans() if rows is None else self._items[state].some(rows)
 
     def own(self, state: str, thread: int) -> Spans:
         """The items of a state that answer in gaps of any length, disjoint."""
         key = state, thread
         if key not in self._made:
-            raw = self.raw(state, thread)
-            self._made[key] = outermost(raw) if state == "loader" else innermost(raw)
+            items = self._all(state, thread)
+            self._made[key] = outermost(items) if state == "loader" else innermost(items)
         return self._made[key]
+
+    def near(self, state: str, thread: int, gaps: Spans) -> Spans:
+        """What answers in some gaps only: the outermost ops, else what is innermost, disjoint."""
+        rows = self._rows[state].get(thread)
+        if rows is None or not len(gaps.start):
+            return no_spans()
+        start = self._items[state].start.__getitem__
+        first = bisect_left(rows, int(gaps.start.min()) - self._longest[state], key=start)
+        items = self._items[state].some(rows[first : bisect_left(rows, int(gaps.stop.max()), key=start)])
+        items = items.some(meeting(items, covered(gaps)))
+        return outermost(items) if state == "ops" else innermost(items)
 
     def shield(self, thread: int) -> Spans:
         """The time in which a thread was in an op, a short call, a range or a function, so that no other is asked."""
         if thread not in self._shields:
             # One state after the other: all of them together are half of what a program recorded.
-            covering = [covered(self.raw(state, thread)) for state in ("ops", "calls", "code")]
+            covering = [covered(self._all(state, thread)) for state in ("ops", "calls", "code")]
             self._shields[thread] = covered(joined(covering))
         return self._shields[thread]
 
 
-def _by_thread(thread: Int32s) -> dict[int, Int32s]:
-    """The rows of each thread; there may be ten million."""
-    return {number: rows.astype(np.int32) for number, rows in rows_by_value(thread)}
+def _by_thread(start: Int64s, thread: Int32s) -> dict[int, Int32s]:
+    """The rows of each thread, by start; there may be ten million."""
+    result = {}
+    for number, rows in rows_by_value(thread):
+        own = start[rows]
+        result[number] = (rows if is_ascending(own) else rows[np.argsort(own, kind="stable")]).astype(np.int32)
+    return result
 
 
 class _Explained(msgspec.Struct):
@@ -153,7 +169,11 @@ class _Explained(msgspec.Struct):
     item: Int64s
     thread: int
     of_call: bool = False
-    detail: Int64s | None = None
+    detail: Int64s | int = -1
+
+    def some(self, rows: npt.NDArray[np.bool_], part: int) -> _Explained:
+        """The chosen pieces, as of another part."""
+        return _Explained(self.spans.some(rows), part, self.item[rows], self.thread, self.of_call, self.detail)
 
 
 class _Finder:
@@ -203,10 +223,12 @@ class _Finder:
             _, _, rest = split(mine, taken)
             place = np.searchsorted(mine.row, rest.row)
             is_long = np.bincount(place, weights=rest.stop - rest.start, minlength=len(rows)) >= LONG_NS
-            short = rest.some(~is_long[place])
-            yield _Explained(short, Part.LAUNCHING, gaps.awaited[short.row], number)
-            if is_long.any():
-                yield from self._long(mine.some(is_long), order, gaps)
+            for each in self._rest(rest, order, number):
+                long = is_long[np.searchsorted(mine.row, each.spans.row)]
+                yield each.some(~long, Part.LAUNCHING)
+                if each.part == Part.UNRECORDED:
+                    each.item, each.of_call = gaps.awaited[each.spans.row], True
+                yield each.some(long, each.part)
 
     def _order(self, thread: int) -> list[int]:
         """Whom to ask: the responsible thread, the main thread, those that launch most."""
@@ -225,7 +247,7 @@ class _Finder:
             for state, part in zip(("loader", "blocking", "io"), _STATES, strict=True):
                 inside, item, left = split(left, self._threads.own(state, thread))
                 if len(item):
-                    yield _Explained(inside, part, item, thread)
+                    yield _Explained(inside, part, item, thread, state == "blocking")
             later = [
                 self._threads.own(state, other)
                 for other in order[place + 1 :]
@@ -240,19 +262,16 @@ class _Finder:
                 return
             _, _, left = split(left, self._threads.shield(thread))
 
-    def _long(self, left: Spans, order: list[int], gaps: _Gaps) -> Iterator[_Explained]:
-        """What the host did in gaps with much host time, besides the answers already given."""
-        window = left
+    def _rest(self, left: Spans, order: list[int], responsible: int) -> Iterator[_Explained]:
+        """What the host was in besides the answers already given: an op, a short call, a range or a function."""
         for thread in order:
-            for state in ("loader", "blocking", "io"):
-                _, _, left = split(left, self._threads.own(state, thread))
             for state, part in (("ops", Part.HOST_OP), ("calls", Part.HOST_OP), ("code", Part.HOST_CODE)):
-                raw = self._threads.raw(state, thread)
-                near = raw.some(meeting(raw, window))
-                inside, item, left = split(left, outermost(near) if state == "ops" else innermost(near))
+                if not len(left.start):
+                    return
+                inside, item, left = split(left, self._threads.near(state, thread, left))
                 if len(item):
                     yield _Explained(inside, part, item, thread, state == "calls")
-        yield _Explained(left, Part.UNRECORDED, gaps.awaited[left.row], order[0] if order else -1)
+        yield _Explained(left, Part.UNRECORDED, np.full(len(left.start), -1), responsible)
 
 
 class _Gaps:
@@ -288,7 +307,7 @@ class _Gaps:
         queue_from = np.clip(self.returned, self.start, self.stop)
         self.queue_from = np.where(self.late, np.minimum(queue_from + DELIVERY_NS, self.stop), queue_from)
         awaited = np.where(self.awaited >= 0, self.awaited, last)
-        self.thread = np.where(awaited >= 0, calls.thread[awaited], -1) if len(calls.thread) else awaited
+        self.thread = np.where(awaited >= 0, calls.thread[awaited], np.int32(-1)) if len(calls.thread) else awaited
 
     def _changes_stream(self, stream: Int64s, stops: Int64s, first: Int32s) -> npt.NDArray[np.bool_]:
         """Whether the work after each gap is on another stream than the work before it."""
@@ -317,7 +336,7 @@ class _Gaps:
             UNEXPLAINED,
         )
         is_explained = (detail == GRAPH) | (detail == UNEXPLAINED)
-        return _Explained(spans, Part.QUEUED, np.where(is_explained, self.awaited[waits], -1), -1, detail=detail)
+        return _Explained(spans, Part.QUEUED, np.where(is_explained, self.awaited[waits], -1), -1, True, detail)
 
     def host(self, block: Int64s) -> tuple[Spans, Spans]:
         """The time before: of gaps that end with work of unknown calls, and that for which the host is asked."""
@@ -334,7 +353,7 @@ class _Gaps:
         """The time from the return of the call to when work usually starts."""
         rows = block[self.late[block] & (self.returned[block] < self.queue_from[block])]
         spans = Spans(self.returned[rows], self.queue_from[rows], rows)
-        return _Explained(spans, Part.LAUNCHING, self.awaited[rows], -2)
+        return _Explained(spans, Part.LAUNCHING, np.full(len(rows), -1), -2, detail=DELIVERY)
 
 
 def _any_of(flags: npt.NDArray[np.bool_], first: Int32s, after: Int32s) -> npt.NDArray[np.bool_]:
@@ -344,7 +363,7 @@ def _any_of(flags: npt.NDArray[np.bool_], first: Int32s, after: Int32s) -> npt.N
     return before[after] > before[first]
 
 
-def _awaited(call: npt.NDArray[np.integer], call_stop_ns: Int64s, first: Int32s) -> tuple[Int64s, Int64s]:
+def _awaited(call: npt.NDArray[np.integer], call_stop_ns: Int64s, first: Int32s) -> tuple[Int64s, Int32s]:
     """Of all work from each row ``first`` on, the call that returned first (the last of several): when, and its row."""
     returned = np.full(len(call) + 1, _NEVER)
     has_call = call >= 0
@@ -355,7 +374,7 @@ def _awaited(call: npt.NDArray[np.integer], call_stop_ns: Int64s, first: Int32s)
     place = np.where(is_new, np.arange(len(is_new), dtype=np.int32), np.int32(0))
     waiting = (len(call) - np.maximum.accumulate(place))[::-1][first]
     when = returned[waiting]
-    return when, np.where(when < _NEVER, np.append(call, -1)[waiting], -1).astype(np.int64)
+    return when, np.where(when < _NEVER, np.append(call, -1)[waiting], -1).astype(np.int32)
 
 
 def _between(starts: Int64s, stops: Int64s, recording: Recording) -> tuple[Int64s, Int64s]:
@@ -394,9 +413,9 @@ def _pieces(device: int, pieces: list[_Explained], gaps: _Gaps) -> IdlePieces:
         stop_ns=spans.stop[order],
         part=np.repeat(np.array([each.part for each in pieces], np.int32), sizes)[order],
         item=np.concatenate([each.item for each in pieces])[order].astype(np.int64),
-        detail=np.concatenate(
-            [np.zeros(size) if each.detail is None else each.detail for each, size in zip(pieces, sizes, strict=True)]
-        )[order].astype(np.int32),
+        detail=np.concatenate([np.broadcast_to(each.detail, size) for each, size in zip(pieces, sizes, strict=True)])[
+            order
+        ].astype(np.int32),
         thread=thread[order],
         of_call=np.repeat(np.array([each.of_call for each in pieces], np.bool_), sizes)[order],
     )

@@ -22,11 +22,13 @@ class Cause(msgspec.Struct, frozen=True):
     """``Part``."""
     detail: str = ""
     """``turnaround``, ``dependency``, ``graph`` or ``unexplained`` if queued; ``sync``, ``copy``, ``allocation``,
-    ``module``, ``launch`` or ``other`` if blocked; ``graph`` for graphs recorded as a whole; else empty."""
+    ``module``, ``launch`` or ``other`` if blocked; ``delivery`` for the way of a launch to an idle GPU; ``graph`` for
+    graphs recorded as a whole; else empty."""
     call: str = ""
-    """Name of the API or system call."""
+    """Name of the API or system call that the host was in; of what waited if queued, of what came next if nothing is
+    recorded."""
     path: str = ""
-    """Path of the op, or name of the range or Python function, that the host was in."""
+    """Path of the op or module, or name of the range or Python function, that the host was in, or the call is in."""
     kind: str = ""
     """What ``path`` names: ``op``, ``range``, ``frame``."""
     op_id: str = ""

@@ -17,7 +17,7 @@ class Spans(NamedTuple):
 
     start: Int64s
     stop: Int64s
-    row: Int64s
+    row: npt.NDArray[np.signedinteger]
 
     def some(self, rows: npt.NDArray[np.bool_] | npt.NDArray[np.signedinteger]) -> Spans:
         """The chosen intervals."""

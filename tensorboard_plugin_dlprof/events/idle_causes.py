@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.diagnosis.calls import (
     is_loader,
     without_version,
 )
-from tensorboard_plugin_dlprof.diagnosis.idle import QUEUED_DETAILS, IdlePieces, call_classes, find_idle
+from tensorboard_plugin_dlprof.diagnosis.idle import DETAILS, IdlePieces, call_classes, find_idle
 from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
 from tensorboard_plugin_dlprof.diagnosis.recording import HostCalls, HostItems, Recording, Work
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Segments, of_devices
@@ -27,8 +27,10 @@ from tensorboard_plugin_dlprof.diagnosis.spans import Spans
 from tensorboard_plugin_dlprof.events.combining import combine
 from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.linking import Links
+from tensorboard_plugin_dlprof.events.names import EVALUATE, is_backward_node, shown
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_tables import OpTables
+from tensorboard_plugin_dlprof.events.paths import module_paths
 from tensorboard_plugin_dlprof.events.resources import loader_texts
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, RangeKind, Rows
 from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
@@ -125,7 +127,7 @@ def _host_items(capture: Capture, nesting: Nesting) -> tuple[HostItems, HostItem
         is_op = are_among(ranges.name[pushed], [text for text, word in words.items() if _OP_OF_NVTX.match(word)])
         of_code = ~is_op
     else:
-        of_code = ranges.kind[pushed] == RangeKind.ANNOTATION
+        of_code = are_among(ranges.kind[pushed], (RangeKind.ANNOTATION, RangeKind.MODULE))
     of_loader = are_among(ranges.name[pushed], [text for text, word in words.items() if is_loader(word)])
     if capture.info.source_format == "xplane":
         of_loader |= are_among(ranges.name[pushed], loader_texts(capture).tolist())
@@ -157,13 +159,15 @@ def _items(capture: Capture, rows: Rows) -> HostItems:
 
 
 def _with_frames(capture: Capture, code: HostItems) -> HostItems:
-    """Users' ranges and Python functions. Numbers of functions follow those of ranges."""
+    """Users' ranges, modules and Python functions. Numbers of functions follow those of ranges."""
     frames, after = capture.frames, len(capture.ranges.start_ns)
-    if not len(frames.start_ns):
+    modules = distinct_values(capture.ranges.name[capture.ranges.kind == RangeKind.MODULE])
+    rows = np.flatnonzero(~are_among(frames.name, modules.tolist()))  # Modules are ranges, too.
+    if not len(rows):
         return code
-    rows = np.arange(after, after + len(frames.start_ns))
-    columns = zip(code.spans, (frames.start_ns, frames.end_ns, rows), strict=True)
-    return HostItems(Spans(*(np.concatenate(both) for both in columns)), np.concatenate((code.thread, frames.thread)))
+    columns = zip(code.spans, (frames.start_ns[rows], frames.end_ns[rows], after + rows), strict=True)
+    thread = np.concatenate((code.thread, frames.thread[rows]))
+    return HostItems(Spans(*(np.concatenate(both) for both in columns)), thread)
 
 
 def _step_names(words: dict[int, str]) -> list[int]:
@@ -281,6 +285,7 @@ class _Namer:
         drafts = np.flatnonzero(host.drafts.place >= 0)
         self._draft_of_place[host.drafts.place[drafts]] = drafts
         self._place_of_range: Int32s | None = None
+        self._modules: tuple[Int32s, list[str]] | None = None
 
     def of_calls(self, calls: Int64s) -> _Place:
         """The op around each call, else the range around it; nothing for -1."""
@@ -293,39 +298,73 @@ class _Namer:
         place.what[known[in_op]], place.number[known[in_op]] = _OF_OP, op[in_op]
         outside, rows = known[~in_op], rows[~in_op]
         around = nearest_of(host.links.call_place[rows], self._named, host.nesting.parent, host.nesting.stop)
-        inside = around >= 0
-        place.what[outside[inside]] = _OF_TEXT
-        place.number[outside[inside]] = host.capture.ranges.name[host.nesting.row[around[inside]]]
+        inside = np.zeros(len(calls), np.bool_)
+        inside[outside[around >= 0]] = True
+        _fill(place, inside, self._of_places(around[around >= 0]))
         return place
 
     def of_items(self, items: Int64s) -> _Place:
-        """The op that each range is, else its name; the name of each Python function."""
+        """The op that each range is, or the path of the module, else its name; the name of each Python function."""
         host = self._host
         ranges, frames = host.capture.ranges, host.capture.frames
         place = _nowhere(len(items))
-        place.what[:] = _OF_TEXT
         place.is_frame[:] = items >= len(ranges.start_ns)
-        is_range = np.flatnonzero(~place.is_frame)
+        place.what[place.is_frame] = _OF_TEXT
         place.number[place.is_frame] = frames.name[items[place.is_frame] - len(ranges.start_ns)]
-        rows = items[is_range]
-        place.number[is_range] = ranges.name[rows]
         if self._place_of_range is None:
             self._place_of_range = host.capture.store.empty(len(ranges.start_ns), np.int32)
-            self._place_of_range[:] = -1
             self._place_of_range[host.nesting.row] = np.arange(len(host.nesting.row), dtype=np.int32)
-        nested = self._place_of_range[rows]
-        draft = np.where(nested >= 0, self._draft_of_place[nested], -1) if len(self._draft_of_place) else nested
-        is_draft = draft >= 0
-        op = host.tables.op_of_draft[draft[is_draft]].astype(np.int64)
-        place.what[is_range[is_draft]], place.number[is_range[is_draft]] = _OF_OP, op
+        _fill(place, ~place.is_frame, self._of_places(self._place_of_range[items[~place.is_frame]]))
         return place
+
+    def _of_places(self, places: Rows) -> _Place:
+        """The op that the range at each place is, or the path of the module, else the name."""
+        host, nesting = self._host, self._host.nesting
+        rows = nesting.row[places]
+        name = host.capture.ranges.name[rows]
+        is_frame = np.zeros(len(places), np.bool_)
+        place = _Place(np.full(len(places), _OF_TEXT), name.astype(np.int64), is_frame)
+        module = np.flatnonzero(host.capture.ranges.kind[rows] == RangeKind.MODULE)
+        if len(module):
+            place.number[module] = self._path_of_module(places[module])
+        draft = self._draft_of_place[places]
+        outside = np.flatnonzero(draft < 0)
+        draft[outside] = self._node_in(places[outside], name[outside])
+        in_op = draft >= 0
+        op = host.tables.op_of_draft[draft[in_op]].astype(np.int64)
+        place.what[in_op], place.number[in_op] = _OF_OP, op
+        return place
+
+    def _node_in(self, places: Rows, name: Int32s) -> Int32s:
+        """The instance of the autograd node that each range evaluates, of which it is the first range inside; -1 for
+        other ranges."""
+        nesting, strings = self._host.nesting, self._host.capture.strings
+        distinct, number = numbered(name)
+        texts = [strings[text] for text in distinct.tolist()]
+        nodes = [
+            strings.intern(text.removeprefix(EVALUATE)) if text.startswith(EVALUATE) and is_backward_node(text) else -1
+            for text in texts
+        ]
+        node = np.array(nodes, np.int64)[number]
+        inside = np.minimum(places + 1, len(nesting.row) - 1)
+        is_inside = (inside < nesting.stop[places]) & (self._host.capture.ranges.name[nesting.row[inside]] == node)
+        return np.where(is_inside, self._draft_of_place[inside], -1)
+
+    def _path_of_module(self, places: Rows) -> Int64s:
+        """The id of the path of the module at each place."""
+        capture, nesting = self._host.capture, self._host.nesting
+        if self._modules is None:
+            self._modules = module_paths(capture, nesting, capture.ranges.kind[nesting.row] == RangeKind.MODULE)
+        of_place, texts = self._modules
+        distinct, number = numbered(of_place[places])
+        return np.array([capture.strings.intern(texts[path]) for path in distinct.tolist()], np.int64)[number]
 
 
 def _nowhere(count: int) -> _Place:
     return _Place(np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.bool_))
 
 
-_BY_CALL = (Part.BLOCKED, Part.LAUNCHING, Part.QUEUED, Part.UNRECORDED)
+_BY_ITEM = (Part.DATA_LOADER, Part.LAUNCHING, Part.HOST_OP, Part.HOST_CODE)
 
 
 def _named(host: Host, recording: Recording, idle: Iterable[IdlePieces]) -> Activity:
@@ -351,16 +390,15 @@ def _of_block(
     place, call = _nowhere(count), np.zeros(count, np.int64)
     detail, long = np.zeros(count, np.int64), np.zeros(count, np.bool_)
     detail[:] = pieces.detail
-    by_call = are_among(part, _BY_CALL) | pieces.of_call
-    _fill(place, by_call, namer.of_calls(item[by_call]))
-    known = by_call & (item >= 0)
+    known = pieces.of_call & (item >= 0)
     rows = item[known]
+    _fill(place, known, namer.of_calls(rows))
     call[known] = host.capture.calls.name[rows]
     duration = recording.calls.stop_ns[rows] - recording.calls.start_ns[rows]
     long[known] = duration >= LONG_NS
     blocked = (part == Part.BLOCKED)[known]
     detail[np.flatnonzero(known)[blocked]] = duration[blocked] >= BLOCK_NS
-    by_item = ((part == Part.HOST_OP) & ~pieces.of_call) | (part == Part.HOST_CODE) | (part == Part.DATA_LOADER)
+    by_item = are_among(part, _BY_ITEM) & ~pieces.of_call & (item >= 0)
     _fill(place, by_item, namer.of_items(item[by_item]))
     io = part == Part.IO
     call[io] = host.capture.os_calls.name[item[io]]
@@ -402,13 +440,12 @@ def _cause(
     part, detail, call, long, thread = about
     what, number, is_frame = where
     strings, ops = host.capture.strings, host.tables.ops
-    word = ""
-    if part == Part.QUEUED:
-        word = QUEUED_DETAILS[detail]
-    elif part == Part.BLOCKED:
+    if part == Part.BLOCKED:
         always, if_long = classes[call]
         word = if_long if detail else always
-    path = ops[number].name if what == _OF_OP else strings[number] if what == _OF_TEXT else ""
+    else:
+        word = DETAILS[detail] if detail >= 0 else ""
+    path = ops[number].name if what == _OF_OP else shown(strings[number]) if what == _OF_TEXT else ""
     return Cause(
         part=part,
         detail=word,

@@ -77,6 +77,7 @@ _NO_GAPS: Final = dict.fromkeys(map(ord, " _-"))
 _MOST_DIGITS = 18
 """Most digits of a number that always fits 64 bits."""
 _ADDRESS = Expression(r"\b0x[0-9a-fA-F]{4,}\b")
+_OF_OBJECT = Expression(r" at 0x[0-9a-fA-F]+\b")
 _COUNT = Expression(r"#\d+\b")
 _INSTANCE = Expression(r"_\d+\Z")
 _FROM_BRACKET = Expression(r"[\[({].*", re.DOTALL)
@@ -127,6 +128,15 @@ def without_counters(name: str) -> str:
     if "0x" in bare:
         bare = _ADDRESS.sub("0x", bare)
     return _COUNT.sub("", bare).strip() if "#" in bare else bare
+
+
+@lru_cache(maxsize=1 << 16)
+def shown(name: str) -> str:
+    """A range or function as sentences name it: without the address of its object, and what autograd evaluates without
+    the range around it (``AccumulateGrad (backward)``)."""
+    if name.startswith(EVALUATE):
+        return bare_name(name) if is_backward_node(name) else f"{bare_name(name)} (backward)"
+    return _OF_OBJECT.sub("", name) if " at 0x" in name else name
 
 
 def split_number(name: str) -> tuple[str, int]:

@@ -91,11 +91,11 @@ class Paths:
         self._ids = {"": 0}
         annotations = has_role(role, Role.ANNOTATION, Role.OPTIMIZER)
         shown = self._around(annotations, wanted)
-        self._of_annotation, chains = self._chains(shown, self._annotation_labels(annotations, shown, counters))
-        modules = role == Role.MODULE
-        self._of_module, calls = self._chains(modules, self._module_labels(modules))
+        labels = self._annotation_labels(annotations, shown, counters)
+        self._of_annotation, chains = _chains(capture, nesting, shown, labels)
         self._annotation_ids = self._intern(_annotation_texts(chains))
-        self._module_ids = self._intern(_module_texts(calls))
+        self._of_module, texts = module_paths(capture, nesting, role == Role.MODULE)
+        self._module_ids = self._intern(texts)
 
     def in_module(self, places: Int64s) -> Flags:
         """Which places lie in a module."""
@@ -137,11 +137,6 @@ class Paths:
             result[text] = "" if is_counter else template if template in varying else label
         return result
 
-    def _module_labels(self, modules: Flags) -> dict[int, str]:
-        distinct = distinct_values(self._capture.ranges.name[self._nesting.row[modules]])
-        labels = map(names.module_instance, self._capture.strings.some(distinct))
-        return dict(zip(distinct.tolist(), labels, strict=True))
-
     def _intern(self, texts: list[str]) -> Int32s:
         for text in texts:
             if text not in self._ids:
@@ -149,43 +144,54 @@ class Paths:
                 self.texts.append(text)
         return np.array([self._ids[text] for text in texts], np.int32)
 
-    def _chains(self, own: Flags, labels: dict[int, str]) -> tuple[Int32s, _Chains]:
-        """For each place, the labels of the flagged places around it, itself included, from the outside in.
 
-        Args:
-            own: Flagged places.
-            labels: Label by text id; places with an empty label are skipped.
+def module_paths(capture: Capture, nesting: Nesting, modules: Flags) -> tuple[Int32s, list[str]]:
+    """For each place the index of the path of the modules around it, itself included; and the paths, of which the first
+    is empty."""
+    names_of_modules = distinct_values(capture.ranges.name[nesting.row[modules]])
+    labels = map(names.module_instance, capture.strings.some(names_of_modules))
+    of_place, chains = _chains(capture, nesting, modules, dict(zip(names_of_modules.tolist(), labels, strict=True)))
+    return of_place, _module_texts(chains)
 
-        Returns:
-            For each place the index of its chain; and the chains.
-        """
-        nesting = self._nesting
-        chains = _Chains()
-        if not own.any():
-            return np.zeros(len(own), np.int32), chains
-        places = np.flatnonzero(own).astype(np.int32)
-        around, depth = outline(places, nesting.stop)
-        nodes = np.zeros(len(places), np.int32)
-        count = len(self._capture.strings)
-        name = self._capture.ranges.name[nesting.row[places]]
-        around_shown = _shown_around(around, depth)
-        levels = np.minimum(depth, _MOST_LEVELS)
-        order = np.argsort(levels, kind="stable")
-        for level, members in enumerate(np.split(order, np.cumsum(np.bincount(levels))[:-1])):
-            parents = nodes[around_shown[members]] if level else np.zeros(len(members), np.int32)
-            key = parents.astype(np.int64) * count + name[members]
-            distinct, inverse = np.unique(key, return_inverse=True)
-            first = np.full(len(distinct), np.iinfo(np.int64).max)
-            np.minimum.at(first, inverse, nesting.start_ns[places[members]])
-            result = np.zeros(len(distinct), np.int32)
-            for index in np.argsort(first, kind="stable").tolist():
-                parent, text = divmod(int(distinct[index]), count)
-                label = labels[text]
-                if label and level == _MOST_LEVELS:
-                    parent = chains.inside(parent, _LEFT_OUT, int(first[index]))
-                result[index] = chains.inside(parent, label, int(first[index])) if label else parent
-            nodes[members] = result[inverse]
-        return spread(places, around, nodes, nesting.stop, nothing=0), chains
+
+def _chains(capture: Capture, nesting: Nesting, own: Flags, labels: dict[int, str]) -> tuple[Int32s, _Chains]:
+    """For each place, the labels of the flagged places around it, itself included, from the outside in.
+
+    Args:
+        capture: The events.
+        nesting: The nesting of ``capture.ranges``.
+        own: Flagged places.
+        labels: Label by text id; places with an empty label are skipped.
+
+    Returns:
+        For each place the index of its chain; and the chains.
+    """
+    chains = _Chains()
+    if not own.any():
+        return np.zeros(len(own), np.int32), chains
+    places = np.flatnonzero(own).astype(np.int32)
+    around, depth = outline(places, nesting.stop)
+    nodes = np.zeros(len(places), np.int32)
+    count = len(capture.strings)
+    name = capture.ranges.name[nesting.row[places]]
+    around_shown = _shown_around(around, depth)
+    levels = np.minimum(depth, _MOST_LEVELS)
+    order = np.argsort(levels, kind="stable")
+    for level, members in enumerate(np.split(order, np.cumsum(np.bincount(levels))[:-1])):
+        parents = nodes[around_shown[members]] if level else np.zeros(len(members), np.int32)
+        key = parents.astype(np.int64) * count + name[members]
+        distinct, inverse = np.unique(key, return_inverse=True)
+        first = np.full(len(distinct), np.iinfo(np.int64).max)
+        np.minimum.at(first, inverse, nesting.start_ns[places[members]])
+        result = np.zeros(len(distinct), np.int32)
+        for index in np.argsort(first, kind="stable").tolist():
+            parent, text = divmod(int(distinct[index]), count)
+            label = labels[text]
+            if label and level == _MOST_LEVELS:
+                parent = chains.inside(parent, _LEFT_OUT, int(first[index]))
+            result[index] = chains.inside(parent, label, int(first[index])) if label else parent
+        nodes[members] = result[inverse]
+    return spread(places, around, nodes, nesting.stop, nothing=0), chains
 
 
 def _shown_around(around: Int32s, depth: Int32s) -> Int32s:

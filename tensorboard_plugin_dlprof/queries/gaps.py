@@ -168,8 +168,8 @@ def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int)
 
 
 _CAUSE = Column("cause", "Cause", "text", "Why the GPU was idle, as the diagnosis says.", "gap.cause", searchable=True)
-_REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked.",
-                 "gap.reason", searchable=True, tier=2)  # fmt: skip
+_REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked; delivery is "
+                 "the way of a launch to an idle GPU.", "gap.reason", searchable=True, tier=2)  # fmt: skip
 _OP = Column("op", "Ending Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
              searchable=True)  # fmt: skip
 _HOST = Column("host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host",

@@ -211,6 +211,20 @@ def test_a_program_that_waits_after_each_launch_is_told_so(every: int, action: s
     assert described["action"].startswith(action)
 
 
+@pytest.mark.parametrize(
+    ("op_us", "words"),
+    [(50, "2.95 ms in /mul, 295 µs in cudaLaunchKernel."), (5, "2.89 ms in nothing that was recorded, 295 µs in ")],
+)
+def test_launching_is_told_by_what_the_host_was_in(op_us: int, words: str, tmp_path: Path) -> None:
+    """Between 60 launches; most of it is in nothing that was recorded, where that is so."""
+    events = []
+    for number in range(60):
+        events += launch(number + 1, 100 * number, 100 * number + 6, 40)
+        events.append(event("cpu_op", "aten::mul", 100 * number + 46, op_us))
+    (described,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "launch_detector")
+    assert words in described["title"]
+
+
 def test_launches_without_any_kernel_are_told(tmp_path: Path) -> None:
     """With how to record the kernels."""
     calls = [each for each in steps([]) if each["cat"] != "kernel"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,14 @@ def test_parts_and_typical_iterations_are_those_of_the_oracle(name: str) -> None
             assert {part: time for part, time in rows.items() if time} == {
                 part: time for part, time in parts.items() if time and part not in ("compute", "communication", "copy")
             }
+            why = theirs["devices"][device]["why"].get("launching", {})
+            nobody = Counter[str | None]()
+            for row in mine["rows"]:
+                if row["part"] == "launching" and not (row["path"] or row["call"]):
+                    nobody[row["class"]] += row["time_ns"]
+            for name, word in (("", None), ("(delivery)", "delivery")):
+                if why.get(name, 0) > ours["wall_ns"] * 0.02:
+                    assert nobody[word] == pytest.approx(why[name], rel=0.02)
 
 
 @pytest.mark.parametrize("name", ["torch/t4_vgg16_minimal/vgg16_trace.json", "xplane/v100_tensorflow_multi_gpu"])

@@ -238,7 +238,10 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     if waits is None or (not signals.marked and len(waits.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
     named = places_of(waits.rows)
-    listed = ", ".join(f"{{n{number}_ns}} for {place}" for number, (place, _) in enumerate(named))
+    nowhere_ns = sum(row.time_ns for row in waits.rows if not (row.cause.path or row.cause.call or row.cause.detail))
+    if named and nowhere_ns > named[0][1]:
+        named = [("nothing that was recorded", nowhere_ns), *named]
+    listed = ", ".join(f"{{n{number}_ns}} in {place}" for number, (place, _) in enumerate(named))
     after_ns, waiter = _after_waiting(signals, waits.device)
     runs_dry = 2 * after_ns > waits.time_ns
     return finding_about(
@@ -268,7 +271,7 @@ def launching(signals: Signals) -> Finding | Lacks | None:
             jax="jax.device_put of the next batch before the step that works on this one.",
             cuda="cudaMemcpyAsync from pinned memory on a stream of their own.",
         )
-        if _waits_for_batches(signals, waits.rows, waits.time_ns)
+        if _waits_for_batches(signals, waits.device)
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.optimizer.any() else "")
@@ -300,11 +303,18 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     )
 
 
-def _waits_for_batches(signals: Signals, rows: Sequence[Row], time_ns: int) -> bool:
-    """Whether most of some idle time ends as a copy from the host begins: a graph has no use for those."""
-    kinds = signals.profile.memcpys.copy_kind
-    moves = sum(row.time_ns for row in rows if "Memcpy" in row.cause.call or "memcpy" in row.cause.call)
-    return 2 * moves > time_ns and 2 * int(np.count_nonzero(kinds == _TO_GPU)) > int(np.count_nonzero(kinds >= 0))
+def _waits_for_batches(signals: Signals, device: DeviceDiagnosis) -> bool:
+    """Whether most of the time of launching ends as a copy from the host begins: a graph has no use for those."""
+    pieces, copies = device.clipped, signals.profile.memcpys
+    rows = np.flatnonzero((pieces.part == Part.LAUNCHING) & are_among(pieces.window, signals.diagnosis.selected))
+    busy = np.flatnonzero(pieces.part < Part.QUEUED)
+    following = np.searchsorted(busy, rows)
+    known = following < len(busy)
+    begins = pieces.start_ns[busy[following[known]]]
+    starts = np.sort(copies.start_ns[(copies.copy_kind == _TO_GPU) & (copies.device == device.device)])
+    is_copy = np.searchsorted(starts, begins, side="right") > np.searchsorted(starts, begins, side="left")
+    length = pieces.length_ns[rows]
+    return 2 * int(length[known][is_copy].sum()) > int(length.sum())
 
 
 def _after_waiting(signals: Signals, device: DeviceDiagnosis) -> tuple[int, str]:

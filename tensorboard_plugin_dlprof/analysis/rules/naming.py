@@ -27,8 +27,6 @@ def place_of(row: Row) -> str:
     """``cudaFree in /train/conv2d``; what a part is if nothing is named."""
     cause = row.cause
     place = cause.path if len(cause.path) <= _LONGEST else f"...{cause.path[-_LONGEST:]}"
-    if cause.part == Part.LAUNCHING and place:
-        return place
     named = " in ".join(filter(None, (cause.call, place)))
     return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
 

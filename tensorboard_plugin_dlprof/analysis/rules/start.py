@@ -211,6 +211,8 @@ def _grown(
         result: dict[tuple[object, ...], list[Row]] = {}
         for sign, windows in ((1, one), (-1, other)):
             for row in rows_of(signals.diagnosis, device, windows, busy=True):
+                if row.cause.part == Part.LAUNCHING and not (row.cause.path or row.cause.call):
+                    continue  # Nobody is named for it.
                 place = tell(row.cause)
                 more[place] = more.get(place, 0) + sign * row.time_ns
                 if sign > 0:
