@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -54,8 +54,17 @@ def answer(profile: Profile, source: str, at_ns: int | None = None) -> dict[str,
     return result
 
 
-def not_recorded(source_format: str) -> str:
-    """That a profile of a format holds no memory, and what brings it, in one sentence."""
+def not_recorded(source_format: str, recorded: Collection[str]) -> str:
+    """That a profile of a format holds no memory of GPUs, and what brings it, in one sentence.
+
+    Args:
+        source_format: Which format.
+        recorded: What was recorded (``CaptureInfo.recorded``).
+    """
+    if "memory" in recorded:
+        # As by some builds for AMD's GPUs.
+        how = "; a memory snapshot tells what GPUs hold" if source_format == "pytorch" else ""
+        return f"Memory was recorded for the host only{how}."
     if source_format == "xplane":
         how = "the profiler takes it from the default allocator (BFC) of XLA and TensorFlow, not from others"
     elif source_format == "nsight_systems":
@@ -68,7 +77,7 @@ def not_recorded(source_format: str) -> str:
 def headline(profile: Profile) -> str:
     """The memory of the GPU that holds most, in one sentence; says so where none was recorded."""
     if not profile.memory_histories:
-        return not_recorded(profile.info.source_format)
+        return not_recorded(profile.info.source_format, profile.info.recorded)
     history = max(profile.memory_histories, key=lambda each: int(each.in_use_bytes.max()))
     peak = peak_of(history)
     held = by_category(history, peak.state)

@@ -50,7 +50,7 @@ from tensorboard_plugin_dlprof.memory.stored import (
     state_of,
     times_of,
 )
-from tensorboard_plugin_dlprof.queries.extension import info, shown_name
+from tensorboard_plugin_dlprof.queries.extension import info, recorded, shown_name
 from tensorboard_plugin_dlprof.queries.memory_answers import (
     CategoryCurve,
     MemoryCurve,
@@ -83,9 +83,10 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     ).fetchall()
     with _damage(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
+    missing = not_recorded(info(connection).get("format", ""), recorded(connection) or ())
     return {
         "schema": SCHEMA,
-        "headline": str(rows[0][1]) if rows else not_recorded(info(connection).get("format", "")),
+        "headline": str(rows[0][1]) if rows else missing,
         "devices": devices,
     }
 

@@ -8,6 +8,7 @@ import io
 import json
 import re
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.memory_tables import STAYS, History, Phase
 from tensorboard_plugin_dlprof.importers import find_importer
@@ -24,6 +26,7 @@ from tensorboard_plugin_dlprof.memory.leak import find_leak
 from tensorboard_plugin_dlprof.memory.pairing import bridged
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
+from tensorboard_plugin_dlprof.queries.memory import memory as memory_of_database
 from tests.importers.kineto_traces import MAIN, kernel, op, trace
 from tests.shared_data import shared_data
 
@@ -142,6 +145,22 @@ def test_an_unknown_event_has_a_phase_only_between_two_of_the_same() -> None:
     expected = [unknown, forward, forward, forward, optimizer, unknown, forward, unknown]
     assert bridged(events).tolist() == expected
     assert not len(bridged(events[:0]))
+
+
+def test_memory_of_the_host_is_not_that_of_a_gpu(tmp_path: Path) -> None:
+    """Some builds record no other: to ask for profile_memory=True would not help. The database says the same."""
+    args = {"Device Type": 0, "Device Id": -1, "Bytes": 8, "Addr": 4096, "Total Allocated": 8, "Total Reserved": 0}
+    event = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "s": "t", **MAIN, "ts": 11, "args": args}
+    path = tmp_path / "trace.json"
+    path.write_bytes(trace(op(), kernel(), event))
+    assert main(["import", str(path), "-o", str(tmp_path)]) == 0
+    (database,) = tmp_path.glob("*.sqlite")
+    for source in (path, database):
+        memory = memory_of_source(source, None, lambda what, fraction: None)
+        assert memory["devices"] == {}
+        assert memory["headline"] == "Memory was recorded for the host only; a memory snapshot tells what GPUs hold."
+    with closing(open_database(database)) as con:
+        assert memory_of_database(con)["headline"] == memory["headline"]
 
 
 def test_a_failed_allocation_of_a_trace_is_found(tmp_path: Path) -> None:
