@@ -21,9 +21,9 @@ _PRODUCT_ANYWHERE = Expression(
 )
 
 _PRODUCTS_TEXT: Final = """
-    addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash
-    fmha fprop gemv gmm gqa kkt linear lora matmult matvec mha mla mlp mm mmq mmvq mqa mv nsa perceptron
-    proj projection retention sddmm sdpa sgmv spmm ssd wgrad wkv
+    addmm attention attn bgmv bilinear bmm contraction conv deconv dense dgrad dot einsum experts fc ffn flash fmha
+    fprop gemv gmm gqa kkt linear lora matmult matvec mha mla mlp mm mmq mmvq mqa mv nsa perceptron proj projection
+    retention sddmm sdpa sgmv spmm ssd wgrad wkv
 """
 
 _PRODUCTS: Final = frozenset(_PRODUCTS_TEXT.split())
@@ -32,47 +32,49 @@ _NO_PRODUCTS: Final = frozenset(("comm", "imm", "shmm", "symm", "tmm"))
 """Words that end as products do (``baddbmm``, ``smm``), but are communication, numbers and symmetric memory."""
 
 _EMPTY_TEXT: Final = """
-    a an and as at back backward base basic batch batched bf bf16 bfloat bfloat16 block blocked blocks bool bound build
-    bwd by class cls col cols compute coop cta cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data device dim
-    dims direction double dummy dx dy dynamic element elements emit entry epilogue execute external fast feature
-    features final first float float2 float4 fn for forward fp from full func functor fused future fwd gate gating
-    general generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves head heads
-    helper hidden high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8 invoke
-    io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large last launch layer layers len length
-    level lists loc local locs long low lower lru main major middle mod mode model module multi multiple mxfp my n
-    naive name nan narrow native new nf no not null num numba number nvfp of old on one online op operation operator
-    opt optimized or order out outer output outputs packed page paged pages pair pairs parallel param params part
-    partial partials pass persistent phase plus point pointer pointers points post pre prim primitive process ptr ptrs
-    pybind queries query queue ratio raw rcp record ref reference region register result results rng roll round row
-    rowmajor rows run running same seq sequence sequences sequential serial shape shared shm short simple single size
+    a an and as async at back backward barrier barriers base basic batch batched bf bf16 bfloat bfloat16 block
+    blocked blocks bool bound buffer buffering build bwd by class cls cluster coalescing col cols compute coop cta
+    cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data device dim dimension dimensions dims direction
+    double dummy dx dy dynamic element elements emit entry epilogue execute external fast faster feature features
+    final first float float2 float4 fn for forward fp from full func functor fused future fwd gate gating general
+    generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves head heads helper
+    hidden hierarchical high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8
+    invoke io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large larger last launch layer
+    layers len length level lists loc local locs long low lower lru main major micro middle mod mode model module
+    multi multiple mxfp my n naive name nan narrow native new nf no not null num numba number nvfp occupancy of old
+    on one online op operation operator opt optimization optimizations optimized optimizing or order out outer
+    output outputs packed page paged pages pair pairs parallel param params part partial partials pass persistent
+    phase pipelining plus point pointer pointers points post pre prim primitive process ptr ptrs pybind queries
+    query queue ratio raw rcp record ref reference region register result results rng roll round row rowmajor rows
+    run running same scheduling seq sequence sequences sequential serial shape shared shm short simple single size
     sm small smem some space sparse spec special splits src stage staged stages start stat state states static step
-    stop stream stride strided sub symm sync t target task temp tensor tensors test thread threads tile tiled tiles
-    tiling to total tree true two type types u uncached unit unroll upper use user using v val valid value values var
-    vec vecs vector vectorize vectorized warp warps wave way weight weighted weights where width window with without
-    word words work wrapper x y z
+    stop stream stride strided sub swizzling symm sync t target task temp tensor tensors test thread threads tile
+    tiled tiles tiling to total tree true tuning two type types u uncached unit unroll unrolled upper use user using
+    v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight weighted weights
+    where width window with without word words work wrapper x y z
 """
 
 _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
 """Words that say nothing of what a kernel does: ``fused``, ``row``, ``input``."""
 
 _SHORT_TEXT: Final = """
-    abs acc ack acos add adj all amax amin any asin atan ball bce best bfs bsr cbrt ceil celu clip cnt conj coo cos
-    cosh cost cpy csc csr csx cvt diag diff div dump edge ell elu erf erfc exp eye face fake find fix flag flat fmax
-    fmin fmod fps frac free fwt gcd get glu gthr hot hyb hypot inc ind iota lcm leaf lerp log loss lse lut mark max min
-    mip mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push put rand rank recv rem rgba
-    roll save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std sub sum swap tan tanh top
-    trap tree tril triu xor zeta
+    abs acc ack acos add adj all amax amin any asin atan ball bce best bfs bsr cbrt ceil celu chw clip cnt conj coo
+    cos cosh cost cpy crop csc csr csx cvt diag diff div dump edge ell elu erf erfc exp eye face fake find fix flag
+    flat fmax fmin fmod fps frac free fwt gcd get glu gthr hot hwc hyb hypot inc ind iota lcm leaf lerp log loss lse
+    lut mark max min mip mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push put
+    rand rank recv rem rgba roll save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std
+    sub sum swap tan tanh top trap tree tril triu xor zeta
 """
 _SHORT: Final = frozenset(_SHORT_TEXT.split())
 """Words of three and four letters that tell what a kernel does: of elements, of sparse formats, of geometry."""
 
 _RISKY_TEXT: Final = """
-    abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv dplr
-    dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn hmma
-    householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix mixer
-    mixes mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma rebased
-    recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore tensordot tgmm
-    trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
+    abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
+    dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn
+    hmma householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix
+    mixer mixes mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma
+    rebased recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore
+    tensordot tgmm trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
 """
 
 _RISKY: Final = frozenset(_RISKY_TEXT.split())
@@ -80,13 +82,14 @@ _RISKY: Final = frozenset(_RISKY_TEXT.split())
 
 _AROUND_TEXT: Final = """
     a2a align allgather alloc alltoall amax anomaly append argmax ban bias bitmask build cache cast cat clean clear
-    collapse combine commit compress compressed concat convert copy count counter counters counts cumsum dequant
+    collapse combine commit compress compressed concat convert copy count counter counters counts cumsum cvt dequant
     dispatch elementwise exchange fill filter finalize finish fix flatten gather gating hash headers histogram ids
     indices info init insert join layout lens lookup loss map maps marker mask masks mean memset meta metadata mrope
     node offsets owned pack packed pad padding penalties penalty perm permute plan position positions prefix prep
-    prepare quant quantize rebuild recurrence recurrent reduce remap repeat reset rope rotary routing sample sampling
-    scale scan scatter select setup shuffle slot slots snapshot softcap softmax softplus sort sorting stash store sum
-    swizzle table tail temperature topk track transfer transform transpose unpack unpad unpermute update window zero
+    prepare quant quantize rebuild recurrence recurrent reduce reduction remap repeat reset rope rotary routing
+    sample sampling scale scan scatter select setup shuffle slot slots snapshot softcap softmax softplus sort
+    sorting stash store sum swizzle table tail temperature topk track transfer transform transpose unpack unpad
+    unpermute update window zero
 """
 _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""
@@ -101,7 +104,8 @@ _SOFT: Final = tuple(
         ),
         ("qkv", "split", ""),  # A norm before it may be fused with the projection behind it.
         ("chunk chunked mamba ssm", "split", "scan select store tail update"),  # Mamba-2's scan of chunks multiplies.
-        ("expert experts moe router", "", ""),
+        ("expert experts moe router", "accum accumulate", ""),
+        ("persistent", "norm normalization rms rmsnorm layernorm welford", "gather scatter"),
         ("route", "assignments candidates compatibility cost costs move moves nodes pair vehicle", ""),
     )
 )
@@ -147,7 +151,10 @@ _SCAN_DIRECTION = Expression(r"scan_(?:fwd|bwd)_", words=frozenset(("scan_",)))
 def says_something(name: str) -> bool:
     """Whether a name has a word that is not empty, of five letters or more, or one of the shorter ones that stand for
     one thing only."""
-    return any((len(word) > 4 and word.isalpha() and word not in _EMPTY) or word in _SHORT for word in words(name))
+    return any(
+        (len(word) > 4 and word.isalpha() and word not in _EMPTY) or word in _SHORT or word in _AROUND
+        for word in words(name)
+    )
 
 
 _SUSPICIOUS = Expression(
@@ -182,9 +189,9 @@ def is_risky(head: str) -> bool:
 
 
 _HELPERS_TEXT: Final = """
-    combine convert dequant dequantize fixup histogram indices init memset merge metadata permute postprocess prepack
-    prepare preprocess quantise quantize reduce reduction repack scales schedule scheduler softmax sort swizzle topk
-    transpose unpermute workspace
+    combine convert dequant dequantize fixup histogram indices init memset merge metadata permute postprocess
+    prepack prepare preprocess quantise quantize reduce reduction repack scales schedule scheduler softmax sort
+    swizzle topk transpose unpermute workspace
 """
 _HELPERS: Final = frozenset(_HELPERS_TEXT.split())
 _ENDINGS: Final = frozenset(("kernel", "impl", "entry", "triton", "stage", "v", "device", "func", "x"))

@@ -40,13 +40,18 @@ RULES: Final = (
          r"\baiter::(?:wv_?[sS]plit[kK]\w*|LLGemm\w*|HGEMV\w*)", "@types", note="v_dot2 for a few rows",
          words="aiter::"),
     Rule("flydsl", YES, "gemm", "aiter",
-         r"^gemm[12]_a\d+w\d+_\w+|^hgemm_(?:bf16|f16|fp16)_\d+x\d+x\d+x\d+_SPK\d|^mfma_moe[12]_"
+         r"^gemm[12]_a\d+w\d+_\w+|^hgemm_(?:bf16|f16|fp16)_(?:\d+x){2,3}\d+_\w*SPK\d|^mfma_moe[12]_"
+         r"|^(?:moe_gemm[12]|kernel_gemm)_\d+$"
+         r"|^bs_gemm_(?:bf16|fp16|f16)_\w*t\d+x\d+x\d+"
          r"|^flydsl_(?!\w*(?:reduce|sort|quant"
          r"|norm|rope|topk|combine))(?:gemm|bpre|moe|mxfp"
          r"|\w*gemm)\w*",
          "@words",
          note="products written in FlyDSL, by MFMA or WMMA",
-         words="flydsl_ gemm1_ gemm2_ hgemm_ mfma_moe"),
+         words="flydsl_ gemm1_ gemm2_ hgemm_ mfma_moe moe_gemm kernel_gemm_ bs_gemm"),
+    Rule("flydsl-attention", YES, "attention", "aiter",
+         r"^(?:flash_attn_func|pa_decode_ps|pa_mqa_logits_\w+)_kernel_\d+$", "@words",
+         note="written in FlyDSL, by MFMA", words="attn_func_kernel pa_decode_ps pa_mqa"),
     Rule("aiter-triton-reduce", NO, "reduction", "aiter",
          r"^_(?:fused_)?(?:batched_)?(?:gemm|fp4_bmm)_\w*reduce(?:_kernel)?$"
          r"|^_(?:batched_)?gemm_a\w+w\w+_reduce_kernel\w*"

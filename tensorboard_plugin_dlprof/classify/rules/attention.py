@@ -60,7 +60,7 @@ RULES: Final = (
          r"\A[^(]*\((?:const )?(?:float|half|__half|double|__nv_bfloat16|nv_bfloat16|T1)(?: const)? ?\*",
          note="a kernel named like FlashAttention's, with other parameters", words="flash_"),
     Rule("flash2", YES, "attention", "flash_attention",
-         r"\bflash_fwd_(?:kernel|block_kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*"
+         r"\bflash_fwd_(?:kernel|block_kernel|sparse_kernel|splitkv_(?:kernel|mla)|mla_kernel|sm\d|v\d)\w*"
          r"|\bflash_bwd_(?:(?:block_)?dq_dk_dv|kernel"
          r"|sm\d)\w*"
          r"|\bflash_attention_(?:fwd|bwd)\w*|\bFlash(?:Fwd|Bwd)", "@types", words="flash"),
@@ -80,7 +80,8 @@ RULES: Final = (
          "@words or types", words="fmha_"),
     Rule("flash-mla", YES, "attention", "flash_attention",
          r"flash_fwd_splitkv_mla|\bflash_mla|sparse_attn_fwd|^sm(?:90"
-         r"|100)::(?:fwd|decode)", "@types", words="decode flash_mla fwd"),
+         r"|100)::(?:fwd|decode)|^(?:legacy::)?sm(?:90"
+         r"|100)::(?:\w+::)+core_attn::fwd_kernel$", "@types", words="decode flash_mla fwd"),
     Rule("lean-attention", YES, "attention", "flash_attention", r"\bmobaattn|block_sparse_attn_fwd", "@types",
          words="block_sparse_attn_fwd mobaattn"),
 
@@ -126,7 +127,7 @@ RULES: Final = (
          r"|^fused_multihead_attention\w*_sm\d)", "@trtllm",
          words="fmha_ fmhca_ fused_multihead_attention mha_v2_ mhasm"),
     Rule("trt-xqa", YES, "attention", "tensorrt_llm",
-         r"^kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel",
+         r"(?:^|::)kernel_mha$|^kernel_mha\b|\bxqa_kernel|\bmlaKernel|^mla_kernel",
          words="kernel_mha mla_kernel mlakernel xqa_kernel"),
     Rule("mmha", UNKNOWN, "attention", "tensorrt_llm",
          r"masked_multihead_attention|\bmmha_",

@@ -25,7 +25,8 @@ RULES: Final = (
          note="takes doubles apart for the INT8 products that stand in for theirs, and puts them together again",
          knows_better=True, words="inverse_scaling_mrc_kernel prolog_mod_"),
     Rule("cublas-level-1", NO, "reduction", "cublas",
-         r"\b(?:dot_kernel|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel|iamin_kernel|amax_kernel)\b",
+         r"\b(?:dot_kernel|block_dot_kernel_(?:ref|val)|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel"
+         r"|iamin_kernel|amax_kernel)\b",
          "@types", knows_better=True,
          words="amax_kernel asum_kernel dot_kernel iamin_kernel nrm2_kernel reduce_1block_kernel"),
     Rule("cublas-vector", NO, "elementwise", "cublas",
@@ -58,23 +59,45 @@ RULES: Final = (
          r"\bgemv(?:NSP|2[TN]|N|T)?_kernel\w*|\bgemvx::kernel|\bgemv2[TN]|\bgemv\w*_kernel|\bgemvNSP", "@types",
          note="matrix times vector", words="gemv"),
     Rule("gemm-small-n", NO, "gemm", "cublas",
-         r"\bgemmSN_[NT]{2}_kernel\w*|\bgemmk1_kernel|\bgemm_kernel(?:1x1|2x2|[1-9]x[1-9])_\w*core|\bger_kernel"
+         r"\bgemmSN_[NT]{2}_kernel\w*|\bgemmk1_kernel|\b(?:batch_)?[sdcz]?gemm(?:_kernel)?[1-9]x[1-9]_\w*core"
+         r"|\bbatch_gemm_kernel_64addr|\bger_kernel"
          r"|\bgemmMx|\bsmallgemm", "@types",
          note="a dimension too small for a tile",
-         words="gemm_kernel gemmk1_kernel gemmmx gemmsn_ ger_kernel smallgemm"),
+         words="gemm_kernel gemm1x1 gemm2x2 gemmk1_kernel gemmmx gemmsn_ ger_kernel smallgemm"),
     Rule("magma", NO, "gemm", "magma",
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter", words="gemm_batched_ gemm_template_batched_kernel magma"),
     Rule("cusolver", NO, "other", "cusolver", r"^kernel$", "@types", r"\bkernel<\w+_params_<",
          note="cuSOLVER's factors and eigenvalues: kernel<getrf_wo_pivot_params_<float, 0>>", words="kernel"),
     Rule("cublas-triangular", NO, "other", "cublas",
-         r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm_kernel|\bsyrk_kernel|\bsyr2?k?_kernel|\bsymv_"
+         r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm(?:2|_left|_right)?_kernel|\bsyrk_kernel"
+         r"|\bsyr2?k?_kernel|\bsymv_"
          r"|\bgetr[fsi]_"
          r"|\bgetrf|\bpotrf"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types",
+         knows_better=True,
          words="create_pivot geqrf getr ipiv_ larft laswp ormqr potrf symv_ syr trmm trmv trsm trsv trtri "
                "unpack_pivots xxtrf"),
+    Rule("lapack", NO, "other", "cusolver",
+         r"^(?!.*(?i:gemm|mma))(?:kernel::)?(?:\w*_)?(?:mg)?[sdcz]?(?:ge(?:tr[fsi]|tf2|qr[f2]|lq[f2]|brd|bd2|sv"
+         r"|sv[dj]\w*"
+         r"|ls)|po(?:tr[fsi]|tf2|sv)|(?:sy|he)(?:tr[dfsi]|td2|ev\w*|gst)|(?:or|un)(?:m[qlr]{2}|g[qlr]{2}|gtr|mtr)"
+         r"|la(?:ed\d|brd|rf[tbgx]?|swp|trd|sr)|tr(?:tri|sm|sv)|lan(?:sy|ge|he|tr)|symv|hemv|dgmm|householder"
+         r"|tridiag\w*)\d*(?:v\d)?(?:_\w*)?$"
+         r"|^i?glu_(?!kernel|for|back|act|grad|fwd|bwd|mul)\w+_\w+$|^row_rotate_\w+",
+         "@types", note="factors, solutions and eigenvalues, by cuSOLVER or like its own", knows_better=True,
+         words="getr getf geqr gelq gebr gebd gesv gels potr potf posv sytr sytd syev sygst hetr hetd heev orm org unm "
+               "ung laed labrd larf laswp latrd lasr lansy lange lanhe lantr trtri trsm trsv symv hemv dgmm "
+               "householder tridiag glu_ row_rotate"),
+    Rule("sparse-formats", NO, "other", "cusparse",
+         r"^(?!.*(?i:gemm|mma|sddmm))(?:\w*_)?(?:rf|sp|ge|d)?(?:csr|bsr|csc|coo)(?:sv|sm|ilu|ic|geam|qr|x?mv"
+         r"|2(?:csr|bsr|gebsr"
+         r"|csc|coo|dense))\w*$|^(?:\w+_)?(?:\w*2csr|gtsv|ilu0|ic0|pcr)(?:_\w+)?$|^(?:crGlobal|pcr[A-Z])\w+"
+         r"|^(?:jpl|multihash)_step$",
+         "@types", note="factors, solutions and layouts of sparse matrices, by cuSPARSE or like its own",
+         knows_better=True,
+         words="csr bsr csc coo gtsv ilu0 ic0 crglobal pcr cr_ jpl_step multihash_step"),
     # CUTLASS, by the words in its generated names, then by the types in its templates.
     Rule("cutlass-reduction", NO, "reduction", "cutlass",
          r"^cutlass\w*::", "@types",
@@ -181,7 +204,8 @@ RULES: Final = (
     # Products on CUDA cores, by BLAS letter and no instruction.
     Rule("blas-letter", NO, "gemm", "cublas",
          _ARCHITECTURE + r"(?:\w*_)?(?:g?[cz]|s|d|h|sc)gemm(?:_|Ex|$)|^[sdczh]gemm_(?:largek|\d+x\d+x\d+)\w*"
-         r"|^(?:gemm_)?kernel\w*_[sdcz]gemm\w*|^(?:fermi|maxwell|kepler)[A-Z]?[sdczSDCZ]?gemm_\w*kernel\w*",
+         r"|^(?:gemm_)?kernel\w*_[sdcz]gemm\w*|^(?:fermi|maxwell|kepler)(?:Plus)?[A-Z]?[sdczSDCZ]?gemm(?:_\w*kernel"
+         r"|LDS)\w*",
          "@blas letter",
          note="no instruction in the name: CUDA cores, also for hgemm", words="gemm"),
     Rule("igemm", UNKNOWN, "gemm", "cublas",
@@ -206,7 +230,7 @@ RULES: Final = (
          r"\b(?:regular|vector|composite_?\w*|multi_bluestein|bluestein|spRadix\w*|dpRadix\w*|c2c|r2c|c2r)_fft\w*"
          r"|\b(?:sp|dp)Radix\d+\w*|\bregular_bluestein|_fft_kernel|\bfft_\w*kernel|\b(?:prime|regular|vector)_fft\w*"
          r"|\b(?:real|complex)_?\w*_fft_\w*", "@types", words="_fft fft_ radix regular_bluestein"),
-    Rule("cublas-geam", NO, "copy", "cublas", r"\bregion_transform_ABC", "@types",
-         note="sums of two matrices, or one of them transposed: cublasSgeam", words="region_transform_abc"),
+    Rule("cublas-geam", NO, "copy", "cublas", r"\bregion_transform_ABC|^geam_kernel$", "@types",
+         note="sums of two matrices, or one of them transposed: cublasSgeam", words="region_transform_abc geam_kernel"),
     Rule("cublas-other", UNKNOWN, "gemm", "cublas", r"\bcublas(?:Lt)?::|^cublas", "@types", words="cublas"),
 )  # fmt: skip

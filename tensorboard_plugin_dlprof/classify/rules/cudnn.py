@@ -19,6 +19,8 @@ RULES: Final = (
     # timings: 52 TFLOPS on an H100 where the TF32 kernel reaches 417).
     Rule("xmma-split-k", NO, "reduction", "cudnn", r"^xmma\w*::(?:\w+::)*split_k_kernel", "@types",
          note="sums the parts of a split product", words="split_k_kernel"),
+    Rule("xmma-reorder", NO, "copy", "cudnn", r"^xmma\w*::(?:\w+::)*(?:cuda_)?reorder\w*", "@types",
+         note="weights and filters in the order that products read", knows_better=True, words="reorder"),
     Rule("xmma-pooling", NO, "other", "cudnn", r"xmma_pooling", "@words", note="pooling", knows_better=True,
          words="xmma_pooling"),
     Rule("xmma-ffma-convolution", NO, "convolution", "cudnn",
@@ -145,5 +147,6 @@ RULES: Final = (
          words="cudnn::engines_precompiled:: cudnn::ops::"),
     Rule("cudnn-other", UNKNOWN, "other", "cudnn", r"^cudnn(?!_(?:maxwell|volta|turing|ampere)_[cdsz]gemm)",
          "@words or types", words="cudnn"),
-    Rule("cask-other", NO, "other", "cudnn", r"^cask\w*::", note="preparation kernels of a convolution", words="cask"),
+    Rule("cask-other", NO, "other", "cudnn", r"^cask\w*::", note="preparation kernels of products and convolutions",
+         knows_better=True, words="cask"),
 )  # fmt: skip

@@ -29,7 +29,7 @@ def _by_words(
 
 _PLAIN_PARAMETERS: Final = (
     r"^(?:void )?(?:[\w:]*\(anonymous namespace\)::)?[\w:]+"
-    r"(?:<(?:\((?:int|bool|unsigned int)\)|\b(?:\d+|true|false|float|int|long)\b|[, ])+>)?"
+    r"(?:<(?:\((?:int|bool|unsigned int)\)|\b(?:\d+|true|false|float|int|long)\b|[=, ])+>)?"
     r"\((?=\w)(?:\b(?:float[23]?|uint|ulong|unsigned|int|short|long|bool|size_t|u?int(?:16|32|64)_t|clock_t"
     r"|cuda(?:Texture|Surface)Object_t|const|__restrict(?:__)?|restrict)\b|[*&, ])+\)$"
 )
@@ -41,27 +41,33 @@ RULES: Final = (
          note="a user's kernel, or a form of Inductor's that is not known"),
     Rule("word-matrix-instruction", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
-         r".*(?:^|_)w?mma_?m\d+n\d+k\d+", "@words or types", knows_better=True,
+         r".*(?:^|_)w?mma_?(?:m\d+n\d+k\d+|\d+x\d+)", "@words or types", knows_better=True,
          note="the shape of the instruction stands in the name", words="mma"),
     Rule("word-tensor-core", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy|wo_mma|no_mma))"
-         r".*(?:tensor_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|$)|ldmatrix)",
+         r".*(?:(?:tensor|matrix)_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|(?-i:[A-Z])|$)"
+         r"|ldmatrix)",
          "@words or types",
-         note="the name says so", words="ldmatrix mma sync tcgen05 tensor"),
+         note="the name says so", words="ldmatrix mma sync tcgen05 tensor matrix_core matrixcore"),
     Rule("word-naive-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem"
          r"|cuda_?core"
          r"|simt)_?\w*(?:mat_?mul|gemm|mm)(?:_|\b)"
-         r"|(?:mat(?:rix)?_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+)?$)",
-         "@types",
-         note="FP32 products of tutorials, written without matrix units; of LoRA, sgemm stands for segments",
+         r"|(?:mat(?:rix)?_?mul|[sd]gemm)_?(?:naive|basic|coalesc\w*|global|smem|shared)\w*|(?<![a-z])sgemm(?:_\w+"
+         r"|\d?(?-i:[A-Z])\w*)?$)",
+         "@types", r"\(|gemm|^(?i:(?!.*(?:naive|basic)))",
+         note="FP32 products of tutorials in CUDA C++, without matrix units; a naive one of Triton has tl.dot, and no"
+         " parameters in its name; of LoRA, sgemm stands for segments",
          words="basic coalesc cuda global naive sgemm shared simt smem"),
-    Rule("word-cuda-core", NO, "gemm", "custom", r"(?i)(?<![a-z])cuda_?cores?(?![a-z])", "@words or types",
-         knows_better=True, note="the name says so", words="cudacore cuda_core"),
+    Rule("word-cuda-core", NO, "gemm", "custom",
+         r"(?i:(?<![a-z])cuda_?cores?(?![a-z]))|(?<![A-Za-z])(?:simt|Simt|SIMT)(?![a-z])", "@words or types",
+         knows_better=True, note="the name says so", words="cudacore cuda_core simt"),
     Rule("conversion", NO, "copy", "custom",
-         r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|bf16|lowp)_?(?:2|_to_)_?"
-         r"(?i:float|half|double|int8|fp\d+|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+", "@types",
-         note="one type to another", knows_better=True, words="float half double int8 fp bf16 lowp d2dcpy"),
+         r"^(?:\w+::)*(?:k_|kernel_|cuda|convert_)?_?(?i:float|half|double|int8|fp\d+|f16|f32|f64|bf16|lowp)_?"
+         r"(?:2|_to_)_?(?i:float|half|double|int8|fp\d+|f16|f32|f64|bf16|lowp)(?:_\w*)?$|^cudaD2Dcpy\w+"
+         r"|(?<![a-z])n?(?:chw|hwc|cdhw|dhwc)_?(?:to|2)_?(?:n?(?:chw|hwc|cdhw|dhwc)|nc|tok)(?![a-z])", "@types",
+         note="one type or layout to another", knows_better=True,
+         words="float half double int8 fp f16 f32 f64 lowp d2dcpy chw hwc"),
     Rule("complex-numbers", NO, "elementwise", "custom",
          r"^(?:\w+::)*(?:k_|kernel_?)?[cC]omplex_?(?:[pP]ointwise_?)?(?:[mM]ul(?:t|tiply|tiplication)?|[pP]roduct)"
          r"(?:_?(?:[aA]nd_?)?[sS]cale)?(?:_?[kK]ernel)?$", "@types",
@@ -88,6 +94,17 @@ RULES: Final = (
          r"|(?:gemm|matmul|bmm)_a\d+w\d+)(?:_\w+)?$",
          "@words", r"^\w+$", note="a Triton product of narrow types: tl.dot", knows_better=True, of_rest=True,
          words="gemm matmul mm linear"),
+    Rule("samples-product", YES, "gemm", "custom", r"^compute_gemm(?:_imma)?$", "@words or types",
+         r"\((?:__half|half|__nv_bfloat16|unsigned char)\b", note="CUDA's samples for Tensor Cores: wmma",
+         words="compute_gemm"),
+    Rule("plain-product", NO, "gemm", "custom",
+         r"(?i)^(?:\w+::)*(?:kernel_?|k_|gpu_?|cuda_?|device_?|d_)?(?:mat(?:rix)?_?mul(?:t(?:iply|iplication)?)?|s?gemm"
+         r"|mm)(?:_?(?:kernel|gpu|cuda|device|til(?:ed?|ing)|block(?:ed|ing|s)?|shared|smem|global|mem(?:ory)?"
+         r"|opt(?:imi[sz]ed)?"
+         r"|fast|simple|transposed?|coarse(?:ned)?|vec(?:torized)?|unroll(?:ed)?|float4?|f(?:p)?32|v?\d+d?|[abknt]))*$",
+         "fp32", r"(?=.*\bfloat\b[^,]*\*)" + _PLAIN_PARAMETERS,
+         note="a product of FP32 numbers by itself: those that take them as TF32 say so",
+         words="mul gemm mm"),
     Rule("naive-half-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:mma|tensor|cute)).*(?:h|s)gemm_(?:naive|sliced_k|t_\d+x\d+_sliced)\w*$", "@types",
          r"\((?:const )?(?:half|__half|float) ?(?:const )?\*",

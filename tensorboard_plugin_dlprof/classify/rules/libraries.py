@@ -27,19 +27,22 @@ RULES: Final = (
                "lightseq minkowski mshadow mxnet nvinfer1 oneflow paddle tensorrt_llm::common turbomind"),
     Rule("library-searched", NO, "other", "@namespace",
          r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost"
-         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu|matx)::"
+         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu|matx|dh|amrex|nvjpeg|culj92|jax::cuda|csrc::sparse"
+         r"|csrc::hash|NKernel|dali::kernels|gpu_treeshap)::"
          r"|^matxOpT\d\w*Kernel\w*$|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$"
          r"|^nvinfer1::plugin::(?:attention"
          r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
          note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
          words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
-               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: matx "
+               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: matx dh:: amrex:: nvjpeg:: culj92:: jax::cuda:: csrc:: "
+               "nkernel:: dali::kernels:: gpu_treeshap:: "
                "embedding:: nvinfer1::plugin"),
     Rule("sparse-indices", NO, "other", "spconv",
          r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",
          note="spconv's pairs of inputs and outputs", knows_better=True, words="indice grid"),
     Rule("interpolation", NO, "other", "@namespace",
-         r"(?i)(?:interp|resiz|sampl|upscal|texture|voxel|warp_|blend|embed)\w*linear|linear\w*(?:interp|resiz|sampl"
+         r"(?i)(?:interp|resiz|sampl|upscal|texture|voxel|warp_|lut_|blend|embed)\w*linear|linear\w*(?:interp|resiz"
+         r"|sampl"
          r"|texture"
          r"|mipmap|voxel|blend|embed)", "@types", note="values between the points of a grid", knows_better=True,
          words="linear"),
@@ -59,12 +62,19 @@ RULES: Final = (
     Rule("julia-reduction", NO, "reduction", "julia",
          r"\b(?:_Z\d+)?partial_mapreduce_(?:grid|device)", "@types",
          r"(?:Cu|ROC|one|Mtl)DeviceArray", words="partial_mapreduce_"),
+    Rule("npp", NO, "other", "npp",
+         r"_(?:8u|16[usf]|32[usf]|64[usf])(?:_(?:A?C\d\w*|P\d\w*|[A-Z][a-z]+))?$|Watershed|^(?:(?:Label"
+         r"|Compress)\w*Markers?|ForEach\w*(?:Cell|Tuple|Image)\w*|FloodFill)",
+         note="NPP's functions on images, named after their pixels", knows_better=True,
+         words="_8u _16u _16s _16f _32u _32s _32f _64u _64s _64f watershed marker floodfill foreach"),
     Rule("rapids", NO, "other", "rapids",
-         r"^(?:raft|cuvs|cuml|ML|MLCommon|cugraph|rmm)::(?!.*(?i:contraction|gemm|pairwise|distance|nn_?kernel"
+         r"^(?:raft|cuvs|cuml|ML|MLCommon|UMAPAlgo|cugraph|rmm)::(?!.*(?i:contraction|gemm|pairwise|distance|nn_?kernel"
          r"|l2nn|svd|eig"
          r"|solver|pq_|cagra|ivf))", "@types",
          note="graphs, trees, selection and statistics; distances may be products, and are left out", of_rest=True,
-         words="raft:: cuvs:: cuml:: ml:: mlcommon:: cugraph:: rmm::"),
+         words="raft:: cuvs:: cuml:: ml:: mlcommon:: umapalgo:: cugraph:: rmm::"),
+    Rule("warp", NO, "other", "warp", r"^(?!.*(?:tile|gemm|matmul|mlp))\w+_[0-9a-f]{8}_cuda_kernel_(?:for|back)ward$",
+         note="Warp multiplies matrices in tiles only", knows_better=True, words="_cuda_kernel_"),
     Rule("numba", NO, "other", "numba", r"^(?:cudapy|__main__)::\w+", "@types",
          note="Numba has no instruction of matrix units", knows_better=True, words="cudapy:: __main__::"),
     Rule("splatting", NO, "other", "gsplat",

@@ -71,15 +71,17 @@ RULES: Final = (
          words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve _fwd_cute_"),
     Rule("recurrent-attention-cuda", NO, "attention", "custom",
          r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
-         r"|gdn_fused_decode_kernel"
+         r"|gdn_(?:fused_)?decode_\w+"
          r"|gdr_decode_packed_\w+|fused_split_gdr_update_kernel|gdn_ba_gemv_kernel|RecurrentGdrKernel|ChunkedGdrKernel"
          r"|Sm\d+(?:GdrRecurrent|GdrTmaDescPrepare)Kernel|mamba2_(?:dt|fused)_op_kernel"
          r"|[gm]qa_attn_(?:splitk_(?:qk|v|attn)(?:_int4)?|fp8|int4)_kernel|mqa_attn_kernel|bwd_attend_prep_ker"
          r"|attn_reduce_kernel_\w+|pa_decode_ps_reduce_hip_kernel|calAttnScore_valueBuf\w*"
          r"|disentangled_attention_kernel"
-         r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel)$", "@words or types",
+         r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel|(?:causal_dot"
+         r"|(?:clustered_)?sparse_dot)_\w+_kernel|lmha_(?:low_occupancy_)?kernel)$", "@words or types",
          note="one token at a time, or sums of parts: by elements", knows_better=True,
-         words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_"),
+         words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_ "
+               "causal_dot sparse_dot lmha_"),
     Rule("hpc-ops", YES, "attention", "hpc_ops",
          r"^(?:hpc::(?:\w+::)*)?(?:smallm_attention_decode|attention_(?:prefill"
          r"|with_kvcache))_(?!\w*combine)\w+_kernel$",
@@ -227,12 +229,13 @@ RULES: Final = (
     Rule("expert-routing", NO, "sort", "custom",
          r"^kernel_cake_deepseek_routing_\w+$|(?:^|::)fused_(?:score_for_moe_aux_loss|topk_with_score_function)_\w+$"
          r"|(?:^|::)(?:routing_ds3_nogroup_kernel|moe_hash_topk_fused|MoeGate\w*Kernel\w*|moe_alig_block_size_kernel"
-         r"|compute_total_rows_before_expert_kernel|fakeBalanceExpertKernel|sparseMixerMask|genSourceRowKernel"
+         r"|compute_total_rows_before_expert_kernel|compute_batched_moe_data|fakeBalanceExpertKernel"
+         r"|sparseMixerMask|genSourceRowKernel"
          r"|topKPerRowPrefill|moeA2ASanitizeExpertIdsKernel|prepareFakeRouterBuffers|precompute_sgmv_args)$"
          r"|^_(?:fused_noaux_tc|single_group_topk_router|pack_router|expert_id_counter)_kernel$"
          r"|^_mega_moe_gate_pack_\w+kernel$|^_pack_mega_moe_inputs_\w*kernel$",
          note="which token goes to which expert", knows_better=True,
-         words="routing_ fused_score fused_topk topk moegate moe_alig rows_before expert mixermask sourcerow "
+         words="routing_ fused_score fused_topk topk moegate moe_alig moe_data rows_before expert mixermask sourcerow "
                "fakerouter sgmv_args noaux router mega_moe"),
     Rule("expert-helper", NO, "elementwise", "custom",
          r"(?:^|::)(?:moe_(?:bias_add(?:_weighted)?|flag_(?:wait|write))_kernel|applySharedExpertSigmoid"
@@ -240,11 +243,11 @@ RULES: Final = (
          r"|moe_smooth_per_token_scaled_quant_kernel\w*|prepare_moe_tma_descs\w*|moe_res_matmul|kdequant_mm_int32_fp16"
          r"|dequantize_gemm_output_kernel|loraAddBiasKernel|loraReorderKernel|swordfish_(?:dequant_dense|prep"
          r"|zero_c)_kernel"
-         r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k)$|^_silu_and_mul_moe_ep_kernel$"
+         r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k|sparseNM_dense_kernel)$|^_silu_and_mul_moe_ep_kernel$"
          r"|^_(?:binned|padded)_copy_wgrad$",
          "@words or types", note="by elements, beside a product", knows_better=True,
          words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin "
-               "sparse24_ copy_wgrad"),
+               "sparse24_ sparsenm_dense copy_wgrad"),
     Rule("hyper-connections-product", YES, "gemm", "triton",
          r"^_mhc_(?:post_pre_split|fused(?:_split)?)_kernel$|^_mhc_projection_(?:fwd_fused|bwd_fused_d(?:x|phi))$"
          r"|^_mhc_(?:aggregate|expand_combine)_bwd$", "@words",
@@ -270,13 +273,16 @@ RULES: Final = (
                "batch_decode"),
     Rule("drawing", NO, "other", "@namespace",
          r"(?:^|::)(?:projection_(?:(?:2dgs|ewa|ut)_\w+|fwd_kernel)|se3pose_\w+_kernel|quat_to_matrix_\w+_kernel"
+         r"|(?:kernel_(?:grid|sh|freq|input)(?:_backward|_wrapper)?|grid_kernel)"
          r"|inverse_project_spinning_lidar_\w*kernel|assemble_proj_features_kernel)$", "@types",
-         note="gsplat: places and poses of Gaussians", knows_better=True,
-         words="projection_ se3pose_ quat_to_matrix inverse_project assemble_proj"),
+         note="places and poses of Gaussians in gsplat, encodings of torch-ngp, voxels of points", knows_better=True,
+         words="projection_ se3pose_ quat_to_matrix inverse_project assemble_proj kernel_grid kernel_sh kernel_freq "
+               "kernel_input grid_kernel"),
     Rule("vision-by-elements", NO, "other", "@namespace",
          r"(?:^|::)(?:(?:ball_query|group_points|correlation|carafe_naive)_(?:for|back)ward_cuda_kernel\w*"
          r"|assign_score_withk_\w+_cuda_kernel|convex_g?iou_cuda_kernel|points_in_polygons_forward_cuda_kernel"
-         r"|psamask_\w+_cuda|CARAFE(?:For|Back)ward\w*|filtered_lrelu_kernel|upfirdn2d_kernel_(?:large|small))$"
+         r"|psamask_\w+_cuda|group_points_(?:grad_)?kernel_\w+|CARAFE(?:For|Back)ward\w*|filtered_lrelu_kernel"
+         r"|upfirdn2d_kernel_(?:large|small))$"
          r"|(?:^|::)(?i:upsample_?(?:bi|tri)?linear)(?!\w*_dot)\w*$", "@types",
          note="samples and neighbours; the linear one is interpolation", knows_better=True,
          words="ball_query group_points correlation carafe assign_score convex_ points_in_polygons psamask "
@@ -323,25 +329,28 @@ RULES: Final = (
          note="between GPUs", knows_better=True, words="_gfx alltoall a2a bump_tag engram"),
     Rule("activation-by-name", NO, "elementwise", "custom",
          r"(?:^|::)(?:SigmoidGateMultiplyKernel|xielu_kernel_f|add_sigmoid_proj_kernel_f|kernel_silu_elewise_product"
-         r"|operator_(?:element|tn_big_tile)_kernel|kn_entry_\dc_(?:sbhd|thd)_\w+|generate_alibi_slopes"
+         r"|operator_(?:element|tn_big_tile)_kernel|_fg_kernel|_DWf_DW_dfg_kernel|kn_entry_\dc_(?:sbhd|thd)_\w+"
+         r"|generate_alibi_slopes"
          r"|FixLogitsAnomaly"
          r"|transducer_joint_(?:tiled_)?forward)$|^_(?:exact|approx)_(?:forward|backward)_kernel$"
          r"|^(?:add|any|addr|full|kron|polar|vstack)_kernel(?:_kernel|_dim|_\d)?$", "@words or types",
          note="by elements", knows_better=True,
-         words="sigmoid xielu elewise operator_ kn_entry_ alibi fixlogits transducer _exact_ _approx_ "
-               "add_kernel any_kernel addr_kernel full_kernel kron_kernel polar_kernel vstack_kernel"),
+         words="sigmoid xielu elewise operator_ _fg_kernel _dfg_kernel kn_entry_ alibi fixlogits transducer _exact_ "
+               "_approx_ add_kernel any_kernel addr_kernel full_kernel kron_kernel polar_kernel vstack_kernel"),
     Rule("normalisation-by-name", NO, "normalisation", "custom",
          r"(?:^|::)(?:gn_(?:bwd_)?cuda_kernel|rstd_kernel|cmvn|_dyt_(?:fwd|bwd)_kernel|_gemma_rms_layernorm_\w+)$",
          note="norms", knows_better=True, words="gn_ rstd cmvn dyt _gemma_rms"),
     Rule("reduction-by-name", NO, "reduction", "custom",
          r"(?:^|::)(?:crossentropy_(?:forward|backward)_kernel\d|ker_ppl\w*|auc_kernel|d_cmax_kernel|dot_kernel_\d"
          r"|fused_dot_scale_axpy|scan_part_\w+_abc_(?:loop_)?kernel|add_base_\w+_abc_kernel"
-         r"|_target_logprob_partial_kernel)$",
-         note="sums", knows_better=True, words="crossentropy ker_ppl auc_ cmax dot_ _abc_ logprob"),
+         r"|_target_logprob_partial_kernel|_chunked_cross_entropy_(?:for|back)ward)$",
+         note="sums", knows_better=True, words="crossentropy cross_entropy ker_ppl auc_ cmax dot_ _abc_ logprob"),
     Rule("convolution-by-elements", NO, "convolution", "custom",
-         r"(?:^|::)(?:conv_transpose_1d_kernel|fused_conv1d_batched_kernel\w*|conv1d_update_kernel"
+         r"(?:^|::)(?:conv_transpose_1d_kernel|reciprocalConvolution|fused_conv1d_batched_kernel\w*"
+         r"|conv1d_update_kernel"
          r"|batched_conv_rewind_kernel)$",
-         "@types", note="along one dimension, by elements", knows_better=True, words="conv"),
+         "@types", note="along one dimension, or of Fourier coefficients: by elements", knows_better=True,
+         words="conv"),
     Rule("cupy-distance", NO, "other", "cupy",
          r"^kernel(?:Flood[UDZ]\w*|PropagateInterband|ProximatePoints\w*|DoubleToSingleList)$|^execute_dist$",
          note="distance transforms", knows_better=True, words="kernelflood kernelpropagate kernelprox doubletosingle "

@@ -143,9 +143,9 @@ RULES: Final = (
     Rule("cub-other", NO, "other", "cub", r"\b(?:cub|thrust|rocprim|hipcub|at_cuda_detail|cuda_cub)::", "@types",
          words="at_cuda_detail cub rocprim thrust"),
     Rule("curand", NO, "random", "curand",
-         r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled)\w*|\bcurand\w*|\brocrand\w*|philox|Philox"
+         r"\bgen(?:erate)?_(?:sequenced|seed|params|shuffled|mtgp|quasi)\w*|\bcurand\w*|\brocrand\w*|philox|Philox"
          r"|(?i:mt19937)", "@types",
-         words="curand mt19937 params philox rocrand seed sequenced shuffled"),
+         words="curand mt19937 params philox rocrand seed sequenced shuffled gen_mtgp gen_quasi"),
     # Transformer Engine.
     Rule("transformer-engine-hadamard", YES, "gemm", "transformer_engine",
          r"transformer_engine::(?:\w+::)*\w*(?:Hadamard\w*Kernel|rht_gemm\w*|hadamard_transform_cast\w*)"

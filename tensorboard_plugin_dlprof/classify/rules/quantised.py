@@ -7,11 +7,11 @@ from typing import Final
 from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, YES, Rule
 
 RULES: Final = (
-    Rule("marlin-repack", NO, "copy", "marlin", r"(?i)marlin\w*(?:repack|preprocess)"
+    Rule("marlin-repack", NO, "copy", "marlin", r"(?i)marlin\w*(?:repack|preprocess|default$)"
          r"|permute_cols_kernel|\bawq_\w*repack",
          words="marlin permute_cols_kernel repack"),
     Rule("marlin", YES, "gemm", "marlin",
-         r"(?:^|::)(?i:marlin)(?!\w*(?i:repack|quant|process))\w*$"
+         r"(?:^|::)(?i:marlin)(?!\w*(?i:repack|quant|process|default))\w*$"
          r"|(?:^|::)(?:gptq|fused|moe)_marlin(?!_r|\w*(?:quant|process)|\.|…)\w*",
          "@types", of_rest=True, words="marlin"),
     Rule("machete-prepack", NO, "copy", "machete", r"\bmachete::\w*prepack|\bprepack_B_kernel",
@@ -81,7 +81,7 @@ RULES: Final = (
          "@trtllm",
          note="TensorRT-LLM's generated products", words="bfloat16 e2m1 e4m3 e5m2 fp16 fp32 mxint4"),
     Rule("flashinfer-router", NO, "gemm", "flashinfer",
-         r"\brouter_gemm_kernel\w*|\bdsv3_router_gemm\w*|^kernel_cake_blackwell_router_gemm_\w+", "@types",
+         r"\b(?:fp32_)?router_gemm_kernel\w*|\bdsv3_router_gemm\w*|^kernel_cake_blackwell_router_gemm_\w+", "@types",
          note="a row times a matrix, by elements",
          words="router_gemm"),
     Rule("fused-a-gemm", YES, "gemm", "tensorrt_llm",
@@ -109,6 +109,11 @@ RULES: Final = (
     Rule("turbomind", YES, "gemm", "turbomind",
          r"\bturbomind::gemm::", "@types",
          r"arch::Sm(?:70|75|80|86|89|90|1[0-2]\d)|MainloopSm(?:70|75|80|90|1[0-2]\d)", words="turbomind::gemm::"),
+    Rule("turbomind-attention-simt", NO, "attention", "turbomind",
+         r"\bturbomind::attention_kernel$", "@types", r"MMA_SIMT", note="by elements", words="turbomind::attention"),
+    Rule("turbomind-attention", YES, "attention", "turbomind",
+         r"\bturbomind::attention_kernel$", "@types", r"MMA_\d", note="mma of the shape in its name",
+         words="turbomind::attention"),
     Rule("exllama-3", YES, "gemm", "exllama", r"\bexl3_(?:m?gemm)\w*kernel", "fp16", note="mma.m16n8k16",
          words="exl3_"),
     Rule("ggml-fixup", NO, "reduction", "ggml",
@@ -123,8 +128,8 @@ RULES: Final = (
          r"\bmul_mat_q\b|\bmul_mat_q_\w*|\bmul_mat_f\b", "@types",
          note="IMMA on Turing and later, dp4a before", words="mul_mat_f mul_mat_q"),
     Rule("ggml-vector", NO, "gemm", "ggml",
-         r"\bmul_mat_vec\w*|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
-         words="mul_mat_p021 mul_mat_vec"),
+         r"\bmul_mat_vec\w*|^moe_vec_q$|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
+         words="mul_mat_p021 mul_mat_vec moe_vec_q"),
     Rule("ggml-quantise", NO, "elementwise", "ggml",
          r"^mm_ids_helper$|^mmq_ids_helper$|^fwht_cuda$|^hadamard_f(?:16|32)$|^hadamard_quant$|\bdequantize_block\w*"
          r"|\bquantize_(?:q8_1|mmq_)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*"
