@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.aggregation.tables import Metrics
-from tensorboard_plugin_dlprof.columns.group import distinct_values, is_ascending, is_dense, numbered
+from tensorboard_plugin_dlprof.columns.group import distinct_values, is_ascending, numbered
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 
@@ -101,83 +101,31 @@ def counted(keys: npt.NDArray[np.integer], size: int) -> Int64s:
 
 
 def codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
-    """Numbers the distinct rows of a table in ascending order, compared by the columns from first to last.
+    """Numbers the distinct rows of a table in ascending order, compared by the columns from first to last. They are
+    ordered by op and name, so if most equal the row before, only the others are compared.
 
     Returns:
         The number of each row, and the first row with each number.
     """
-    return _by_runs(_codes, columns)
-
-
-def alike(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
-    """As ``codes``, but numbered in the order of first use.
-
-    Sorts a hash once instead of every column; the result is exact all the same.
-    """
-    return _by_runs(_alike, columns)
-
-
-def _by_runs(
-    number_rows: Callable[..., tuple[Int64s, Int64s]], columns: Sequence[npt.NDArray[np.integer]]
-) -> tuple[Int64s, Int64s]:
-    """Numbers rows. They are ordered by op and name, so if most equal the row before, only the others are compared."""
     changes = np.zeros(len(columns[0]), np.bool_)
     changes[:1] = True
     for column in columns:
         changes[1:] |= column[1:] != column[:-1]
     if 2 * np.count_nonzero(changes) > len(changes):
         del changes
-        return number_rows(*columns)
+        return _codes(*columns)
     heads = np.flatnonzero(changes).astype(np.int64)
-    number, first = number_rows(*(column[heads] for column in columns))
+    number, first = _codes(*(column[heads] for column in columns))
     return np.repeat(number, np.diff(np.append(heads, len(changes)))), heads[first]
 
 
-_MIXER = np.uint64(0x9E3779B97F4A7C15)
-"""The multiplier of Fibonacci hashing: 2**64 over the golden ratio, an odd number."""
-
-
-def _alike(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
-    mixed = np.zeros(len(columns[0]), np.uint64)
-    for begin in range(0, len(mixed), _BLOCK):
-        block = mixed[begin : begin + _BLOCK]
-        for column in columns:
-            block ^= column[begin : begin + _BLOCK].astype(np.int64).view(np.uint64)
-            block *= _MIXER
-            block ^= block >> np.uint64(29)
-    order = np.argsort(mixed)
-    mixed = mixed[order]
-    heads = _heads(mixed)
-    del mixed
-    number, first = _in_order_of_use(order, heads)
-    del order
-    if any(_differ(column[first], number, column) for column in columns):
-        code, _ = _codes(*columns)
-        order = np.argsort(code)
-        number, first = _in_order_of_use(order, _heads(code[order]))
-    return number, first
-
-
-def _differ(values: npt.NDArray[np.integer], number: Int64s, column: npt.NDArray[np.integer]) -> bool:
-    """Whether any row of a column is not the value with its number."""
-    blocks = (slice(begin, begin + _BLOCK) for begin in range(0, len(column), _BLOCK))
-    return any(bool((values[number[rows]] != column[rows]).any()) for rows in blocks)
-
-
-def _heads(ordered: npt.NDArray[np.integer]) -> Int64s:
-    """Where each run of equal values begins."""
-    return np.flatnonzero(np.append(len(ordered) > 0, ordered[1:] != ordered[:-1])).astype(np.int64)
-
-
-def _in_order_of_use(order: Int64s, heads: Int64s) -> tuple[Int64s, Int64s]:
-    """Numbers the groups that begin at ``heads`` in ``order`` by their first rows; returns as ``codes``."""
-    first = np.minimum.reduceat(order, heads) if len(heads) else order
+def alike(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
+    """As ``codes``, but numbered in the order of first use."""
+    number, first = codes(*columns)
     by_use = np.argsort(first)
     place = np.empty(len(first), np.int64)
     place[by_use] = np.arange(len(first))
-    number = np.empty(len(order), np.int64)
-    number[order] = np.repeat(place, np.diff(np.append(heads, len(order))))
-    return number, first[by_use]
+    return place[number], first[by_use]
 
 
 def _codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
@@ -194,24 +142,12 @@ def _codes(*columns: npt.NDArray[np.integer]) -> tuple[Int64s, Int64s]:
 
 
 def _renumbered(code: Int64s) -> tuple[Int64s, Int64s]:
-    """Numbers the distinct values in ascending order, in place if they are dense; returns as ``codes``."""
-    if not is_dense(code):
-        _, first, number = np.unique(code, return_index=True, return_inverse=True)
-        return number.reshape(-1).astype(np.int64), first.astype(np.int64)
-    # Sorting twenty million rows takes the memory of seven columns; a table of all possible values takes one or two.
-    number = np.zeros(int(code.max()) + 1, np.int64)
-    for begin in range(0, len(code), _BLOCK):
-        number[code[begin : begin + _BLOCK]] = 1
-    count = int(np.count_nonzero(number))
-    np.cumsum(number, out=number)
-    number -= 1
-    first = np.empty(count, np.int64)
-    for begin in range((len(code) - 1) // _BLOCK * _BLOCK, -1, -_BLOCK):
-        block = number[code[begin : begin + _BLOCK]]
-        # NumPy keeps the last of several assignments to an element; hence in reverse order.
-        first[block[::-1]] = np.arange(begin + len(block) - 1, begin - 1, -1)
-        code[begin : begin + _BLOCK] = block
-    return code, first
+    """Numbers the distinct values in ascending order; returns as ``codes``."""
+    distinct, number = numbered(code)
+    first = np.empty(len(distinct), np.int64)
+    # NumPy keeps the last of several assignments to an element; hence in reverse order.
+    first[number[::-1]] = np.arange(len(number) - 1, -1, -1)
+    return number, first
 
 
 def byte_ranks(strings: Strings, texts: npt.NDArray[np.integer]) -> Int64s:

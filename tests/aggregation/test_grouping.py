@@ -32,14 +32,11 @@ def test_sums_and_counts_are_those_of_each_key(rows: list[tuple[int, int]]) -> N
 ROWS = st.lists(st.tuples(st.integers(-2, 2), st.sampled_from([0, -LARGE, LARGE])), max_size=40)
 
 
-@pytest.mark.parametrize("mixer", [grouping._MIXER, np.uint64(0)])
 @given(rows=ROWS)
-def test_rows_are_numbered_by_value_and_by_use(mixer: np.uint64, rows: list[tuple[int, int]]) -> None:
-    """Each with the first row of its number; by use also where all hashes are one."""
+def test_rows_are_numbered_by_value_and_by_use(rows: list[tuple[int, int]]) -> None:
+    """Each with the first row of its number."""
     columns = (np.array([a for a, _ in rows], np.int32), np.array([b for _, b in rows], np.int64))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(grouping, "_MIXER", mixer)
-        for number_rows, distinct in ((grouping.codes, sorted(set(rows))), (grouping.alike, list(dict.fromkeys(rows)))):
-            number, first = number_rows(*columns)
-            assert [distinct[row] for row in number.tolist()] == rows
-            assert first.tolist() == [rows.index(row) for row in distinct]
+    for number_rows, distinct in ((grouping.codes, sorted(set(rows))), (grouping.alike, list(dict.fromkeys(rows)))):
+        number, first = number_rows(*columns)
+        assert [distinct[row] for row in number.tolist()] == rows
+        assert first.tolist() == [rows.index(row) for row in distinct]
