@@ -54,7 +54,7 @@ def findings_of(
         *_activations(profile, history),
         *_wide_activations(profile, history),
         *fragmented,
-        *(_churn(profile, history, iterations) if leak.verdict != "leak" else []),
+        *(_churn(profile, history, iterations, of_torch) if leak.verdict != "leak" else []),
         *(_cached(history) if of_torch and not failed and not fragmented else []),
         *_room(history),
     ]
@@ -388,7 +388,9 @@ def _cached(history: History) -> list[dict[str, Any]]:
     return [_finding("cached_memory_detector", "info", "high", title, action)]
 
 
-def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _churn(
+    profile: Profile, history: History, iterations: Sequence[dict[str, Any]], of_torch: bool
+) -> list[dict[str, Any]]:
     """Memory taken from the driver in most iterations, not only in the first. Not asked where memory leaks: what stays
     needs room."""
     if len(iterations) < 3 or not len(history.time_ns) or not len(history.segment_events):
@@ -405,7 +407,11 @@ def _churn(profile: Profile, history: History, iterations: Sequence[dict[str, An
     cost_ns = int((calls.api_end_ns[rows] - calls.api_start_ns[rows]).sum())
     cost = f"; calls that allocate and free took {short_duration(cost_ns)} of the host's time there" if cost_ns else ""
     title = f"The allocator took memory from the driver {after:,} times after the first iteration{cost}"
-    action = "Give the inputs of all iterations the same shapes, and do not call empty_cache in the loop."
+    action = "Give the inputs of all iterations the same shapes."
+    if of_torch:
+        action = f"{action[:-1]}, and do not call empty_cache in the loop."
+        if EXPANDABLE not in history.settings:
+            action += f" Where shapes differ, PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE} lets segments grow."
     taken = np.flatnonzero(are_among(history.blocks.allocated, history.segment_events[of > 0]))
     return [_finding("allocator_churn_detector", "advice", "medium", title, action, _owner_rows(history, taken))]
 

@@ -173,6 +173,11 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     churning.calls = Calls(one, one, name, begin, begin + 4_000, one.astype(np.int64), one.astype(np.int64))
     said = of_memory(churning)["allocator_churn_detector"].problem_text()
     assert said.endswith("calls that allocate and free took 4.00 \u00b5s of the host's time there.")
+    advice = of_page(churning)["allocator_churn_detector"]["action"]
+    assert advice == (
+        "Give the inputs of all iterations the same shapes, and do not call empty_cache in the loop. "
+        "Where shapes differ, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True lets segments grow."
+    )
     full = of_memory(snapshot(GB // 2, GB // 2, failed=GB))["oom_detector"].problem_text()
     assert full == (
         "An allocation of 1.00 GiB failed; 9.50 GiB of 10.0 GiB reserved were in use and 0 bytes were free on the GPU, "
