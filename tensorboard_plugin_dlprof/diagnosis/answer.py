@@ -214,15 +214,10 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
     last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)
     longest = rows[order[last]]
     means = len(windows)
+    columns = (cause, count, spent, worst, clipped.start_ns[longest], clipped.stop_ns[longest])
     result = [
-        Row(
-            causes[int(cause[row])],
-            max(1, round(int(count[row]) / means)),
-            int(spent[row]) // means,
-            int(worst[row]),
-            (int(clipped.start_ns[longest[row]]), int(clipped.stop_ns[longest[row]])),
-        )
-        for row in range(len(cause))
+        Row(causes[which], max(1, round(times / means)), time // means, window, (start, stop))
+        for which, times, time, window, start, stop in zip(*(column.tolist() for column in columns), strict=True)
     ]
     return sorted(result, key=lambda row: -row.time_ns)
 

@@ -117,33 +117,32 @@ def read_tensorflow_path(annotation: str) -> OpPath:
 def _is_no_scope(name: str, wrappers: set[str]) -> bool:
     """Whether a segment is control flow, an einsum's formula, or a function of JAX's own that is compiled apart."""
     own = not _JIT.isdisjoint(wrappers) and (name.startswith("_") or name in _JNP_NAMES)
-    return own or _is_control_flow(name) or _EINSUM.match(name) is not None
+    return own or _is_control_flow(name) or ("->" in name and _EINSUM.match(name) is not None)
 
 
 def _is_control_flow(name: str) -> bool:
-    return name in _CONTROL_FLOW or _BRANCH.match(name) is not None
+    return name in _CONTROL_FLOW or (name.startswith("branch_") and _BRANCH.match(name) is not None)
 
 
 def _segments(path: str) -> list[str]:
     """The path split at slashes outside of brackets."""
     if "(" not in path and "[" not in path:
         return path.strip("/").split("/")
-    parts, depth, begin = [], 0, 0
-    for index, letter in enumerate(path):
-        if letter in "([":
-            depth += 1
-        elif letter in ")]":
-            depth -= 1
-        elif letter == "/" and depth <= 0:
-            parts.append(path[begin:index])
-            begin = index + 1
-    return [*parts, path[begin:]]
+    segments: list[str] = []
+    depth = 0
+    for part in path.split("/"):
+        if depth > 0:
+            segments[-1] += f"/{part}"
+        else:
+            segments.append(part)
+        depth += sum(map(part.count, "([")) - sum(map(part.count, ")]"))
+    return segments
 
 
 def _unwrapped(segment: str) -> tuple[str, set[str]]:
     """The name inside a segment, and the transformations around it."""
     wrappers: set[str] = set()
-    while (match := _WRAPPED.match(segment)) and match[1] in _WRAPPERS:
+    while "(" in segment and (match := _WRAPPED.match(segment)) and match[1] in _WRAPPERS:
         wrappers.add(match[1])
         segment = match[2]
     return segment, wrappers
