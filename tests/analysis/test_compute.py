@@ -198,6 +198,21 @@ def test_the_kernel_that_takes_most_is_told_if_nothing_else_is() -> None:
     assert _dominant(_all_rules(body(0.6, SGEMM))) is None  # amp_detector speaks of it
 
 
+@pytest.mark.parametrize("is_start", [False, True])
+def test_the_kernel_that_takes_most_of_what_a_start_leaves_is_told(is_start: bool) -> None:
+    """Six hundredths of the capture, of which nine tenths load a module; or the host waits as long in each step."""
+
+    def body(step: Step) -> None:
+        ns = step.step_ns
+        step.good(0, 0.01 * ns)
+        step.line("main", "call", 0.01 * ns, 0.9 * ns, "cuModuleLoadData")
+        step.op("aten::mm", "my_solver", 0.91 * ns, 0.97 * ns, at=0.905 * ns)
+        step.good(0.97 * ns, ns, at=0.906 * ns)
+
+    profile = scene(body, marked=False, steps=1, step_ns=20 * STEP_NS) if is_start else scene(body)
+    assert (_dominant(_all_rules(profile)) is not None) == is_start
+
+
 def test_fusions_of_one_name_are_one_kernel_in_one_op_only() -> None:
     """XLA numbers its fusions in each program anew; those of a library have one name wherever they run."""
 

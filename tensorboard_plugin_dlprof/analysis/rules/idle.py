@@ -58,7 +58,7 @@ def data_loader(signals: Signals) -> Finding | Lacks | None:
         return None
     names = " ".join(row.cause.path for row in waits.rows)
     single, several = "_SingleProcessDataLoaderIter" in names, "_MultiProcessingDataLoaderIter" in names
-    how = ", which loads in the training process itself (num_workers=0)" if single else ""
+    how = ", which loads in the main process itself (num_workers=0)" if single else ""
     return finding_about(
         signals,
         "dataloader_detector",

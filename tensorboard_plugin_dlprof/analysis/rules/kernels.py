@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
 from tensorboard_plugin_dlprof.analysis.rules.naming import cut_name
+from tensorboard_plugin_dlprof.analysis.rules.start import fraction_after_start
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, numbered
@@ -36,7 +37,7 @@ def dominant(signals: Signals) -> Finding | Lacks | None:
     time = signals.time(selected)
     if share < thresholds.DOMINANT_FRACTION or 2 * signals.time(selected & signals.reported) >= time:
         return None
-    if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION:
+    if signals.kernel_share(time) < thresholds.DOMINANT_TIME_FRACTION * fraction_after_start(signals):
         return None
     reached = _reached(signals, selected)
     sms = signals.device.sm_count if signals.device else 0

@@ -35,7 +35,12 @@ def missing_work(signals: Signals) -> Finding | None:
             "queued",
             "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
             "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}."
-            + (" It is missing throughout, as if sampled, so nothing is said of the host." if sampled else ""),
+            + (
+                " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said "
+                "of the host."
+                if sampled
+                else ""
+            ),
             (
                 "Record the kernels inside command buffers: XLA_FLAGS=--xla_gpu_enable_command_buffer= (empty) turns "
                 "them off while you profile."
