@@ -57,8 +57,10 @@ def write_raw_extensions(
         profile_name: given by the user, else empty.
     """
     write_info(con, profile, source, profile_name)
-    devices = [(gpu.device_id, gpu.memory_bytes) for gpu in profile.devices]
-    insert_rows(con, "ext_devices", ("device_id", "memory_bytes"), devices)
+    devices = [
+        (gpu.device_id, gpu.memory_bytes, None if gpu.cuda_ordinal < 0 else gpu.cuda_ordinal) for gpu in profile.devices
+    ]
+    insert_rows(con, "ext_devices", ("device_id", "memory_bytes", "cuda_ordinal"), devices)
     _write_kernel_names(con, profile.kernel_classes, text)
     _write_counters(con, profile.counters)
     _write_memory_ops(con, profile)

@@ -139,10 +139,21 @@ class _Reader:
         return IdleFrames(start, stop, self._texts.of(function), self._texts.of(innermost))
 
     def _devices(self, used: set[int]) -> list[Device]:
-        number, memory_bytes = integers(self._con, "SELECT device_id, memory_bytes FROM ext_devices", 2)
+        number, memory_bytes, ordinal = integers(
+            self._con, "SELECT device_id, memory_bytes, ifnull(cuda_ordinal, -1) FROM ext_devices", 3
+        )
         memory = dict(zip(number.tolist(), memory_bytes.tolist(), strict=True))
+        ordinals = dict(zip(number.tolist(), ordinal.tolist(), strict=True))
         known = [
-            Device(int(device), name, int(major), int(minor), int(sms), int(memory.get(int(device), 0)))
+            Device(
+                int(device),
+                name,
+                int(major),
+                int(minor),
+                int(sms),
+                int(memory.get(int(device), 0)),
+                int(ordinals.get(int(device), -1)),
+            )
             for device, name, major, minor, sms in texts_of(
                 self._con,
                 "SELECT device_id, gpu_name, compute_capability_major, compute_capability_minor, sm_count "

@@ -300,6 +300,9 @@ class Device(msgspec.Struct, frozen=True):
     capability_minor: int = 0
     sm_count: int = 0
     memory_bytes: int = 0
+    cuda_ordinal: int = -1
+    """The number by which CUDA counts it in the processes that used it, where it is recorded beside ``device_id``; -1
+    if it is not, or if they differ."""
 
 
 class CaptureInfo(msgspec.Struct):

@@ -26,6 +26,9 @@ GPUS = Table(
         Column("device_id", "GPU", "integer", "Number of the GPU: the physical one where the recording maps CUDA's "
                "ordinals to it, as Nsight Systems does; else the ordinal, which CUDA_VISIBLE_DEVICES renumbers.",
                "gpu.device_id"),
+        Column("cuda_ordinal", "CUDA Ordinal", "integer", "Number by which CUDA counts the GPU in the processes that "
+               "used it, where the recording has it beside the physical one; empty also if they differ.",
+               "device.cuda_ordinal", nullable=True, tier=2),
         Column("name", "Name", "text", "Name of the GPU.", "nullif(gpu.gpu_name, '')", nullable=True, searchable=True,
                tier=1),
         Column("compute_capability", "Compute Capability", "text", "Version of the architecture.",

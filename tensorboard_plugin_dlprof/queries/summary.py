@@ -35,6 +35,8 @@ class DeviceUtilization(TypedDict):
     """Kernel time of one GPU."""
 
     device_id: int | None
+    cuda_ordinal: int | None
+    """Its number in CUDA; None where the recording does not have it beside ``device_id``."""
     name: str
     in_use: bool
     """Whether it has any work in the profile, even just a copy; in NVIDIA's databases, any kernel."""
@@ -153,10 +155,12 @@ def _devices(connection: sqlite3.Connection, scope: Scope, wall_ns: int | None) 
     return records(
         connection,
         DeviceUtilization,
-        "SELECT gpu.device_id AS device_id, gpu.gpu_name AS name, time.in_use AS in_use, "
+        "SELECT gpu.device_id AS device_id, device.cuda_ordinal AS cuda_ordinal, gpu.gpu_name AS name, "
+        "time.in_use AS in_use, "
         "time.busy_ns * 1.0 / nullif(:wall, 0) AS fraction, time.busy_ns AS busy_ns FROM view_gpu_devices AS gpu "
         "LEFT JOIN ext_device_times AS time ON time.aggr_id = gpu.aggr_id AND time.domain_id = :domain "
-        "AND time.device_id = gpu.device_id WHERE gpu.aggr_id = :aggregation AND gpu.domain_name = :name "
+        "AND time.device_id = gpu.device_id LEFT JOIN ext_devices AS device ON device.device_id = gpu.device_id "
+        "WHERE gpu.aggr_id = :aggregation AND gpu.domain_name = :name "
         "ORDER BY gpu.device_id",
         {"aggregation": scope.aggregation, "domain": scope.domain, "name": scope.domain_name, "wall": wall_ns},
         10_000,

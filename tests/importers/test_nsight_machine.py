@@ -30,7 +30,8 @@ def test_ordinals_lead_to_gpus_through_their_process(tmp_path: Path) -> None:
     capture = read_tables(tmp_path, tables)
     assert capture.work.device.tolist() == [3, 2, 0]
     assert [device.device_id for device in capture.devices] == [0, 1, 2, 3]
-    assert capture.devices[3] == Device(3, "A100", 8, 0, 108, 40 << 30)
+    assert capture.devices[3] == Device(3, "A100", 8, 0, 108, 40 << 30, 0)
+    assert [device.cuda_ordinal for device in capture.devices] == [1, -1, 0, 0]
 
 
 @pytest.mark.parametrize("gpu", [1 << 16, 1 << 31, (1 << 63) - 1, -5])
@@ -80,7 +81,7 @@ def test_the_list_of_gpus_goes_before_what_cuda_tells(tmp_path: Path) -> None:
         "TARGET_INFO_CUDA_GPU": (CUPTI_COLUMNS, [[0, "another", 7, 0, 80, 1]]),
     }
     capture = read_tables(tmp_path, tables)
-    assert (capture.work.device.tolist(), capture.devices) == ([1], [Device(1, *A100)])
+    assert (capture.work.device.tolist(), capture.devices) == ([1], [Device(1, *A100, 0)])
 
 
 def test_other_makers_adapters_are_not_gpus_of_the_profile(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_work_that_names_no_gpu_is_of_one(tmp_path: Path) -> None:
         "TARGET_INFO_GPU": (GPU_COLUMNS, [[0, *A100, 0]]),
     }
     capture = read_tables(tmp_path, tables)
-    assert (capture.work.device.tolist(), capture.devices) == ([0], [Device(0, *A100)])
+    assert (capture.work.device.tolist(), capture.devices) == ([0], [Device(0, *A100, 0)])
 
 
 @pytest.mark.parametrize(

@@ -313,6 +313,8 @@ export interface DelayBin {
 /** Kernel time of one GPU. */
 export interface DeviceUtilization {
   device_id: number | null;
+  /** Its number in CUDA; `null` where the recording does not have it beside `device_id`. */
+  cuda_ordinal: number | null;
   name: string;
   /** Whether it has any work in the profile, even just a copy; in NVIDIA's databases, any kernel. */
   in_use: boolean;

@@ -16,8 +16,8 @@ describe("the first sentence", () => {
   });
 
   it("counts only the GPUs in use", () => {
-    const device = { device_id: 0, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 };
-    const idle = { device_id: 1, name: "GPU", in_use: false, fraction: 0, busy_ns: 0 };
+    const device = { device_id: 0, cuda_ordinal: null, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 };
+    const idle = { device_id: 1, cuda_ordinal: null, name: "GPU", in_use: false, fraction: 0, busy_ns: 0 };
     const used = { fraction: 0.5, busy_ns: 5e8, wall_ns: 1e9 };
     const one = dashboard({ gpu_utilization: { ...used, devices: [device, idle] } });
     const two = dashboard({ gpu_utilization: { ...used, devices: [device, { ...device, device_id: 1 }] } });

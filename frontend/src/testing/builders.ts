@@ -88,7 +88,7 @@ export function dashboard(changes: Partial<DashboardResponse> = {}): DashboardRe
       fraction: 0.5,
       busy_ns: 5e8,
       wall_ns: 1e9,
-      devices: [{ device_id: 0, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 }],
+      devices: [{ device_id: 0, cuda_ordinal: null, name: "GPU", in_use: true, fraction: 0.5, busy_ns: 5e8 }],
     },
     resource_breakdown: [
       { resource: "tensor_core", time_ns: 2e8, fraction: 0.2 },

@@ -126,7 +126,8 @@ CREATE VIEW ext_devices AS
 SELECT
     device_id,
     CASE (SELECT count(*) FROM read_only_gpu_infos)
-        WHEN 1 THEN coalesce((SELECT max(total) FROM gpu_memories), 0) ELSE 0 END AS memory_bytes
+        WHEN 1 THEN coalesce((SELECT max(total) FROM gpu_memories), 0) ELSE 0 END AS memory_bytes,
+    NULL AS cuda_ordinal
 FROM read_only_gpu_infos;
 
 -- Sums of the parts of the iterations are exact; DLProf's percentages have six decimals.

@@ -3,7 +3,8 @@
 
 CREATE TABLE ext_devices (
     device_id     INTEGER PRIMARY KEY,  -- read_only_gpu_infos.device_id
-    memory_bytes  INTEGER NOT NULL      -- bytes; 0 where not recorded
+    memory_bytes  INTEGER NOT NULL,     -- bytes; 0 where not recorded
+    cuda_ordinal  INTEGER               -- its number in CUDA; NULL where not recorded beside device_id, or not one
 );
 
 -- The range of each op's rows among the calls of ops and among the kernels, in which they are adjacent. An index on each

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
@@ -60,7 +61,17 @@ class Devices:
         missing = {
             int(device): Device(int(device)) for device in distinct_values(used) if int(device) not in self._gpus
         }
-        return [device for _, device in sorted({**self._gpus, **missing}.items())]
+        return [
+            msgspec.structs.replace(device, cuda_ordinal=self._ordinal(number))
+            for number, device in sorted({**self._gpus, **missing}.items())
+        ]
+
+    def _ordinal(self, gpu: int) -> int:
+        """The ordinal of a GPU in the processes whose work was asked for; -1 if the export maps none, or several."""
+        if not (self._by_process or self._by_ordinal):
+            return -1
+        found = {pair % (2 * _MOST_DEVICES) for pair, known in self._known.items() if known == gpu}
+        return int(found.pop()) if len(found) == 1 else -1
 
     def _id(self, process: int, ordinal: int) -> int:
         if ordinal == _MOST_DEVICES:

@@ -13,7 +13,5 @@ export function IterationStrip({ iteration }: { iteration: string }) {
   const { data: diagnosis, loading } = useDiagnosis();
   const main = diagnosis === null ? null : mainDevice(diagnosis);
   if (selected === undefined || (diagnosis === null && loading)) return null;
-  return (
-    <TimelineStrip from={selected.start} to={selected.stop} device={main === null ? undefined : Number(main[0])} />
-  );
+  return <TimelineStrip from={selected.start} to={selected.stop} devices={main === null ? [] : [Number(main[0])]} />;
 }

@@ -11,7 +11,14 @@ export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
   if (longest === undefined) return null;
   const { from, to } = roomAround(longest.from, longest.to);
   return (
-    <TimelineStrip from={from} to={to} device={longest.device ?? undefined} marked={[longest]} most={2} link={false} />
+    <TimelineStrip
+      from={from}
+      to={to}
+      devices={longest.device === null ? [] : [longest.device]}
+      marked={[longest]}
+      most={2}
+      link={false}
+    />
   );
 }
 

@@ -1,8 +1,8 @@
 /**
  * The timeline, one window high, for other pages: inside of Iterations, and beside a finding whose evidence is a time.
  *
- * `from` and `to` are nanoseconds since the start of the capture; `device` is the GPU whose work is shown (by default the first);
- * `marked` are stretches that get dashed lines. A click opens the Timeline
+ * `from` and `to` are nanoseconds since the start of the capture; `devices` are the GPUs whose work is shown (by default the first,
+ * below the host's ops); `marked` are stretches that get dashed lines. A click opens the Timeline
  * on this window, with what was clicked selected.
  */
 import { useMemo, useState } from "preact/hooks";
@@ -21,7 +21,9 @@ import { useWindow } from "./use_window";
 export interface TimelineStripProps {
   from: number;
   to: number;
-  device?: number | undefined;
+  devices?: readonly number[];
+  /** Whether the ops of the host stand above. */
+  host?: boolean;
   marked?: readonly View[];
   /** Most streams. */
   most?: number;
@@ -30,14 +32,15 @@ export interface TimelineStripProps {
 }
 
 const MOST_THREADS = 2;
-const NOTHING: ReadonlySet<string> = new Set();
 const NO_MARKS: readonly View[] = [];
 
 export function TimelineStrip(props: TimelineStripProps) {
-  const { from, to, device, marked = NO_MARKS, most = 4, link = true } = props;
+  const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
+  // As text, which is the same as long as they are.
+  const wanted = asked.join(" ");
   const view = useMemo(
     () => ({ from: Math.floor(from), to: Math.max(Math.ceil(to), Math.floor(from) + 1) }),
     [from, to],
@@ -45,16 +48,21 @@ export function TimelineStrip(props: TimelineStripProps) {
   const rows = useMemo(() => {
     if (overview === null) return [];
     const devices = overview.tracks.flatMap((track) => (track.device === undefined ? [] : [track.device]));
-    const first = device ?? Math.min(...devices);
+    const first = Math.min(...devices);
+    const shown = wanted === "" ? [first] : wanted.split(" ").map(Number);
     // The first GPU is unfolded already.
-    const all = rowsOf(overview.tracks, first > Math.min(...devices) ? new Set([`gpu${first}`]) : NOTHING);
-    const own = all.filter((row) => row.device === first && row.fold === undefined);
+    const all = rowsOf(overview.tracks, new Set(shown.filter((id) => id > first).map((id) => `gpu${id}`)));
     return [
-      ...all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS),
-      ...own.filter(({ kind }) => kind === "idle"),
-      ...own.filter(({ kind }) => kind === "stream").slice(0, most),
+      ...(host ? all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS) : []),
+      ...shown.flatMap((id) => {
+        const own = all.filter((row) => row.device === id && row.fold === undefined);
+        return [
+          ...own.filter(({ kind }) => kind === "idle"),
+          ...own.filter(({ kind }) => kind === "stream").slice(0, most),
+        ];
+      }),
     ];
-  }, [overview, device, most]);
+  }, [overview, wanted, host, most]);
   const tracks = useMemo(() => [...new Set(rows.map(({ track }) => track))], [rows]);
   const { answer } = useWindow(profile, round, view, view, width, tracks);
   if (overview === null || rows.length === 0) return null;

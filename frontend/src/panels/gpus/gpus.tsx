@@ -1,9 +1,10 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
 import type { DashboardResponse } from "../../api/types";
-import { StackedBar } from "../../components/charts/stacked_bar";
+import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
+import { OverTime } from "./over_time";
 import { formatCount, formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { readableAndExact } from "../../format/time";
@@ -14,6 +15,9 @@ import { segmentsOf, type StepSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { GpusBand } from "./gpus_band";
+
+/** Of a bar, px; the same as the track's in the style sheet. */
+const HEIGHT = 24;
 
 const unlinked = (segment: StepSegment): StepSegment => ({ ...segment, to: null });
 
@@ -58,10 +62,13 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
         >
           <ul class="gpu-bars">
-            {devices.map(({ device_id: id, name, fraction, busy_ns: busy }, i) => (
+            {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
               <li key={id}>
                 <span class="gpu-name">
-                  <strong>GPU {id}</strong> <span class="muted">{name}</span>
+                  <strong>GPU {id}</strong>{" "}
+                  <span class="muted">
+                    {[ordinal === null ? "" : `CUDA ${ordinal}`, name].filter(Boolean).join(" · ")}
+                  </span>
                 </span>
                 <span
                   class="gpu-track"
@@ -74,7 +81,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                       segments={segments[i]}
                       whole_ns={diagnosis?.mean.wall_ns ?? 0}
                       label={`A typical iteration on GPU ${id}`}
-                      height={18}
+                      height={HEIGHT}
                     />
                   )}
                 </span>
@@ -91,13 +98,17 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               </span>
             </li>
           </ul>
-          <ul class="bar-legend">
-            {kinds.map(({ key, label, colour, about }) => (
-              <li key={key} data-tip={about}>
-                <span class="swatch" style={{ background: colour }} /> {label}
-              </li>
-            ))}
-          </ul>
+          {segments.length === 1 && segments[0] !== undefined ? (
+            <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
+          ) : (
+            <ul class="bar-legend">
+              {kinds.map(({ key, label, colour, about }) => (
+                <li key={key} data-tip={about}>
+                  <span class="swatch" style={{ background: colour }} /> {label}
+                </li>
+              ))}
+            </ul>
+          )}
           {idle.length > 0 && (
             <p class="muted note-below">
               {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}
@@ -105,6 +116,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           )}
         </Panel>
       )}
+      {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
       <DataTable
         table="gpus"
         name="gpus"

@@ -3,12 +3,14 @@ import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
-import { computeOf } from "../../model/parts";
+import { COMPUTE, computeOf, shownParts } from "../../model/parts";
 
 interface GpusBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
 }
+
+const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
   const ranked = [...devicesInUse(data)].sort((a, b) => (a.fraction ?? 0) - (b.fraction ?? 0));
@@ -17,6 +19,11 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   if (least === undefined || most === undefined) return null;
   const { wall_ns: wall } = data.gpu_utilization;
   const parts = diagnosis?.mean.devices[String(least.device_id)]?.parts;
+  const idle =
+    parts === undefined || diagnosis === null
+      ? []
+      : shownParts(parts, diagnosis.mean.wall_ns, data.matrix_unit).shown.filter(({ kind }) => !BUSY.has(kind.key));
+  const [cause] = idle.sort((a, b) => b.ns - a.ns);
   return (
     <header class="headline">
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
@@ -36,6 +43,8 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
             {formatShare(shareOf(computeOf(parts), diagnosis.mean.wall_ns))} computing
             {parts.communication > 0 &&
               `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} in communication that nothing hides`}
+            {cause !== undefined &&
+              `; idle longest for: ${cause.kind.label.toLowerCase()}, ${formatShare(shareOf(cause.ns, diagnosis.mean.wall_ns))}`}
             .
           </span>
         </p>

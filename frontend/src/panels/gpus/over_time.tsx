@@ -1,0 +1,33 @@
+/** A typical iteration of all GPUs on one axis: when each worked, and why it waited. */
+import type { DeviceUtilization, Diagnosis } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { TimelineStrip } from "../../components/timeline/strip";
+import { formatCount } from "../../format/number";
+
+/** More GPUs than these would be a wall. */
+const MOST_GPUS = 8;
+
+interface OverTimeProps {
+  diagnosis: Diagnosis;
+  devices: readonly DeviceUtilization[];
+}
+
+export function OverTime({ diagnosis, devices }: OverTimeProps) {
+  const typical = diagnosis.iterations.filter((each) => each.typical).sort((a, b) => a.wall_ns - b.wall_ns);
+  const shown = typical[Math.floor((typical.length - 1) / 2)];
+  const ids = devices.flatMap(({ device_id: id }) => (id === null ? [] : [id]));
+  if (shown === undefined || ids.length === 0) return null;
+  return (
+    <Panel
+      title={diagnosis.marked ? "A Typical Iteration over Time" : "The Recording over Time"}
+      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that its stream with the most work. A click opens the moment in the Timeline.`}
+    >
+      <TimelineStrip from={shown.start_ns} to={shown.stop_ns} devices={ids.slice(0, MOST_GPUS)} host={false} most={1} />
+      {ids.length > MOST_GPUS && (
+        <p class="muted">
+          The first {formatCount(MOST_GPUS)} of {formatCount(ids.length)} GPUs.
+        </p>
+      )}
+    </Panel>
+  );
+}
