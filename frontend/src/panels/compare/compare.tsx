@@ -15,6 +15,7 @@ import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
+import { arrowOf, directionOf } from "../../model/change";
 import { likelyBaselines } from "../../model/likely_baselines";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
@@ -133,22 +134,26 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
   return (
     <div class="stacked">
       <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
-      <Panel
-        title={`From A to B, per ${unit}`}
-        walked
-        about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
-      >
-        <Waterfall comparison={comparison} onSelect={narrow} />
-      </Panel>
-      <Panel
-        title="Accumulated Change in Program Order"
-        walked
-        about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
-      >
-        <OrderChart comparison={comparison} />
-      </Panel>
-      <IterationDots comparison={comparison} />
-      <Memory comparison={comparison} />
+      <div class="compare-pair wide">
+        <Panel
+          title={`From A to B, per ${unit}`}
+          walked
+          about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
+        >
+          <Waterfall comparison={comparison} onSelect={narrow} />
+        </Panel>
+        <Panel
+          title="Accumulated Change in Program Order"
+          walked
+          about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
+        >
+          <OrderChart comparison={comparison} />
+        </Panel>
+      </div>
+      <div class="compare-pair narrow">
+        <IterationDots comparison={comparison} />
+        <Memory comparison={comparison} />
+      </div>
       <Choice
         label="Show"
         shown
@@ -175,6 +180,7 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
     by === "op"
       ? ops.map(({ op: name, ...rest }) => ({ name, ...rest }))
       : memory.map(({ category: name, ...rest }) => ({ name, ...rest }));
+  const most = Math.max(...rows.flatMap(({ a_bytes: a, b_bytes: b }) => [a, b]), 0);
   const sums = [
     ["All: the peak", peak],
     ["Reserved at most", reserved],
@@ -197,7 +203,7 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
       {rows.length === 0 ? (
         <p class="muted">{missing}</p>
       ) : (
-        <table class="plain-table">
+        <table class="plain-table compare-memory">
           <thead>
             <tr>
               <th>{by === "op" ? "Op or line" : "Category"}</th>
@@ -208,13 +214,13 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
           </thead>
           <tbody>
             {rows.map(({ name, a_bytes: a, b_bytes: b }) => (
-              <MemoryRow key={name} name={name} a={a} b={b} />
+              <MemoryRow key={name} name={name} a={a} b={b} most={most} />
             ))}
           </tbody>
           <tfoot>
             {sums.map(([name, measure]) =>
               measure?.a == null || measure.b === null ? null : (
-                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} />
+                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} most={0} />
               ),
             )}
           </tfoot>
@@ -224,15 +230,26 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
   );
 }
 
-function MemoryRow({ name, a, b }: { name: string; a: number; b: number }) {
-  const sign = b > a ? "+" : b < a ? "−" : "";
+interface MemoryRowProps {
+  name: string;
+  a: number;
+  b: number;
+  /** What a full bar stands for, in bytes; 0 for a row without bars. */
+  most: number;
+}
+
+function MemoryRow({ name, a, b, most }: MemoryRowProps) {
+  const sign = b > a ? "+" : b < a ? "-" : "";
   return (
     <tr>
       <td>{name}</td>
-      <td class="right number">{formatBytes(a)}</td>
-      <td class="right number">{formatBytes(b)}</td>
-      <td class={`right number ${b > a ? "change-more" : b < a ? "change-less" : ""}`}>
-        {sign}
+      {[a, b].map((bytes, i) => (
+        <td key={i} class="right number bar-cell" style={most > 0 ? { "--bar": bytes / most } : undefined}>
+          {formatBytes(bytes)}
+        </td>
+      ))}
+      <td class={`right number change-${directionOf(b - a)}`}>
+        {arrowOf(b - a)} {sign}
         {formatBytes(Math.abs(b - a))}
       </td>
     </tr>

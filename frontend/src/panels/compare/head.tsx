@@ -20,6 +20,9 @@ const WORDS = {
   cannot_tell: "Cannot tell",
 } as const;
 
+/** Verdicts that say which way; of others the colour must not. */
+const TOLD: ReadonlySet<string> = new Set(["faster", "slower"]);
+
 interface HeadProps {
   comparison: CompareResponse;
   baseline: Baseline;
@@ -56,7 +59,7 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
             <Icon name="swap" />
           </button>
           <SideCard letter="B" side={b} run={runOf(profile)} per={comparison.per} />
-          <div class={`compare-change ${directionOf(change)}`}>
+          <div class={`compare-change ${TOLD.has(comparison.verdict) ? directionOf(change) : ""}`}>
             <span class="compare-big number">
               {arrowOf(change)} {signedDuration(change)}
             </span>
@@ -106,15 +109,19 @@ function SideCard({ letter, side, run, per, children }: SideCardProps) {
           {side.device ?? "GPU not named"}
           {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`}
         </span>
-        <span class="muted clip">
-          {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
+        <span class="compare-range">
+          <span class="muted clip">
+            {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
+          </span>
+          {children}
         </span>
-        <span>
-          <Duration ns={side.value_ns} />{" "}
-          <span class="muted">{per === "iteration" ? "an iteration" : per === "call" ? "of kernels" : "in all"}</span>
-        </span>
-        {children}
       </div>
+      <span class="compare-value">
+        <span class="compare-time">
+          <Duration ns={side.value_ns} />
+        </span>
+        <span class="muted">{per === "iteration" ? "an iteration" : per === "call" ? "of kernels" : "in all"}</span>
+      </span>
     </div>
   );
 }

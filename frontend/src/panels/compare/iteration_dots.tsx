@@ -63,14 +63,14 @@ function Dots({ sides, names }: DotsProps) {
           const middle = median(values);
           return (
             <g key={side} class={side === 0 ? "dots-a" : "dots-b"}>
-              {values.map((ns, i) => (
-                <circle key={i} cx={left + 12 + (i + 0.5) * step} cy={y(ns)} r="3.5">
-                  <title>{`Iteration ${names[side]?.[i] ?? ""}: ${formatDuration(ns)}`}</title>
-                </circle>
-              ))}
               {middle !== null && (
                 <line class="dots-median" x1={left + 8} x2={left + half - 8} y1={y(middle)} y2={y(middle)} />
               )}
+              {values.map((ns, i) => (
+                <circle key={i} cx={left + 12 + (i + 0.5) * step} cy={y(ns)} r="4">
+                  <title>{`Iteration ${names[side]?.[i] ?? ""}: ${formatDuration(ns)}`}</title>
+                </circle>
+              ))}
               <text class="axis-title" x={left + half / 2} y={HEIGHT + 14} text-anchor="middle">
                 {side === 0 ? "A" : "B"}
                 {middle === null ? "" : `: median ${formatDuration(middle)}`}

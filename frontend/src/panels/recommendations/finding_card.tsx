@@ -112,7 +112,9 @@ function Gain({ gain, to }: Pick<DiagnosedFinding, "gain"> & { to: Changes | nul
         label={`Could gain ${time}, ${share} of a step`}
         to={to}
       />
-      <strong>{time}</strong>
+      <strong>
+        <Sentence text={time} />
+      </strong>
       <span class="muted">{share}</span>
     </div>
   );
