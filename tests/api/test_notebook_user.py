@@ -88,7 +88,8 @@ def test_causes_and_findings_of_a_database_that_holds_none() -> None:
         assert result["detector"].tolist()[0] == "launch_detector"
         assert "underutilized_gpu_detector" in set(result["detector"]), "what DLProf alone found stays"
         assert p.findings().equals(result)
-        assert "(cudaMemcpyAsync): 1.27 ms, 18 times\n" in result["evidence"][0], "named where the finding stands"
+        first = "CONV2D_1 (dummy_network.py:25): 873 µs, 48 times\n"
+        assert result["evidence"][0].startswith(first), "named where the finding stands"
         rows = p.evidence()
         assert rows.columns.tolist() == p.columns_of("evidence")["column"].tolist()
         assert rows["detector"][0] == p.diagnosis()["findings"][0]["rule"]
