@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks.matching import Operations
@@ -76,14 +75,6 @@ def fraction(cells: Cells, *measures: str) -> float | None:
     spent = sum((np.maximum(cells.measures[name], 0).sum(1) for name in measures), np.zeros(len(duration), np.int64))
     shares = spent[duration > 0] / duration[duration > 0]
     return float(shares.mean()) if len(shares) else None
-
-
-def mean_of(cells: Cells, measure: str) -> npt.NDArray[np.float64]:
-    """Mean over the iterations of each rank; -1 of those without any."""
-    values = cells.measures[measure]
-    known = values >= 0
-    sums = np.where(known, values, 0).sum(1)
-    return np.where(known.any(1), sums / np.maximum(known.sum(1), 1), -1.0)
 
 
 def packed(measure: str, values: Int64s) -> tuple[str, int, bytes]:

@@ -6,7 +6,7 @@ known when those present were released at the earliest, and what is later is tol
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -18,7 +18,13 @@ from tensorboard_plugin_dlprof.ranks.clocks import align, believe
 from tensorboard_plugin_dlprof.ranks.division import AGREED_NS
 from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.own_delay import Delays, delays_of_iterations, own_delays
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons
+from tensorboard_plugin_dlprof.ranks.own_delay import (
+    Delays,
+    comparisons_of_operations,
+    delays_of_iterations,
+    own_delays,
+)
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.waiting import Times, times_of
 
@@ -34,10 +40,13 @@ class Evidence(msgspec.Struct, frozen=True):
     of_operations: Delays
     """Delays of single operations, for tables: those of the job, or where ranks are missing, better ones."""
     of_operations_iteration: Int64s
+    comparisons: Callable[[], Comparisons]
+    """All that ``delays`` are the part above 0 of; only asked for if somebody is to be named."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations, so that those of single operations are only a part of them."""
-    of_iterations: tuple[Delays, Int64s] | None = None
-    """Delays of whole iterations and their iterations, where ranks are missing, if ``delays`` name nobody."""
+    of_iterations: tuple[Delays, Int64s, Comparisons] | None = None
+    """Delays of whole iterations, their iterations and all comparisons, where ranks are missing, if ``delays`` name
+    nobody."""
 
 
 def evidence(
@@ -60,15 +69,22 @@ def evidence(
         # What was spent in operations with ranks that are missing may be waiting for them.
         waits = np.clip(delays.excess_ns[:, PARTS.index("communication_ns")], 0, delays.own_delay_ns)
         corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
-    judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration)
+    numbers = cells.numbers
+
+    def comparisons() -> Comparisons:
+        return comparisons_of_operations(job, sequences, times, places, numbers)
+
+    judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration, comparisons)
     few_have_peers = 2 * delays.compared < max(delays.asked, 1)
     if few_have_peers or matches.partial:
-        of_iterations, numbers = delays_of_iterations(job, sequences, times)
-        place = np.searchsorted(cells.numbers, numbers)
+        of_iterations, iterations, compared = delays_of_iterations(job, sequences, times)
+        place = np.searchsorted(numbers, iterations)
         if of_iterations.compared and few_have_peers:
-            return replace(judged, delays=of_iterations, iteration=place, is_of_iterations=True)
+            return replace(
+                judged, delays=of_iterations, iteration=place, is_of_iterations=True, comparisons=lambda: compared
+            )
         if of_iterations.compared:
-            return replace(judged, of_iterations=(of_iterations, place))
+            return replace(judged, of_iterations=(of_iterations, place, compared))
     return judged
 
 

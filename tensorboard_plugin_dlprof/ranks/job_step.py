@@ -21,7 +21,6 @@ from tensorboard_plugin_dlprof.ranks.cells import (
     cells_of,
     fraction,
     iteration_rows,
-    mean_of,
     packed,
     positions,
 )
@@ -157,6 +156,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         links=links,
         delays=judged.delays,
         iteration=judged.iteration,
+        comparisons=judged.comparisons,
         is_of_iterations=judged.is_of_iterations,
         of_iterations=judged.of_iterations,
         iterations=len(cells.numbers),
@@ -165,7 +165,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         unmatched_fraction=fraction(cells, "exposed_unmatched") if has_waits else None,
         dimensions=dimensions,
         coordinates=coordinates,
-        compute_ns=mean_of(cells, "compute"),
+        compute_ns=cells.measures["compute"],
     )
     verdict = judge(facts)
     warnings = [*job.warnings, *clocks.warnings]

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, comparisons_of, comparisons_of_iterations
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes, codes_of, own_times
 from tensorboard_plugin_dlprof.ranks.waiting import Times
 
@@ -147,13 +148,35 @@ def own_delays(
     return Delays(**joined, asked=operations, compared=compared)
 
 
-def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> tuple[Delays, Int64s]:
+def comparisons_of_operations(
+    job: Job, sequences: Sequence[Operations], times: Sequence[Times], places: Sequence[int] | None, numbers: Int64s
+) -> Comparisons:
+    """All comparisons of own times, also of those that took less time than their peers; ``numbers`` of iterations."""
+    places = places or [0] * len(sequences)
+    owns = own_times(job, sequences, times)
+    siblings = _Siblings(job, sequences, times, owns, places)
+    roles: list[Int64s | None] = []
+    iterations: list[Int64s | None] = []
+    for each, own, place in zip(sequences, owns, places, strict=True):
+        known = own is not None and _knows_places(each)
+        roles.append(siblings.roles(each, own, place) if own is not None and known else None)
+        tables = [job.members[member].tables.communication for member in each.members.tolist()]
+        iteration = np.stack([table.iteration[rows] for table, rows in zip(tables, each.rows, strict=True)])
+        iterations.append(np.where(iteration >= 0, np.searchsorted(numbers, iteration), -1))
+    lacks_ranks = any(each.lacks_members for each in sequences)
+    return comparisons_of(sequences, owns, iterations, roles, lacks_ranks)
+
+
+def delays_of_iterations(
+    job: Job, sequences: Sequence[Operations], times: Sequence[Times]
+) -> tuple[Delays, Int64s, Comparisons]:
     """Delays of whole iterations: for ranks that have no peers at their operations, as the stages of one pipeline.
 
     The own times of an iteration are added up, and compared with those of ranks that ran the same kernels in it.
 
     Returns:
-        One row per rank and iteration, whose sequence and column mean nothing, and the number of its iteration.
+        One row per rank and iteration, whose sequence and column mean nothing, the number of its iteration, and all
+        comparisons, whose iterations are their numbers.
     """
     gathered = []
     for each, own in zip(sequences, own_times(job, sequences, times), strict=True):
@@ -165,7 +188,8 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
             of_iterations = np.stack([iteration, *(values[row] for values in columns)])[:, each.used & (iteration >= 0)]
             gathered.append(np.concatenate([np.full((1, of_iterations.shape[1]), place), of_iterations]))
     if not gathered:
-        return _no_delays(), np.zeros(0, np.int64)
+        nothing = np.zeros(0, np.int64)
+        return _no_delays(), nothing, Comparisons(*(nothing for _ in Comparisons.__struct_fields__))
     rows = np.concatenate(gathered, axis=1)
     cells, cell = np.unique(rows[:2], axis=1, return_inverse=True)
     cell = cell.reshape(-1)
@@ -208,7 +232,11 @@ def delays_of_iterations(job: Job, sequences: Sequence[Operations], times: Seque
         asked=len(asked),
         compared=int(np.count_nonzero(has_peers)),
     )
-    return delays, cells[1, asked[late]]
+    return (
+        delays,
+        cells[1, asked[late]],
+        comparisons_of_iterations(cells[0, asked], cells[1, asked], group, spent[asked]),
+    )
 
 
 def _compute_of(job: Job, places: Int64s, iterations: Int64s) -> Int64s:

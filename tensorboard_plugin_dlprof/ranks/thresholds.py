@@ -26,6 +26,11 @@ RUNNER_UP_FRACTION = 1 / 3
 """Others are named too if their own delay is at least this fraction of the largest. If that of most of them is, nobody
 stands out."""
 
+BEYOND_NOISE = 5.0
+FEW_SAMPLES = 3.0
+"""A delay is no noise from so many standard deviations on of what ranks differ by anyway; with n samples of this, one
+more than the second by n times as much."""
+
 CAUSE_FRACTION = 0.6
 """A part of own delay that names its cause; without one, the cause is mixed."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.links import Links
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_of, noise_of_stages
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
@@ -65,6 +66,8 @@ class Facts(msgspec.Struct, frozen=True):
     delays: Delays
     iteration: Int64s
     """Position of the iteration of each delay among ``iterations``; -1 outside."""
+    comparisons: Callable[[], Comparisons]
+    """All comparisons, of which ``delays`` are those above 0."""
     iterations: int
     median_iteration_ns: int
     wait_fraction: float | None
@@ -73,12 +76,12 @@ class Facts(msgspec.Struct, frozen=True):
     """Likewise, of communication that could not be matched."""
     dimensions: Sequence[Dimension]
     coordinates: dict[int, tuple[int, ...]]
-    compute_ns: npt.NDArray[np.float64]
-    """What each rank computes in an iteration, on average, by place; below 0 if unknown."""
+    compute_ns: Int64s
+    """What each rank computes in each iteration: shape (ranks, iterations); below 0 if unknown."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations: too few operations have peers."""
-    of_iterations: tuple[Delays, Int64s] | None = None
-    """Delays of whole iterations, and their iterations, to be asked if ``delays`` name nobody."""
+    of_iterations: tuple[Delays, Int64s, Comparisons] | None = None
+    """Delays of whole iterations, their iterations and comparisons, to be asked if ``delays`` name nobody."""
 
 
 def judge(facts: Facts) -> Verdict:
@@ -88,8 +91,9 @@ def judge(facts: Facts) -> Verdict:
         return Verdict(_nothing_matched(facts), [], judged=False)
     verdict = _slow_link(facts) or _slow_ranks(facts)
     if verdict is None and facts.of_iterations is not None:
-        delays, iteration = facts.of_iterations
-        verdict = _slow_ranks(replace(facts, delays=delays, iteration=iteration, is_of_iterations=True))
+        delays, iteration, compared = facts.of_iterations
+        whole = replace(facts, delays=delays, iteration=iteration, is_of_iterations=True, comparisons=lambda: compared)
+        verdict = _slow_ranks(whole)
     verdict = verdict or _slow_stage(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
@@ -157,6 +161,10 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
     if _typical(np.delete(fresh, named[0])) >= least:
         return None  # noise delays everybody: the one that it delays most is not far from the others
+    comparisons = facts.comparisons()
+    named = np.array([place for place in named.tolist() if not noise_of(comparisons, place).explains], np.int64)
+    if not len(named):
+        return None
     mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
     suspects = {int(place): _suspect(facts, int(place), float(mean[place]), int(often[place])) for place in named}
     lasting = [suspect for place, suspect in suspects.items() if fresh[place] >= least]
@@ -253,22 +261,32 @@ def rank_name(job: Job, rank: int) -> str:
     return f"{name} ({', '.join(known)})" if known else name
 
 
+def _mean(values: Int64s) -> npt.NDArray[np.float64]:
+    """Mean over the iterations of each rank; -1 of those without any."""
+    known = values >= 0
+    sums = np.where(known, values, 0).sum(1)
+    return np.where(known.any(1), sums / np.maximum(known.sum(1), 1), -1.0)
+
+
 def _slow_stage(facts: Facts) -> Verdict | None:
     """The pipeline stage of which nearly all ranks compute longer than those of the others.
 
     Ranks are compared with others of their stage, so that none of them is delayed.
     """
     kinds = [dimension.kind for dimension in facts.dimensions]
-    if "pp" not in kinds or facts.median_iteration_ns <= 0 or (facts.compute_ns < 0).any():
+    compute = _mean(facts.compute_ns)
+    if "pp" not in kinds or facts.median_iteration_ns <= 0 or (compute < 0).any():
         return None
     axis = kinds.index("pp")
     stages: dict[int, list[int]] = defaultdict(list)
     for place, member in enumerate(facts.job.members):
         stages[facts.coordinates[member.rank][axis]].append(place)
-    mean = {stage: float(facts.compute_ns[places].mean()) for stage, places in stages.items()}
+    mean = {stage: float(compute[places].mean()) for stage, places in stages.items()}
     slowest = max(mean, key=lambda stage: mean[stage])
     typical = _typical(np.array([time for stage, time in mean.items() if stage != slowest]))
-    longer = facts.compute_ns[stages[slowest]] - typical
+    longer = compute[stages[slowest]] - typical
+    if longer.mean() <= noise_of_stages(facts.compute_ns, list(stages.values()), len(stages[slowest])):
+        return None
     least = thresholds.NAMED_FRACTION * facts.median_iteration_ns
     if not typical or longer.mean() < least or (longer >= least).mean() < thresholds.STAGE_FRACTION:
         return None

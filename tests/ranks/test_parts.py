@@ -183,7 +183,7 @@ def test_what_is_computed_while_a_missing_rank_may_be_waited_for_is_no_delay() -
     members = [
         replace(each, tables=replace(each.tables, iterations=np.zeros(1, np.int64), parts=same)) for each in members
     ]
-    delays, _ = delays_of_iterations(job_of(members), sequences, [times_of(each) for each in sequences])
+    delays, *_ = delays_of_iterations(job_of(members), sequences, [times_of(each) for each in sequences])
     assert delays.compared == 3
     assert not len(delays.member)
 

@@ -1,0 +1,52 @@
+"""What noise can make of own delays, on comparisons made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_of, noise_of_stages
+
+
+def compared(spent: list[list[int]]) -> Comparisons:
+    """The comparisons of ranks that do the same: own times of each in each iteration."""
+    times = np.array(spent, np.int64)
+    member, iteration = np.indices(times.shape)
+    same = np.zeros(times.size, np.int64)
+    return Comparisons(member.reshape(-1), iteration.reshape(-1), same, iteration.reshape(-1), times.reshape(-1))
+
+
+@pytest.mark.parametrize(
+    ("spent", "explains"),
+    [
+        ([[1_000, 1_010, 1_005], [1_300, 1_302, 1_307]], False),  # as much every time
+        ([[1_000, 1_200, 1_050], [1_300, 1_290, 1_310]], True),  # the other one is not steady either
+        ([[1_000], [1_300]], True),  # one comparison shows no noise
+        ([[1_000, 1_003], [1_001, 1_004], [1_003, 1_000], [1_300, 1_300]], False),
+        ([[1_000, 1_200], [1_100, 900], [1_050, 1_230], [1_300, 1_300]], True),
+        # Another one costs time, too; and one that does in most iterations.
+        ([[1_001, 1_003, 1_002], [1_400, 1_402, 1_400], [1_003, 1_000, 1_001], [1_300, 1_300, 1_302]], False),
+        ([[1_000, 1_010, 1_005, 1_000, 1_003], [1_000, 1_700, 1_702, 1_707, 1_700]], False),
+    ],
+)
+def test_a_delay_is_compared_with_what_ranks_differ_by_anyway(spent: list[list[int]], explains: bool) -> None:
+    """With few samples more is asked for; the last rank is the one in question."""
+    assert noise_of(compared(spent), len(spent) - 1).explains is explains
+
+
+@pytest.mark.parametrize(
+    ("compute", "is_noise"),
+    [
+        ([[100, 101, 100], [102, 100, 101], [130, 131, 130], [131, 130, 130]], False),
+        ([[100, 140, 90], [120, 100, 101], [130, 131, 130], [131, 130, 130]], True),
+        ([[100], [130]], True),  # one rank a stage, one iteration: nothing is known of noise
+    ],
+)
+def test_a_stage_that_computes_longer_is_compared_with_the_noise_of_its_ranks(
+    compute: list[list[int]], is_noise: bool
+) -> None:
+    """The mean of more ranks and iterations is less noisy."""
+    times, half = np.array(compute), len(compute) // 2
+    stages = [list(range(half)), list(range(half, len(compute)))]
+    longer = float(times[half:].mean() - times[:half].mean())
+    assert (longer <= noise_of_stages(times, stages, half)) == is_noise
