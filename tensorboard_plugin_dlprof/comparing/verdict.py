@@ -98,7 +98,9 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
     unit = "recordings" if comparison.is_over_runs else "iterations"
     within = "" if comparison.is_over_runs else " within these recordings"
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
-    return f"95 % sure{within}: {percent(low)} to {percent(high)}; {samples}"
+    # An interval says something by its ends, which may differ by less than a hundredth.
+    shown = share if percent(low) == percent(high) else percent
+    return f"95 % sure{within}: {shown(low)} to {shown(high)}; {samples}"
 
 
 def _bounds(estimate: Estimate) -> str:

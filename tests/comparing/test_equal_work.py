@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import tracemalloc
 
 import pytest
@@ -60,6 +61,14 @@ def test_a_slower_program_is_found_behind_smaller_inputs() -> None:
     assert verdict.verdict == "slower"
     assert 0.02 < kernel_change(comparison) < 0.04
     assert "of it" not in verdict.sentence
+
+
+def test_the_ends_of_an_interval_are_told_apart() -> None:
+    """Also where both are the same in whole percents."""
+    comparison = compare(batches([50] * 8), batches([50] * 8, speed=2))
+    low, high = re.findall(r"sure: (\S+ %) to (\S+ %)", verdict_of(comparison).sentence)[0]
+    assert low != high
+    assert low.replace("\N{NO-BREAK SPACE}", " ").startswith(("99.", "100"))
 
 
 def test_sizes_that_do_not_overlap_are_not_made_equal() -> None:
