@@ -47,6 +47,8 @@ class Facts:
     op_words: list[str]
     """Parts of the names of ops, such as layers."""
     groups: list[str]
+    paths: list[str]
+    """Rows of ``op_paths``."""
     sortable: list[str]
 
 
@@ -54,6 +56,10 @@ def facts(path: Path) -> Facts:
     """The iterations, ops and groups of a database, some thousand of each."""
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.queries.iteration_tables import KERNELS_OF_ITERATION
+    from tensorboard_plugin_dlprof.queries.op_groups import OP_PATHS
+    from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+    from tensorboard_plugin_dlprof.queries.pages import page
+    from tensorboard_plugin_dlprof.queries.scope import find_scope
 
     with closing(open_database(path)) as con:
         iterations = con.execute("SELECT iter_value FROM iteration_aggregation_list WHERE aggr_id = 1").fetchmany(5_000)
@@ -69,6 +75,8 @@ def facts(path: Path) -> Facts:
             "SELECT DISTINCT op_name FROM read_only_ops WHERE id IN "
             "(SELECT read_only_ops_id FROM op_nodes WHERE kernel_calls > 0 AND aggr_id = 1)"
         ).fetchmany(5_000)
+        scope = find_scope(con)
+        paths = [str(row["key"]) for row in page(con, OP_PATHS, scope, PageRequest(limit=500)).rows]
         kernels = int(con.execute("SELECT max(id) FROM read_only_kernels").fetchone()[0] or 0)
         count = con.execute("SELECT count(*) FROM iteration_aggregation_list WHERE aggr_id = 1").fetchone()[0]
     sortable = [column.key for column in KERNELS_OF_ITERATION.columns if column.sortable]
@@ -79,6 +87,7 @@ def facts(path: Path) -> Facts:
         ops=[row[0] for row in ops],
         op_words=sorted({part for (name,) in names for part in str(name).split("/") if part}),
         groups=[row[0] for row in groups],
+        paths=paths,
         sortable=sortable,
     )
 
@@ -104,7 +113,7 @@ def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Q
             "group": lambda chance: chance.choice(known.groups),
         }
         fixed = {key: _picker(value) for key, value in given.items()}
-        return route("table", table=_picker(name), **links, **fixed)
+        return route("table", table=_picker(name), **{**links, **fixed})
 
     def any_order(chance: random.Random) -> str:
         return chance.choice(("", "-")) + chance.choice(known.sortable)
@@ -126,6 +135,12 @@ def questions(profile: str, known: Facts, *, unlike: bool = True) -> dict[str, Q
         "iteration bars": route("iterations"),
         "ops: first page": table("ops"),
         "ops: search": table("ops", search="conv"),
+        "ops by path": table("op_paths"),
+        "ops by path: search": table("op_paths", search="conv"),
+        "ops by name": table("op_names"),
+        "ops by type": table("op_types"),
+        "ops of a path": table("ops_of_path", row=lambda chance: chance.choice(known.paths)),
+        "kernels by name": table("kernels_of_group", group="/"),
         "kernels of op": table("kernels_of_op"),
         "kernels of group": table("kernels_of_group"),
         "kernels of iteration: first page": table(kernels),
