@@ -29,6 +29,10 @@ MAX_EXPANDED_BYTES = 32 << 30
 MAX_EXPANSION = 200
 """Limit of expanded bytes per compressed byte; a gzip bomb reaches 1029, a trace 21."""
 
+_SMALL_BYTES = 4 << 20
+"""Files of up to this size are read to their end where that does not look like one: the numbers with which they could
+be cut are many, and few of them are likely sizes."""
+
 _USUAL_EXPANSION = 20
 """Expanded bytes per compressed byte of real traces."""
 
@@ -57,6 +61,9 @@ class ByteStream:
             self.size_bytes = self._file.seek(0, 2)
             self._file.seek(0)
             self.is_gzip = self._file.read(2) == GZIP_MAGIC
+            self.looks_whole = not self.is_gzip
+            """Whether a compressed file ends with a likely size, which proves nothing; several files that were joined
+            are whole and do not."""
             self.expanded_bytes = self.size_bytes
             """Size of the expanded file; of a compressed one what its end says, which may be wrong, unless it is more
             than any profile's: the end of a file that was cut short is any number."""
@@ -65,6 +72,7 @@ class ByteStream:
                 (said,) = _GZIP_SIZE.unpack(self._file.read(_GZIP_SIZE.size))
                 if said <= max(EXPANSION_CHECKED_FROM_BYTES, MAX_EXPANSION * self.size_bytes):
                     self.expanded_bytes = said
+                    self.looks_whole = said >= self.size_bytes
             self._file.seek(0)
         except OSError as error:
             self._file.close()
@@ -163,6 +171,20 @@ def read_head(path: Path, size: int = 1 << 16) -> bytes:
     """
     raw = read_start(path, size + 4096)  # Gzip data may be a little longer than its content.
     return _expand(raw, size) if raw.startswith(GZIP_MAGIC) else raw[:size]
+
+
+def check_end(path: Path) -> None:
+    """Read a small compressed file whose end does not look like one, to say early that it was cut short.
+
+    Raises:
+        NotFound: There is no such file.
+        UnsafeFile: It is not a regular file, or may not be read, or expands too much.
+        BrokenSource: It is cut short or damaged, or the storage fails.
+    """
+    with ByteStream(path) as stream:
+        if stream.size_bytes <= _SMALL_BYTES and not stream.looks_whole:
+            while stream.read(1 << 20):
+                pass
 
 
 def likely_bytes(path: Path) -> int:

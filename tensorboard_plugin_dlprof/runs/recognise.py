@@ -1,4 +1,4 @@
-"""Recognises profiles by content: the first 64 kB are read once for each version of a file."""
+"""Recognises profiles by content: the first 64 kB are read once for each version of a file, and its end."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.database.connection import is_dlprof_database
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
 from tensorboard_plugin_dlprof.importers import find_importer
+from tensorboard_plugin_dlprof.opening.byte_stream import check_end
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.runs.scan import File
 
@@ -74,7 +75,9 @@ class Recogniser:
 
 def _recognise(file: File) -> Recognition:
     try:
-        return Recognition("source", find_importer(file.place()).name)
+        importer = find_importer(file.place())
+        check_end(file.place())
+        return Recognition("source", importer.name)
     except UnknownFormat as error:
         if _is_database(file):
             return Recognition("database", "dlprof")

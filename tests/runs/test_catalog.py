@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 import sqlite3
 import time
@@ -119,6 +120,17 @@ def test_a_trace_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     (profile,) = listed(Catalog([Root(tmp_path)]))
     assert "w.pt.trace.json" in profile.message
     assert str(tmp_path) not in profile.message
+
+
+def test_a_trace_that_was_cut_short_says_so_before_it_is_opened(tmp_path: Path) -> None:
+    """A whole one beside it does not, nor one of two that were joined, which gzip allows."""
+    whole = gzip.compress(write_trace(tmp_path / "a.json").read_bytes())
+    (tmp_path / "a.json").unlink()
+    for name, content in (("cut", whole[: len(whole) // 2]), ("joined", whole + gzip.compress(b" ")), ("whole", whole)):
+        (tmp_path / f"{name}.pt.trace.json.gz").write_bytes(content)
+    cut, *others = listed(Catalog([Root(tmp_path)]))
+    assert cut.message == "cut.pt.trace.json.gz is cut short: its gzip data ends too early; copy or record it again."
+    assert [profile.message for profile in others] == ["", ""]
 
 
 def test_a_database_that_cannot_be_read_says_why_and_harms_no_other(tmp_path: Path) -> None:
