@@ -54,7 +54,7 @@ def _link_by_arrow(capture: Capture, nesting: Nesting, backward: Flags, linked: 
         return
     forward = nesting.innermost(arrows.forward_thread, arrows.forward_ns)
     around = nesting.innermost(arrows.backward_thread, arrows.backward_ns)
-    node = nearest_of(around, backward, nesting.parent, nesting.stop)
+    node = nearest_of(around, backward, nesting.parent)
     hit = (forward >= 0) & (node >= 0)
     linked[node[hit]] = forward[hit]
 

@@ -197,12 +197,12 @@ def with_launches_of_other_threads(capture: Capture, nesting: Nesting, links: Li
     calls = distinct_values(links.work_call[links.work_call >= 0])
     place = links.call_place[calls]
     means = ~has_role(role, Role.HIDDEN, Role.FRAME)
-    calls = calls[nearest_of(place, means, nesting.parent, nesting.stop) < 0]
+    calls = calls[nearest_of(place, means, nesting.parent) < 0]
     thread = capture.calls.thread[calls]
     main = _main_threads(capture, nesting, by_user)[thread]
     rows = np.flatnonzero((main >= 0) & (main != thread))
     around = nesting.innermost(main[rows], capture.calls.start_ns[calls[rows]])
-    own = nearest_of(around, by_user, nesting.parent, nesting.stop)
+    own = nearest_of(around, by_user, nesting.parent)
     if not (own >= 0).any():
         return links
     of_call = links.call_place.copy()

@@ -297,7 +297,7 @@ class _Namer:
         in_op = self._associated[op] if len(op) else np.zeros(0, np.bool_)
         place.what[known[in_op]], place.number[known[in_op]] = _OF_OP, op[in_op]
         outside, rows = known[~in_op], rows[~in_op]
-        around = nearest_of(host.links.call_place[rows], self._named, host.nesting.parent, host.nesting.stop)
+        around = nearest_of(host.links.call_place[rows], self._named, host.nesting.parent)
         inside = np.zeros(len(calls), np.bool_)
         inside[outside[around >= 0]] = True
         _fill(place, inside, self._of_places(around[around >= 0]))

@@ -70,17 +70,13 @@ class Nesting(msgspec.Struct):
         places = self._last_started(thread, time_ns)
         # The innermost open range is the last one that has started, or an ancestor of it.
         pending = np.flatnonzero(places >= 0)
-        for _ in range(trees.STEPS_UP):
+        while len(pending):
             result, time = places[pending], time_ns[pending]
             end = self.end_ns[result]
             closed = (end < time) | (end == time) & (self.start_ns[result] < end)
             pending = pending[closed]
             places[pending] = self.parent[result[closed]]
             pending = pending[places[pending] >= 0]
-            if not len(pending):
-                return places
-        for index, rows in rows_by_value(thread[pending]):
-            places[pending[rows]] = self._around(self.threads[index], time_ns[pending[rows]])
         return places
 
     def _last_started(self, thread: Int32s, time_ns: Int64s) -> Int64s:
@@ -91,27 +87,6 @@ class Nesting(msgspec.Struct):
             if ranges is not None:
                 started = np.searchsorted(self.start_ns[ranges], time_ns[rows], side="right")
                 places[rows] = np.where(started > 0, ranges.start - 1 + started, -1)
-        return places
-
-    def _around(self, here: slice, time_ns: Int64s) -> Int64s:
-        """The innermost place of one thread around each time: builds a tree of the ranges with the times as leaves."""
-        order = np.argsort(time_ns, kind="stable")
-        time = time_ns[order]
-        start, end = self.start_ns[here], self.end_ns[here]
-        count = len(start)
-        range_at = np.arange(count) + np.searchsorted(time, start, side="left")
-        time_at = np.arange(len(time)) + np.searchsorted(start, time, side="right")
-        within = np.where(
-            start < end, np.searchsorted(time, end, side="left"), np.searchsorted(time, end, side="right")
-        )
-        stop = np.empty(count + len(time), np.int32)
-        stop[range_at] = self.stop[here] - here.start + within
-        stop[time_at] = time_at + 1
-        place_at = np.full(len(stop), -1, np.int64)
-        place_at[range_at] = np.arange(here.start, here.stop)
-        parent = trees.parents(trees.depths(stop))[time_at]
-        places = np.empty(len(time), np.int64)
-        places[order] = np.where(parent >= 0, place_at[parent], -1)
         return places
 
     def inherit(self, own: npt.NDArray[np.bool_], values: Int32s | None = None) -> Int32s:

@@ -46,7 +46,7 @@ def find_sub_ops(
     if not len(calls):
         return empty(SubOps)
     is_op = ((ranges.kind == RangeKind.OP) & (ranges.shapes > 0))[nesting.row]
-    place = nearest_of(links.call_place[calls], is_op, nesting.parent, nesting.stop)
+    place = nearest_of(links.call_place[calls], is_op, nesting.parent)
     inside = place >= drafts.place[draft]
     return _described(capture, nesting, tables, place[inside], draft[inside])
 

@@ -15,10 +15,6 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Rows
 BLOCK = 1 << 18
 """Places processed at a time, if intermediate results take more memory than the places."""
 
-STEPS_UP = 64
-"""Steps from parent to parent for a few places before falling back to work on all places: real ranges are nested only a
-few levels deep, hostile ones without limit."""
-
 Flags = npt.NDArray[np.bool_]
 
 
@@ -79,17 +75,13 @@ def nearest(own: Flags, parent: Int32s, stop: Int32s) -> Int32s:
     return spread(places, outline(places, stop)[0], places, stop)
 
 
-def nearest_of(places: Rows, own: Flags, parent: Int32s, stop: Int32s) -> Int64s:
+def nearest_of(places: Rows, own: Flags, parent: Int32s) -> Int64s:
     """``nearest`` for some places only; -1 stays -1."""
     result = places.astype(np.int64)
     pending = np.flatnonzero(result >= 0)
-    for _ in range(STEPS_UP):
-        pending = pending[~own[result[pending]]]
-        if not len(pending):
-            return result
+    while len(pending := pending[~own[result[pending]]]):
         result[pending] = parent[result[pending]]
         pending = pending[result[pending] >= 0]
-    result[pending] = nearest(own, parent, stop)[result[pending]]
     return result
 
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting, nest
 from tensorboard_plugin_dlprof.events.tables import RangeKind, Ranges
-from tensorboard_plugin_dlprof.events.trees import STEPS_UP
 from tests.timeline import draw
 
 Drawn = list[tuple[int, int, int, RangeKind]]
@@ -220,7 +219,7 @@ def test_innermost_equals_the_slow_reference(drawn: Drawn, points: list[tuple[in
 @given(RANGES, st.lists(st.tuples(st.integers(0, 1), TIMES), min_size=1, max_size=10))
 def test_innermost_behind_many_that_have_ended(drawn: Drawn, points: list[tuple[int, int]]) -> None:
     """However many ranges stop between the last start and a time, the answer is the same as ever."""
-    count = 2 * STEPS_UP
+    count = 128
     many = [(0, row - count, 10_000 * (count - row), RangeKind.MODULE) for row in range(count)]
     check_innermost([*many, *drawn], points)
 

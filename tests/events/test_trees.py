@@ -56,7 +56,7 @@ def check(stop: Int32s, own: trees.Flags) -> None:
     nearest = slow_nearest(own, parents)
     assert trees.nearest(own, parent, stop).tolist() == nearest
     places = np.arange(-1, len(stop))
-    assert trees.nearest_of(places, own, parent, stop).tolist() == [-1, *nearest]
+    assert trees.nearest_of(places, own, parent).tolist() == [-1, *nearest]
     inside = [False] * len(stop)
     for place in reversed(range(len(stop))):
         if parents[place] >= 0:
@@ -84,7 +84,7 @@ def test_tree_of_several_blocks(share: float) -> None:
 @pytest.mark.parametrize("own", [[0], [7, 100], []])
 def test_tree_as_deep_as_it_is_long(own: list[int]) -> None:
     """What is nearest may be hundreds of parents away, or nowhere."""
-    count = 5 * trees.STEPS_UP
+    count = 320
     flags = np.zeros(count, np.bool_)
     flags[own] = True
     check(np.full(count, count, np.int32), flags)
