@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -224,6 +225,9 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
 
 _INDEX = re.compile(r"\[\d+\]")
 
+_NUMBER = re.compile(r"(?<![A-Za-z0-9])\d+(?![A-Za-z0-9])")
+"""A number that is a word of its own: ``blocks.18`` and ``step 5``, not ``conv2d``."""
+
 
 def without_layers(path: str) -> str:
     """The path of an op without the indices of layers: causes in ``Layer[0]`` and ``Layer[1]`` are one."""
@@ -231,15 +235,19 @@ def without_layers(path: str) -> str:
 
 
 def _merged(causes: list[Cause]) -> tuple[list[Cause], Int64s]:
-    """The causes without what tells repetitions apart, such as the index of a layer, and the row there of each cause.
+    """The causes without what tells repetitions apart, such as the index of a layer or the number of a request, and the
+    row there of each cause.
 
-    An op keeps its id if it is the only one.
+    An op keeps its id if it is the only one, and a range its number.
     """
+    numbered_alike = Counter(_NUMBER.sub("N", path) for path in {each.path for each in causes if each.kind == "range"})
     sums: dict[Cause, int] = {}
     ops: dict[int, str] = {}
     rows = np.zeros(len(causes), np.int64)
     for row, cause in enumerate(causes):
-        path = without_layers(cause.path) if cause.kind == "op" else cause.path
+        path = without_layers(cause.path) if cause.kind == "op" or cause.path.startswith("/") else cause.path
+        if cause.kind == "range" and numbered_alike[alike := _NUMBER.sub("N", path)] > 1:
+            path = alike
         key = msgspec.structs.replace(cause, path=path, op_id="", overlaps=0)
         rows[row] = sums.setdefault(key, len(sums))
         ops[int(rows[row])] = cause.op_id if ops.get(int(rows[row]), cause.op_id) == cause.op_id else ""

@@ -71,3 +71,14 @@ def test_launching_is_named_by_what_the_host_was_in(name: str, tmp_path: Path) -
     named = {(row["call"], row["path"]): row["time_ns"] / 1000 for row in rows if row["class"] is None}
     first = ("cudaLaunchKernel", None)  # From 0 to 5, of the first kernel.
     assert named == {**want, first: want.get(first, 0) + 5}
+
+
+def test_ranges_that_differ_in_a_number_are_one(tmp_path: Path) -> None:
+    """Of requests or layers there may be thousands; one range alone keeps its number, and other digits are names."""
+    trace = tmp_path / "trace.json"
+    names = ("blocks.1.forward", "blocks.2.forward", "request 7", "conv1d", "conv2d")
+    ranges = [event("user_annotation", name, 120 + 50 * number, 20) for number, name in enumerate(names)]
+    trace.write_text(json.dumps({"traceEvents": [*step(500), *FIRST, *ranges, *launch(2, 400, 406, 94)]}))
+    data = as_data(diagnose(profile_of(trace)), "trace.json")
+    paths = {row["path"]: row["time_ns"] for row in data["mean"]["devices"]["0"]["rows"] if row["kind"] == "range"}
+    assert paths == {"blocks.N.forward": 40_000, "request 7": 20_000, "conv1d": 20_000, "conv2d": 20_000}
