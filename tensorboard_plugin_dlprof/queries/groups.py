@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_h
 from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_UNKNOWN_OP
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 
 _OPEN = "substr(path.string, 1, length(path.string) - 1)"
@@ -71,9 +71,9 @@ _USING = using_ops("path.string")
 
 _REASONS = (
     Column("limited_ns", "Limited Kernel Time", "duration_ns",
-           "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", "NULL", sortable=False,
+           "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", FILLED, sortable=False,
            filterable=False, hidden=True),
-    Column("cause", "Main Cause", "text", "The cause of most of that time.", "NULL", nullable=True, sortable=False,
+    Column("cause", "Main Cause", "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
            filterable=False, hidden=True),
 )  # fmt: skip
 """Filled in by ``_fill_reasons``. In SQL, every group would read every limited op: minutes for a large tree."""

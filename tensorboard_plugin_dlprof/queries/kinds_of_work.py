@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, LONG_NAME_I
 from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column
+from tensorboard_plugin_dlprof.queries.table import FILLED, Column
 
 NO_KERNELS = "copies and sets"
 """A family that no kernel has: "copy" is that of kernels that copy, whose time is that of kernels."""
@@ -75,11 +75,11 @@ ON_TENSOR_CORES = Column("tensor_core_fraction", "On TC", "fraction",
                          "Time of kernels on Tensor Cores over the time of all kernels of these ops; empty where it is "
                          "unknown.", on_tensor_cores("ops"), nullable=True)  # fmt: skip
 
-_FILLED = {"sql": "NULL", "sortable": False, "filterable": False, "hidden": True, "tier": 2}
+_FILLED = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
-    family_column("the op of the type that takes the most time", "NULL", listed=False),
+    family_column("the op of the type that takes the most time", FILLED, listed=False),
 )
 """Filled in by ``fill_types``: in SQL, every type would read all ops."""
 

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
-from tensorboard_plugin_dlprof.queries.table import Column, Table
+from tensorboard_plugin_dlprof.queries.table import FILLED, Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey, TableQuery
 
 _MOST_ROWS = 5_000
@@ -33,11 +33,11 @@ def constant_columns(
     alike = [column for column in table.columns if all(row[column.key] == first[column.key] for row in rows)]
     if len(rows) == total:
         return [column.key for column in alike]
-    if table.filler is not None:
-        return []  # SQL knows too little of its cells
     values = TableQuery(table, scope, request).scope_values
     result = []
     for column in alike:
+        if column.sql == FILLED:
+            continue  # SQL knows nothing of its cells
         distinct = f"SELECT DISTINCT ({column.sql}) FROM {table.source([column.sql])} WHERE {table.where} LIMIT 2"
         if len(connection.execute(distinct, values).fetchall()) == 1:
             result.append(column.key)

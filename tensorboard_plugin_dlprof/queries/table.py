@@ -53,6 +53,10 @@ class Column(msgspec.Struct, frozen=True):
     """Where to read each distinct value once, instead of once for every row."""
 
 
+FILLED = "NULL"
+"""The expression of columns that ``Table.filler`` fills in."""
+
+
 class Table(msgspec.Struct, frozen=True):
     """A table: its columns and where its rows come from. All SQL is our own text, never the user's or from a file."""
 
