@@ -232,7 +232,7 @@ path, sys.executable = Path(sys.argv[1]), sys.argv[3]
 status = path.stat()
 manager = ImportManager(Cache(Path(sys.argv[2])))
 manager.start(Source("p", path, status.st_size, status.st_mtime_ns, path.name))
-while not (found := manager.status("p")) or not found.fraction:
+while (job := manager.status("p")).state == "queued" or job.state == "running" and not job.fraction:
     time.sleep(0.02)
 print(manager.process_id(), flush=True)
 time.sleep(60)
