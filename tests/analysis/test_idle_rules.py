@@ -401,6 +401,15 @@ def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:
     assert "Most of it: what was not recorded before cudaLaunchKernel (" in start["title"]
 
 
+def test_a_marker_of_dlprof_is_called_by_its_function(tmp_path: Path) -> None:
+    """It holds the shapes of all arguments."""
+    marker = "{'mod': 'torch', 'op': 'randn', 'args': [{'name': '', 'type': 'tensor', 'shape': (32, 6, 30, 30)}]}"
+    body = [event("user_annotation", marker, GAP[0], LONG)]
+    (host,) = (each for each in said(steps(body), tmp_path)["findings"] if each["rule"] == "host_detector")
+    assert "torch.randn" in host["title"]
+    assert "args" not in host["title"] + host["action"]
+
+
 def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> None:
     """Nothing is recorded, and nothing launched, for half of the last step; before a launch it is 20 us a step."""
     events = steps([event("cpu_op", "aten::op", GAP[0], GAP[1] - GAP[0] - 40)])

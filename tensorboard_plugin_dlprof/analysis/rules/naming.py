@@ -17,6 +17,8 @@ from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _LONGEST = 80
 
+_MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
+
 _COMPILING = re.compile(
     r"\b(?:backend_compile|compile_or_get_cached|XlaCompile|xla_compile|GpuCompiler|HloPassPipeline|RunBackend)|"
     r"::Compile(?:AndLoad|AndLoadInternal)?\b|\bXlaCompile"
@@ -24,9 +26,11 @@ _COMPILING = re.compile(
 
 
 def place_of(row: Row) -> str:
-    """``cudaFree in /train/conv2d``; what a part is if nothing is named."""
+    """``cudaFree in /train/conv2d``; what a part is if nothing is named. A marker of DLProf is its function."""
     cause = row.cause
-    place = cause.path if len(cause.path) <= _LONGEST else f"...{cause.path[-_LONGEST:]}"
+    marker = _MARKER.match(cause.path)
+    path = cause.path if marker is None else f"{marker['mod']}.{marker['op']}"
+    place = path if len(path) <= _LONGEST else f"...{path[-_LONGEST:]}"
     named = " in ".join(filter(None, (cause.call, place)))
     return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
 
