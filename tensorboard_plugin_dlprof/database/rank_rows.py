@@ -36,6 +36,7 @@ def write_ranks(con: sqlite3.Connection, ranks: Sequence[RankTables]) -> None:
             "gpu_name": storable(rank.gpu_name),
             "kernels": rank.kernels,
             "graphs": rank.graphs,
+            "fused": rank.fused,
         }
         insert_row(con, "ranks", facts)
         whole = [(index, None, *row) for row in _rows(rank.whole)]
@@ -92,10 +93,11 @@ def read_ranks(con: Any) -> list[RankTables]:
     """
     result = []
     facts = con.execute(
-        "SELECT process_index, process_id, rank, world_size, host_name, device_id, gpu_name, kernels, graphs "
+        "SELECT process_index, process_id, rank, world_size, host_name, device_id, gpu_name, kernels, graphs, "
+        "fused "
         "FROM ranks ORDER BY process_index"
     ).fetchall()
-    for index, process, rank, size, host, device, gpu, kernels, graphs in facts:
+    for index, process, rank, size, host, device, gpu, kernels, graphs, fused in facts:
         parts = con.execute(
             f"SELECT iteration, {', '.join(_PARTS)} FROM rank_parts WHERE process_index = ? "
             "ORDER BY iteration IS NULL, iteration",
@@ -125,6 +127,7 @@ def read_ranks(con: Any) -> list[RankTables]:
                 gpu_name=gpu,
                 kernels=kernels,
                 graphs=graphs,
+                fused=fused,
                 whole=_parts_of(whole),
                 iterations=np.array([row[0] for row in iterations], np.int64),
                 parts=_parts_of([row[1:] for row in iterations]),

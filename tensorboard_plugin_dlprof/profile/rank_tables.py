@@ -107,6 +107,8 @@ class RankTables(msgspec.Struct, frozen=True):
     kernels: int
     graphs: int
     """CUDA graphs recorded as a whole, which count as compute."""
+    fused: int
+    """Kernels that communicate while they multiply matrices, which count as compute."""
     whole: Parts
     """One window: from the first to the last GPU work. No row if there is none."""
     iterations: Int64s

@@ -49,7 +49,8 @@ def answer_of(
     count = max(job.world_size - len(present), 0)
     missing = list(itertools.islice(absent, min(count, _MOST_RANKS_NAMED)))
     first = verdict.suspects[0] if verdict.suspects else None
-    several = verdict.stage is not None or (first is not None and first.cause == "link")
+    of_host = verdict.host != "" and first is not None and first.cause != "link"
+    several = verdict.stage is not None or of_host or (first is not None and first.cause == "link")
     alone = first is not None and not (several and len(verdict.suspects) > 1)
     left_out = _left_out(matches, job)
     islands = int(clocks.island.max(initial=-1)) + 1
@@ -85,7 +86,9 @@ def answer_of(
             "stage": verdict.stage,
             "host": verdict.host or None,
             "ratio": first.ratio if first is not None else None,
-            "runners_up": [msgspec.to_builtins(each) for each in verdict.suspects[1:3] if verdict.stage is None],
+            "runners_up": [
+                msgspec.to_builtins(each) for each in verdict.suspects[1:3] if verdict.stage is None and not of_host
+            ],
         },
         "missing": {"ranks": missing, "count": count},
         "clocks": {
@@ -113,6 +116,7 @@ _LEFT_OUT = {
     "not_synchronising": "broadcasts, sends and the like, which ranks may leave early",
     "unknown_type": "operations of an unknown element type, which have no bandwidth",
     "graphs": "CUDA graphs recorded as a whole, which count as compute",
+    "fused": "kernels that communicate while they multiply matrices, which count as compute",
 }
 
 
@@ -129,6 +133,7 @@ def _left_out(matches: Matches, job: Job) -> dict[str, int]:
         "not_synchronising": sum(int(np.count_nonzero(~each.used)) for each in sequences if each.believed),
         "unknown_type": sum(int(np.count_nonzero((each.elements >= 0) & (each.in_bytes < 0))) for each in sequences),
         "graphs": sum(member.tables.graphs for member in job.members),
+        "fused": sum(member.tables.fused for member in job.members),
     }
 
 

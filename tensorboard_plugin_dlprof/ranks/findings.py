@@ -83,6 +83,9 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
         text = f"{verdict.sentence} {advice}"
         return [_finding("slow_link", severity, "A link is slow", text, ranks, first.own_delay_ns, evidence)]
     text = f"{verdict.sentence} {_ADVICE.get(first.detail, '')}".strip()
+    if verdict.host:
+        title = f"Host {verdict.host} is slow"
+        return [_finding("straggler", severity, title, text, ranks, first.own_delay_ns, evidence)]
     return [_finding("straggler", severity, f"Rank {first.rank} is a straggler", text, ranks, max(gain, 0), evidence)]
 
 

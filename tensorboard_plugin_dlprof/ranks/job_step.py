@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.database.job_rows import JobTables, read_job_info, read_job_members, write_job
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, JOB_VERSION, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.ranks.answer import answer_of
@@ -31,10 +32,11 @@ from tensorboard_plugin_dlprof.ranks.links import links_of
 from tensorboard_plugin_dlprof.ranks.matching import match
 from tensorboard_plugin_dlprof.ranks.member_rows import group_rows, rank_rows
 from tensorboard_plugin_dlprof.ranks.members import Fingerprint, Job, find_jobs
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons
 from tensorboard_plugin_dlprof.ranks.operation_rows import collective_rows, stats_of
-from tensorboard_plugin_dlprof.ranks.own_delay import own_delays
+from tensorboard_plugin_dlprof.ranks.own_delay import Delays, delays_of_iterations, own_delays
 from tensorboard_plugin_dlprof.ranks.pairs import pair_rows
-from tensorboard_plugin_dlprof.ranks.parallelism import dimensions_of, groups_of
+from tensorboard_plugin_dlprof.ranks.parallelism import dimensions_of, groups_of, stages_of
 from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, judge
 from tensorboard_plugin_dlprof.ranks.waiting import exposed_parts, times_of
 
@@ -148,6 +150,12 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         np.add.at(own, (delays.member[inside], position[inside]), delays.own_delay_ns[inside])
     groups = groups_of(job, matches)
     dimensions, coordinates = dimensions_of(job, groups)
+    stages = stages_of(job, dimensions, coordinates)
+
+    def whole_iterations() -> tuple[Delays, Int64s, Comparisons]:
+        whole, numbers, comparisons = delays_of_iterations(job, judged.sequences, judged.times, stages)
+        return whole, np.searchsorted(cells.numbers, numbers), comparisons
+
     duration = cells.measures["duration"]
     links = links_of(job, judged.sequences, judged.times)
     facts = Facts(
@@ -159,6 +167,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         comparisons=judged.comparisons,
         is_of_iterations=judged.is_of_iterations,
         of_iterations=judged.of_iterations,
+        whole_iterations=whole_iterations,
         iterations=len(cells.numbers),
         median_iteration_ns=int(np.median(duration[duration >= 0])) if (duration >= 0).any() else 0,
         wait_fraction=fraction(cells, "exposed_wait") if has_waits else None,

@@ -8,7 +8,7 @@ time, noise does not.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import msgspec
 import numpy as np
@@ -58,12 +58,13 @@ class Noise(msgspec.Struct, frozen=True):
         return self.delay_ns <= self.limit_ns
 
 
-def noise_of(comparisons: Comparisons, place: int) -> Noise:
-    """What noise can make of the delays of one rank."""
+def noise_of(comparisons: Comparisons, place: int, late: Collection[int] = ()) -> Noise:
+    """What noise can make of the delays of one rank; others that are ``late``, too, say nothing of noise."""
     _, longer = _compared(comparisons.group, comparisons.spent_ns)
     mine = (comparisons.member == place) & (comparisons.iteration >= 0)
     # The others are compared among themselves: the only peer of a late rank is as much earlier.
-    theirs = np.flatnonzero((comparisons.member != place) & np.isin(comparisons.of_class, comparisons.of_class[mine]))
+    on_time = ~np.isin(comparisons.member, [place, *late])
+    theirs = np.flatnonzero(on_time & np.isin(comparisons.of_class, comparisons.of_class[mine]))
     peers, longer_of_theirs = _compared(comparisons.group[theirs], comparisons.spent_ns[theirs])
     theirs, longer_of_theirs = theirs[peers > 0], longer_of_theirs[peers > 0]
     delay = expected = variance = worst = 0.0

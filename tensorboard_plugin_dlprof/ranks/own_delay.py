@@ -168,11 +168,12 @@ def comparisons_of_operations(
 
 
 def delays_of_iterations(
-    job: Job, sequences: Sequence[Operations], times: Sequence[Times]
+    job: Job, sequences: Sequence[Operations], times: Sequence[Times], stages: Sequence[int] | None = None
 ) -> tuple[Delays, Int64s, Comparisons]:
     """Delays of whole iterations: for ranks that have no peers at their operations, as the stages of one pipeline.
 
-    The own times of an iteration are added up, and compared with those of ranks that ran the same kernels in it.
+    The own times of an iteration are added up, and compared with those of ranks that ran the same kernels in it, and,
+    with ``stages``, are of the same one.
 
     Returns:
         One row per rank and iteration, whose sequence and column mean nothing, the number of its iteration, and all
@@ -206,7 +207,8 @@ def delays_of_iterations(
         spent += whole - compute - waits
         compute[:], waits[:], ahead[:] = whole, 0, 0
     asked = np.flatnonzero(known)
-    alike = np.stack([cells[1, asked], kernels[asked], work[asked]])
+    stage = np.array(stages or [0] * len(job.members), np.int64)[cells[0, asked]]
+    alike = np.stack([cells[1, asked], kernels[asked], work[asked], stage])
     group = np.unique(alike, axis=1, return_inverse=True)[1].reshape(-1)
     names = (spent, spent + ahead, kernel_ns, *parts)
     own_of = np.stack([values[asked] for values in names])

@@ -55,6 +55,16 @@ class Dimension(msgspec.Struct, frozen=True):
     size: int
 
 
+def stages_of(job: Job, dimensions: Sequence[Dimension], coordinates: dict[int, tuple[int, ...]]) -> list[int]:
+    """The pipeline stage of each rank; if ranks send to each other and stages are unknown, each is one of its own."""
+    kinds = [dimension.kind for dimension in dimensions]
+    if "pp" in kinds:
+        axis = kinds.index("pp")
+        return [coordinates[member.rank][axis] for member in job.members]
+    sends = any((member.tables.communication.kind == Collective.SEND_RECV).any() for member in job.members)
+    return list(range(len(job.members))) if sends else [0] * len(job.members)
+
+
 def groups_of(job: Job, matches: Matches) -> list[Group]:
     """The groups that are used, with what they are for."""
     by_key: dict[GroupKey, list[int]] = defaultdict(list)

@@ -46,6 +46,10 @@ _MARKS = (
 )
 """Parts of the names of operations and kernels; the first that fits tells the kind."""
 
+_COLLECTIVE_MARKS = ("allreduce", "reducescatter", "allgather", "alltoall")
+_PRODUCT_MARKS = ("gemm", "matmul")
+"""Parts of the names of kernels in which both are fused."""
+
 _PRIMES = np.array([73_856_093, 19_349_663, 83_492_791], np.int64)
 _MASK = (1 << 32) - 1
 
@@ -99,6 +103,7 @@ def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, 
         gpu_name=next((each.name for each in capture.devices if each.device_id == most), ""),
         kernels=int(np.count_nonzero(kernels)),
         graphs=int(np.count_nonzero(kinds == WorkKind.GRAPH)),
+        fused=int(np.count_nonzero(kernels & ~communicates & are_among(work.name[rows], _fused(capture, profile)))),
         whole=cover.parts(*cover.extent()),
         iterations=candidate.values.astype(np.int64),
         parts=cover.parts(candidate.start_ns, candidate.stop_ns),
@@ -107,6 +112,17 @@ def _of_process(capture: Capture, profile: Profile, process: int, rows: Int64s, 
         overlap_start_ns=cover.overlap.start,
         overlap_stop_ns=cover.overlap.stop,
     )
+
+
+def _fused(capture: Capture, profile: Profile) -> list[int]:
+    """Names of kernels that multiply matrices and, as these say, communicate meanwhile."""
+    texts = capture.strings.texts()
+    names = ((text, re.sub(r"[_\- ]", "", texts[text]).lower()) for text in profile.kernel_classes)
+    return [
+        text
+        for text, name in names
+        if any(mark in name for mark in _COLLECTIVE_MARKS) and any(mark in name for mark in _PRODUCT_MARKS)
+    ]
 
 
 def _sizes(groups: Sequence[ProcessGroup]) -> Iterator[int]:

@@ -78,6 +78,8 @@ class Facts(msgspec.Struct, frozen=True):
     coordinates: dict[int, tuple[int, ...]]
     compute_ns: Int64s
     """What each rank computes in each iteration: shape (ranks, iterations); below 0 if unknown."""
+    whole_iterations: Callable[[], tuple[Delays, Int64s, Comparisons]]
+    """Delays of whole iterations, compared within stages of the pipeline, their iterations and comparisons."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations: too few operations have peers."""
     of_iterations: tuple[Delays, Int64s, Comparisons] | None = None
@@ -89,7 +91,10 @@ def judge(facts: Facts) -> Verdict:
     are_matched = any(each.used.any() and len(each.members) > 1 for each in facts.sequences)
     if not are_matched and not facts.is_of_iterations:
         return Verdict(_nothing_matched(facts), [], judged=False)
-    verdict = _slow_link(facts) or _slow_ranks(facts)
+    verdict = _slow_link(facts)
+    if verdict is None:
+        verdict = _slow_ranks(facts)
+        verdict = _slow_host(facts, verdict) or verdict
     if verdict is None and facts.of_iterations is not None:
         delays, iteration, compared = facts.of_iterations
         whole = replace(facts, delays=delays, iteration=iteration, is_of_iterations=True, comparisons=lambda: compared)
@@ -223,6 +228,65 @@ def _of_kernels(delays: Delays, rows: Int64s) -> tuple[str, float | None]:
         return "slow GPU", own / peers
     return "more work", None
 
+
+def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
+    """The host all of whose ranks are slow: those that wait for each other only have no delay at their operations."""
+    members = facts.job.members
+    by_host: dict[str, list[int]] = defaultdict(list)
+    for place, member in enumerate(members):
+        by_host[member.host].append(place)
+    hosts = {members[place].host for place in _places(facts, named)} if named else {*by_host}
+    hosts = {host for host in hosts if len(by_host[host]) > 1}
+    has_waits = (facts.wait_fraction or 0.0) >= thresholds.NAMED_FRACTION
+    if len(by_host) < 2 or "" in by_host or not hosts or (len(hosts) > 1 and named) or not has_waits:
+        return None
+    delays, iteration, comparisons = facts.whole_iterations()
+    whole = replace(facts, delays=delays, iteration=iteration, is_of_iterations=True)
+    cells = _per_iteration(whole, delays.fresh_ns)
+    mean = cells.sum(1) / cells.shape[1]
+    often = (cells >= thresholds.NAMED_FRACTION * facts.median_iteration_ns).sum(1)
+    late = (mean >= thresholds.NAMED_FRACTION * facts.median_iteration_ns) & (
+        often >= thresholds.NAMED_ITERATIONS * cells.shape[1]
+    )
+    places = np.flatnonzero(late).tolist()
+    slow = {members[place].host for place in places}
+    if len(slow) != 1 or not slow <= hosts or places != by_host[(host := slow.pop())]:
+        return None
+    if any(noise_of(comparisons, place, places).explains for place in places):
+        return None
+    suspects = [_suspect(whole, place, float(mean[place]), int(often[place])) for place in places]
+    causes = {each.cause for each in suspects}
+    details = {each.detail for each in suspects}
+    cause = causes.pop() if len(causes) == 1 else "mixed"
+    detail = details.pop() if len(details) == 1 else ""
+    cost = float(np.mean([each.own_delay_ns for each in suspects]))
+    share = cost / facts.median_iteration_ns
+    suspects = [replace(each, cause=cause, detail=detail, own_delay_ns=int(cost), share=share) for each in suspects]
+    ratios = [each.ratio for each in suspects if each.ratio is not None]
+    reason = {**_OF_HOSTS, "slow GPU": "their kernels run longer than the same kernels elsewhere"}.get(
+        detail, _OF_HOSTS[cause]
+    )
+    if detail == "slow GPU" and ratios:
+        reason = f"their kernels run {float(np.median(ratios)):.2g} times as long as the same kernels elsewhere"
+    sentence = (
+        f"Host {host} costs about {short_duration(cost)} of {_iteration(facts)} ({percentage(share)}), with all of its "
+        f"{len(places)} ranks: {reason}. Whole iterations were compared, as its ranks wait for each other."
+    )
+    return Verdict(sentence, suspects, host=host)
+
+
+def _places(facts: Facts, verdict: Verdict) -> list[int]:
+    named = {each.rank for each in verdict.suspects}
+    return [place for place, member in enumerate(facts.job.members) if member.rank in named]
+
+
+_OF_HOSTS = {
+    "compute": "they compute longer than the others",
+    "host": "they launch work later than the others",
+    "input": "they wait for their data loaders",
+    "copy": "their copies take longer than those of the others",
+    "mixed": "for several reasons",
+}
 
 _REASONS = {
     "compute": "its GPU computes longer than those of its peers",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -66,6 +66,16 @@ class Plan:
     """Whether the traces tell process groups, as PyTorch does since 2.3."""
     noise: float = 0.02
     """By how much longer kernels may take, by chance."""
+    whole_host: bool = False
+    """Whether all ranks of its host are as late as the straggler."""
+
+    @property
+    def late(self) -> Sequence[int]:
+        """The ranks that cost time."""
+        if self.straggler is None:
+            return ()
+        first = self.straggler // self.ranks_a_host * self.ranks_a_host
+        return range(first, first + self.ranks_a_host) if self.whole_host else (self.straggler,)
 
     @property
     def world_size(self) -> int:
@@ -112,7 +122,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
     begun = [rank.host_ns for rank in ranks]
     for rank in ranks:
         rank.host_ns += 30_000 + noise.randrange(2_000)
-        if rank.number == plan.straggler and plan.cause in ("host", "input", "mixed"):
+        if rank.number in plan.late and plan.cause in ("host", "input", "mixed"):
             if plan.cause == "input":
                 loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
                 rank.events.append(_span("user_annotation", loader, rank, rank.host_ns, plan.delay_ns))
@@ -123,7 +133,7 @@ def _iteration(plan: Plan, ranks: list[_Rank], noise: random.Random, step: int) 
             if pass_ == "forward":
                 _collectives(plan, ranks, "data", "_allgather_base", 8 << 20, _GATHER_NS, noise)
             for rank in ranks:
-                is_slow = rank.number == plan.straggler and plan.cause in ("compute", "mixed")
+                is_slow = rank.number in plan.late and plan.cause in ("compute", "mixed")
                 for name, duration in kernels:
                     jitter = noise.randrange(round(duration * plan.noise))
                     _kernel(rank, name, duration + jitter + (slower if is_slow else 0), noise)

@@ -33,6 +33,7 @@ def member(rank: int, host: str = "", **columns: Int64s) -> Member:
         gpu_name="",
         kernels=count,
         graphs=0,
+        fused=0,
         whole=nothing,
         iterations=NONE,
         parts=nothing,

@@ -48,6 +48,37 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     assert result["clocks"]["islands"] == 1
 
 
+@pytest.mark.parametrize(("cause", "tensor", "groups"), [("compute", 2, True), ("host", 4, False), ("input", 2, False)])
+def test_a_host_all_of_whose_ranks_cost_time_is_named(cause: str, tensor: int, groups: bool, tmp_path: Path) -> None:
+    """Its ranks are late together, so that none has a delay at operations of their own group."""
+    plan = Plan(
+        cause=cause, tensor=tensor, data=3, ranks_a_host=tensor, straggler=tensor, whole_host=True, groups=groups
+    )
+    result = answer(made_in(imported(tmp_path, plan)))
+    verdict = result["verdict"]
+    assert (verdict["host"], verdict["rank"], verdict["cause"]) == ("host1", None, cause), verdict["sentence"]
+    assert verdict["sentence"].startswith("Host host1 costs about")
+    assert abs(verdict["own_delay_ns"] - plan.delay_ns) < 0.4 * plan.delay_ns
+    assert verdict["runners_up"] == []
+
+
+def test_kernels_that_communicate_while_they_multiply_count_as_compute_which_is_said(tmp_path: Path) -> None:
+    """Nobody can tell their parts apart."""
+
+    def fused(_rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        for event in trace["traceEvents"]:
+            if event["cat"] == "kernel" and "xmma_gemm" in event["name"]:
+                event["name"] = "cutlass::device_kernel<flux::GemmAllReduceKernel>"
+        return trace
+
+    plan = Plan(tensor=1, data=2, iterations=2)
+    plain = answer(made_in(imported(tmp_path / "plain", plan)))
+    result = answer(made_in(imported(tmp_path / "fused", plan, fused)))
+    assert (plain["left_out"]["fused"], result["left_out"]["fused"]) == (0, 2 * 2 * 2 * 2)
+    assert result["exposed_communication_fraction"] == plain["exposed_communication_fraction"]
+    assert any("16 kernels that communicate while they multiply matrices" in text for text in result["left_out_texts"])
+
+
 def test_ranks_beside_a_missing_one_have_no_delay_of_their_own(tmp_path: Path) -> None:
     """When groups that lack it released them is known well enough, so that what they waited is not told as theirs."""
     folder = imported(tmp_path, Plan(cause="host", straggler=3, data=3, iterations=4))

@@ -913,6 +913,7 @@ export interface JobLeftOut {
   not_synchronising: number;
   unknown_type: number;
   graphs: number;
+  fused: number;
 }
 
 /** Ranks without a profile: the first of them, and how many. */

@@ -77,6 +77,7 @@ class LeftOut(Struct):
     not_synchronising: int
     unknown_type: int
     graphs: int
+    fused: int
 
 
 class Rank(Struct):

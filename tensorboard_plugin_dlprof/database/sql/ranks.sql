@@ -11,7 +11,8 @@ CREATE TABLE ranks (
     device_id      INTEGER,             -- the GPU with most of its kernels
     gpu_name       TEXT NOT NULL,       -- empty if unknown
     kernels        INTEGER NOT NULL,    -- how many
-    graphs         INTEGER NOT NULL     -- CUDA graphs recorded as a whole, which count as compute
+    graphs         INTEGER NOT NULL,    -- CUDA graphs recorded as a whole, which count as compute
+    fused          INTEGER NOT NULL     -- kernels that communicate while they multiply matrices, which count as compute
 );
 
 -- How the time of each iteration is spent, and (iteration NULL) that from the first to the last GPU work. compute_ns +
