@@ -99,7 +99,7 @@ class Nesting(msgspec.Struct):
         Returns:
             One value per place, read-only; -1 if neither the place nor an ancestor has one.
         """
-        places = trees.nearest(own, self.parent, self.stop)
+        places = trees.nearest(own, self.parent)
         if values is None or not own.any():
             return places
         inherited = values[places]

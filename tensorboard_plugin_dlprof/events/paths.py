@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.events.instances import has_role
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s
-from tensorboard_plugin_dlprof.events.trees import Flags, outline, spread
+from tensorboard_plugin_dlprof.events.trees import Flags, outline
 
 _MANY_NAMES = 64
 """If more names than this differ only in numbers, the numbers are taken for counters, not for parts of the model."""
@@ -191,7 +191,9 @@ def _chains(capture: Capture, nesting: Nesting, own: Flags, labels: dict[int, st
                 parent = chains.inside(parent, _LEFT_OUT, int(first[index]))
             result[index] = chains.inside(parent, label, int(first[index])) if label else parent
         nodes[members] = result[inverse]
-    return spread(places, around, nodes, nesting.stop, nothing=0), chains
+    node_of_place = np.zeros(len(own), np.int32)
+    node_of_place[places] = nodes
+    return np.maximum(nesting.inherit(own, node_of_place), 0), chains
 
 
 def _shown_around(around: Int32s, depth: Int32s) -> Int32s:

@@ -54,7 +54,7 @@ def check(stop: Int32s, own: trees.Flags) -> None:
     assert parent.tolist() == parents
     assert all(depth[place] == (depth[above] + 1 if above >= 0 else 0) for place, above in enumerate(parents))
     nearest = slow_nearest(own, parents)
-    assert trees.nearest(own, parent, stop).tolist() == nearest
+    assert trees.nearest(own, parent).tolist() == nearest
     places = np.arange(-1, len(stop))
     assert trees.nearest_of(places, own, parent).tolist() == [-1, *nearest]
     inside = [False] * len(stop)
@@ -98,13 +98,3 @@ def test_one_range_around_a_long_capture() -> None:
     parent = trees.parents(trees.depths(stop))
     assert parent[0] == -1
     assert (parent[1:] == 0).all()
-
-
-def test_values_are_spread_to_what_lies_inside() -> None:
-    """A range that starts where another stops begins with its own value; behind it there is nothing."""
-    stop = np.array([4, 2, 4, 4, 6, 6, 7], np.int32)
-    places = np.array([1, 2, 4], np.int32)
-    parent, depth = trees.outline(places, stop)
-    assert (parent.tolist(), depth.tolist()) == ([-1, -1, -1], [0, 0, 0])
-    described = np.array([10, 20, 30], np.int32)
-    assert trees.spread(places, parent, described, stop, nothing=0).tolist() == [0, 10, 20, 20, 30, 30, 0]
