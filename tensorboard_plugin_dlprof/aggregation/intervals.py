@@ -6,7 +6,7 @@ Everything is sorting and searching: no function loops over its rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -77,38 +77,17 @@ def length(intervals: Intervals) -> int:
 def intersect(one: Intervals, other: Intervals) -> Intervals:
     """The time covered by both."""
     few, many = (one, other) if len(one.start) <= len(other.start) else (other, one)
-    parts = [
-        part
-        for begin in range(0, len(few.start), _BLOCK)
-        for part in _intersect(few.start[begin : begin + _BLOCK], few.stop[begin : begin + _BLOCK], many)
-    ]
-    if len(parts) == 1:
-        return parts[0]
-    starts, stops = [part.start for part in parts], [part.stop for part in parts]
-    del parts
-    empty = np.zeros(0, np.int64)
-    start = spilled(np.concatenate([empty, *starts]))
-    del starts
-    return Intervals(start, spilled(np.concatenate([empty, *stops])))
-
-
-def _intersect(start: Int64s, stop: Int64s, other: Intervals) -> Iterator[Intervals]:
-    first = np.searchsorted(other.stop, start, side="right")
-    last = np.searchsorted(other.start, stop, side="left")
-    # Each interval overlaps those of other from first to last. Both lists are disjoint, so there are no more overlaps
-    # than intervals in both, though a single interval may have nearly all of them.
-    after = np.cumsum(last - first)
-    before = after - (last - first)
-    for begin in range(0, int(after[-1]), _BLOCK):
-        end = min(begin + _BLOCK, int(after[-1]))
-        low, high = np.searchsorted(after, (begin, end - 1), side="right").tolist()
-        meeting = slice(low, high + 1)
-        meetings = np.minimum(after[meeting], end) - np.maximum(before[meeting], begin)
-        theirs = np.arange(begin, end) + np.repeat((first - before)[meeting], meetings)
-        yield Intervals(
-            np.maximum(np.repeat(start[meeting], meetings), other.start[theirs]),
-            np.minimum(np.repeat(stop[meeting], meetings), other.stop[theirs]),
-        )
+    starts, stops = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for begin in range(0, len(few.start), _BLOCK):
+        start, stop = few.start[begin : begin + _BLOCK], few.stop[begin : begin + _BLOCK]
+        # Each interval overlaps those of many from first to last.
+        first = np.searchsorted(many.stop, start, side="right")
+        count = np.searchsorted(many.start, stop, side="left") - first
+        row = np.repeat(np.arange(len(start)), count)
+        theirs = np.arange(len(row)) + np.repeat(first - np.cumsum(count) + count, count)
+        starts.append(np.maximum(start[row], many.start[theirs]))
+        stops.append(np.minimum(stop[row], many.stop[theirs]))
+    return Intervals(spilled(np.concatenate(starts)), spilled(np.concatenate(stops)))
 
 
 def subtract(one: Intervals, other: Intervals) -> Intervals:
