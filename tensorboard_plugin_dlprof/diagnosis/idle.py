@@ -135,12 +135,16 @@ class _Threads:
     def near(self, state: str, thread: int, gaps: Spans) -> Spans:
         """What answers in some gaps only: the outermost ops, else what is innermost, disjoint."""
         rows = self._rows[state].get(thread)
-        if rows is None or not len(gaps.start):
+        if rows is None:
             return no_spans()
         start = self._items[state].start.__getitem__
         first = bisect_left(rows, int(gaps.start.min()) - self._longest[state], key=start)
-        items = self._items[state].some(rows[first : bisect_left(rows, int(gaps.stop.max()), key=start)])
-        items = items.some(meeting(items, covered(gaps)))
+        last = bisect_left(rows, int(gaps.stop.max()), key=start)
+        if first == last:
+            return no_spans()
+        items = self._items[state].some(rows[first:last])
+        if len(items.start) > len(gaps.start):  # else leaving some out costs more than it saves
+            items = items.some(meeting(items, covered(gaps)))
         return outermost(items) if state == "ops" else innermost(items)
 
     def shield(self, thread: int) -> Spans:
