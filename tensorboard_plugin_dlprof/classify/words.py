@@ -37,21 +37,21 @@ _EMPTY_TEXT: Final = """
     cu cub cuda cuda1d cuda2d cuda3d cunn cupy custom cxx d data device dim dimension dimensions dims direction
     double dummy dx dy dynamic element elements emit entry epilogue execute external fast faster feature features
     final first float float2 float4 fn for forward fp from full func functor fused future fwd gate gating general
-    generate generic global gpu grad gradient grads grid gridwise group grouped groups half halves head heads helper
-    hidden hierarchical high host i id identity ids idx impl in info inner inplace input inputs int int32 int64 int8
-    invoke io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large larger last launch layer
-    layers len length level lists loc local locs long low lower lru main major micro middle mod mode model module
-    multi multiple mxfp my n naive name nan narrow native new nf no not null num numba number nvfp occupancy of old
-    on one online op operation operator opt optimization optimizations optimized optimizing or order out outer
-    output outputs packed page paged pages pair pairs parallel param params part partial partials pass persistent
-    phase pipelining plus point pointer pointers points post pre prim primitive process ptr ptrs pybind queries
-    query queue ratio raw rcp record ref reference region register result results rng roll round row rowmajor rows
-    run running same scheduling seq sequence sequences sequential serial shape shared shm short simple single size
-    sm small smem some space sparse spec special splits src stage staged stages start stat state states static step
-    stop stream stride strided sub swizzling symm sync t target task temp tensor tensors test thread threads tile
-    tiled tiles tiling to total tree true tuning two type types u uncached unit unroll unrolled upper use user using
-    v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight weighted weights
-    where width window with without word words work wrapper x y z
+    generate generic global gluon gpu grad gradient grads grid gridwise group grouped groups half halves head heads
+    helper hidden hierarchical high host i id identity ids idx impl in info inner inplace input inputs int int32
+    int64 int8 invoke io is it iter iteration iterations kernel kernels key keyed keys l1 l2 large larger last
+    launch layer layers len length level lists loc local locs long low lower lru main major micro middle mod mode
+    model module multi multiple mxfp my n naive name nan narrow native new nf no not null num numba number nvfp
+    occupancy of old on one online op operation operator opt optimization optimizations optimized optimizing or
+    order out outer output outputs packed page paged pages pair pairs parallel param params part partial partials
+    pass persistent phase pipelining plus point pointer pointers points post pre prim primitive process ptr ptrs
+    pybind queries query queue ratio raw rcp record ref reference region register result results rng roll round row
+    rowmajor rows run running same scheduling seq sequence sequences sequential serial shape shared shm short simple
+    single size sm small smem some space sparse spec special splits src stage staged stages start stat state states
+    static step stop stream stride strided sub swizzling symm sync t target task temp tensor tensors test thread
+    threads tile tiled tiles tiling to total tree true tuning two type types u uncached unit unroll unrolled upper
+    use user using v val valid value values var vec vecs vector vectorize vectorized warp warps wave way weight
+    weighted weights where width window with without word words work wrapper x y z
 """
 
 _EMPTY: Final = frozenset(_EMPTY_TEXT.split())
@@ -73,8 +73,9 @@ _RISKY_TEXT: Final = """
     dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn
     hmma householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix
     mixer mixes mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma
-    rebased recompute rectangle replay rht rnn rwkv simplicial solve subtile svd swordfish syrk tc tensorcore
-    tensordot tgmm trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl xdlops xty
+    rebased recompute rectangle replay replayssm rht rnn rwkv simplicial solve subtile svd swordfish syrk tc
+    tensorcore tensordot tgmm trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl
+    xdlops xty
 """
 
 _RISKY: Final = frozenset(_RISKY_TEXT.split())
@@ -98,7 +99,8 @@ _SOFT: Final = tuple(
     (frozenset(risky.split()), _AROUND.union(excusing.split()).difference(not_excusing.split()))
     for risky, excusing, not_excusing in (
         (
-            "atk decode gdn hc indexer inverse kda kv kvcache logits multiply paged prefill pv qk rotate score scores",
+            "atk decode gdn hc indexer inverse kda kv kvcache logits maxsim multiply paged prefill pv qk qsa rotate"
+            " score scores",
             "norm normalize rms rmsnorm",
             "",
         ),

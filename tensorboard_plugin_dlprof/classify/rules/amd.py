@@ -73,6 +73,7 @@ RULES: Final = (
          note="MFMA or WMMA", words="opus_moe_stage 16mx kn_mi3 mhc_ gqa_d paged_attention_decode_ _gluon_deepgemm"),
     Rule("gluon-attention", YES, "attention", "triton",
          r"^(?=\w*gluon)(?!\w*(?:reduce|combine|merge|topk|route|schedule|metadata|cache|norm|rope|quant_|attn_?res"
+         r"|push"
          r"|gemv))"
          r"\w*(?:attention|attn|mha|mla|mqa_logits|(?<![a-z])pa_(?:decode|prefill))", "@words", knows_better=True,
          note="Gluon, Triton's lower language, in which AITER and TokenSpeed write MFMA, WMMA and tcgen05 themselves",

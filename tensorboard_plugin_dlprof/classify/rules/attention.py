@@ -188,12 +188,12 @@ RULES: Final = (
          note="AOTriton, on AMD: tl.dot of every type it is built for, FP32 too, is matrix instructions",
          words="attn_fwd bwd_kernel_"),
     Rule("attention-helper", NO, "attention", "@namespace",
-         r"^(?!kn_|_dsa_attn_combine|_mla_decode_combine)_?\w*(?:attn|attention|mla|_pa)_\w*(?:reduce|combine"
-         r"|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel"
+         r"^(?!kn_|_dsa_attn_combine|_mla_decode_combine)_?\w*(?:attn|attention|mla|mha|_pa)_\w*(?:reduce|combine"
+         r"|merge|preprocess|postprocess|metadata|schedule)(?:v|_kernel|_segments|_splits|_fp16"
          r"|_per_token_quant|_stage2|_basic_kernel|_v\d+)*$|^mha_v\d_per_tensor_(?:amax|quant"
          r"|scale)_kernel$", "@types",
          note="sums, maxima and plans before and after the products", knows_better=True,
-         words="attn_ attention_ mla_ _pa_ mha_v"),
+         words="attn_ attention_ mla_ _pa_ mha_"),
     Rule("triton-paged-dot", YES, "attention", "triton", r"^_paged_attn_decode_v[12]_w_dot_kernel\w*",
          note="tl.dot for heads that share a key", words="_w_dot_kernel"),
     Rule("triton-paged-elements", NO, "attention", "triton", r"^_paged_attn_decode_v[12]_wo_dot_kernel\w*",
@@ -210,7 +210,7 @@ RULES: Final = (
          r"^_?(?:multi_head_)?jagged_(?:dense_)?flash_attention_\w*kernel$", note="tl.dot", words="flash_attention"),
     Rule("lightllm-helper", NO, "attention", "triton",
          r"^_fwd_kernel_(?:apply_penalty\w*|calcu_index\w*|init_att_window\w*|repack_kv_index|token_att[12]\w*"
-         r"|extract_\w+|gather\w*|mtp_\w+|gen_\w+"
+         r"|extract_\w+|gather\w*|mtp_\w+|gen_\w+|fill_\w+|\w+_slab\w*"
          r"|token_softmax)$",
          note="one query by elements; plans and penalties", words="_fwd_kernel_"),
     Rule("triton-attention-copy", NO, "copy", "triton",

@@ -36,6 +36,42 @@ _PLAIN_PARAMETERS: Final = (
 """Parameters that no matrix unit multiplies. Vectors of four are left out: they are often 16 bytes of other things."""
 
 RULES: Final = (
+    Rule("triton-attention-by-name", YES, "attention", "triton",
+         r"^(?!\w*(?:reduc|merge|meta|sched|quantize|store|rope|copy|scatter|gather_(?!attn)|indices|length|prepare"
+         r"|prep_|update|init|mask|_gate|_res_|combine|process|build|create|_get_|_set_|transpose|naive|softmax|norm"
+         r"|states|topk|pool|expand|to_dense|epilogue|prologue))"
+         r"(?:_(?:\w+_)?(?:(?:sparse|segmented|varlen|lean|gather)_att(?:n|ention)|sparse_(?:mla|[gm]qa)|qsa_mqa"
+         r"|(?:attn|attention|mla|mha|gqa|mqa)_(?:\w+_)?(?:prefill|extend|compute_splits|logits)"
+         r"|(?:prefill|dsa_decode)_(?:\w+_)?(?:attn|attention|mla|mha|gqa|mqa)"
+         r"|index(?:er)?_(?:block_)?(?:score|logits)|(?:paged|direct|context|decode|prefill|index)_(?:block_)?scores?"
+         r"|score_shard|bwd_(?:dkdv|dkv|dq))|(?:kernel_)?(?:\w+_)?unified_attention|parallel_(?:stickbreaking_)?attn"
+         r"|mlstm_(?:\w+_)?(?:parallel|recurrent)_[fb]w)(?:_\w+)?$", "@words", r"^\w+$",
+         note="Triton's attention by many queries or of many heads, and the scores of its indexer: tl.dot",
+         knows_better=True, words="attn attention mla gqa mqa mha score logits bwd_d mlstm_"),
+    Rule("triton-product-by-name", YES, "gemm", "triton",
+         r"^(?!\w*(?:args|norm|router|fp32|float|reduc|quant|gemv|prep|process|post|meta|sched|sparse|bias|scatter"
+         r"|gather|mask|init|copy|combine|merge|naive|vec|small_?(?:m|batch)|per_row|tail|starts|_m1_|desc|swizzle"
+         r"|pointer|ptr|layout|(?<!shuffled_)(?<!weight_)scale|routing|grad_|_pre_|epilogue|prologue))"
+         r"(?:_(?:\w+_)?(?:gemm|matmul|bmm|(?:scaled|batched|add)_?mm|proj(?:ection)?)(?:_\w+)?"
+         r"|_?(?:\w+_)?group(?:ed)?_(?:gemm|mm|matmul)(?:_tma)?(?:_d[wx])?(?:_triton)?_kernel"
+         r"|_?(?:\w+_)?lora_(?:shrink|expand)(?:_\w+)?|_fused_moe_lora_kernel_fp8"
+         r"|triton_(?!poi|red|per|tem|for|spl|unk|mix|mm)(?:\w+_)?gemm_kernel)$", "@words", r"^\w+$",
+         note="a product called as Triton's are, by a name of Python's: tl.dot", knows_better=True,
+         words="gemm matmul mm lora_ proj"),
+    Rule("beside-short-convolution", NO, "convolution", "custom",
+         r"(?:^|_)s?conv_(?:states?|windows?|cache|indices|bias_epilogue|residual_norm|writeback|prepare|finish"
+         r"|publish)(?:_|$)|(?:^|_)(?:post|ple|track)_conv(?:_|$)|^_fused_sconv_kernel$|^wigner_(?:inv_)?conv\d_\w+",
+         "@types", r"^\w+$",
+         note="state and rows of convolutions of a few taps, and their steps; turns of fairchem's", knows_better=True,
+         words="conv"),
+    Rule("plan-by-name", NO, "other", "custom",
+         r"^_?\w+_(?:indices(?:_and_lens)?|metadata|page_table|slot_mapping|(?:cache|tail|recent)_write|replay_commit)"
+         r"(?:_kernel|_triton)*$", "@types", r"^\w+$", note="where what is multiplied lies, or its store",
+         knows_better=True, words="indices metadata page_table slot_mapping _write replay_commit"),
+    Rule("elementwise-by-name", NO, "elementwise", "custom",
+         r"^_?(?:rad2deg|deg2rad|round|var|outer|tile|full_tensor|swish|i0e?|special_\w+|xlog1py|multiply_t[st]|fht)_+"
+         r"(?:\w+_)?kernel(?:_\w+)?$|^_fht_\w+$", "@types", r"^\w+$", note="FlagGems' names of functions of PyTorch",
+         words="rad deg round var outer tile full_tensor swish i0 special_ xlog1py multiply_t fht"),
     Rule("triton-other", UNKNOWN, "other", "triton",
          r"^triton_(?!\w*gemv)", words="triton_",
          note="a user's kernel, or a form of Inductor's that is not known"),
@@ -73,7 +109,8 @@ RULES: Final = (
          r"(?:_?(?:[aA]nd_?)?[sS]cale)?(?:_?[kK]ernel)?$", "@types",
          note="each complex number by another, as between two Fourier transforms", knows_better=True, words="complex"),
     Rule("matrix-by-vector", NO, "gemm", "custom",
-         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip)).*(?:(?:^|_|::|[a-z0-9])(?:[sdczh]?gemv|Gemv|GEMV"
+         r"^(?!.*(?i:mma|tensor_?core|gemv_batch|e8p|exl3|quip|router_gemv)|_fp8_).*(?:(?:^|_|::"
+         r"|[a-z0-9])(?:[sdczh]?gemv|Gemv|GEMV"
          r"|[Mm]at_?[Vv]ec"
          r"|vecmat)(?![a-z]))", "@words or types", knows_better=True,
          note="a product of a matrix and a vector reads each number once: matrix units gain nothing, and few use them",
@@ -152,27 +189,28 @@ RULES: Final = (
          knows_better=True, note="what is batched is told: it only moves", words="batched_transpose"),
     _by_words("word-copy", NO, "copy",
          "copy transpose permute cast convert concat cat split slice pad pack unpack reorder im2col "
-                "col2im shuffle unshuffle stack layout reshape remap interleave deinterleave",
+                "col2im shuffle unshuffle move identity stack layout reshape remap interleave deinterleave",
          "@types",
          r"|(?i:(?<![a-z])(?:float|half|double|int8|fp\d+|bf16)_?2_?(?:float|half|double|int8|fp\d+|bf16))",
          words="float half double int8 fp bf16"),
     _by_words("word-reduction", NO, "reduction",
          "reduce reduction sum mean max min argmax argmin scan cumsum prefix histogram loss entropy "
-                "amax count kldiv",
+                "amax count kldiv tvd",
          "@types"),
     _by_words("word-elementwise", NO, "elementwise",
          "add sub mul div scale bias relu gelu silu sigmoid tanh exp pow sqrt saxpy daxpy axpy axby "
                 "elementwise pointwise tril triu vecadd vectoradd vadd fill init zero set clamp where mask activation "
                 "act swiglu rope rotary quantize quant dequantize dequant increment negate abs square fma "
                 "map update initialize sleep spin noop empty nop null delay unary binary modulate sinkhorn "
-                "softplus correction angle",
+                "softplus correction angle deq qdq addcmul",
          "@types"),
     _by_words("word-other", NO, "other",
          "pool pooling maxpool avgpool resize interp upsample upscale filter blur sobel hash decode encode "
                 "barrier wait signal offsets metadata pointers stencil ray mandelbrot sampling sample "
                 "kalman integrate bfs routing fft coord align texture rasterize interpolate coords coordinates bbox "
                 "bboxes box boxes rays camera pose "
-                "hashmap mapping voxel voxelize devoxelize nms anchor anchors penalty penalties pens beam viterbi "
+                "hashmap mapping voxel voxels voxelize devoxelize nms anchor anchors penalty penalties pens beam "
+                "viterbi "
                 "bitmask ids indices indptr slot slots page pages segment segments jagged swizzle unswizzle producer "
                 "consumer counter notify spin tokens ngram resample shift jsd miss "
                 "neighbor neighbors face faces normals pdf kthvalue rgb rgba bgr hsv yuv push flip iota knn hist "

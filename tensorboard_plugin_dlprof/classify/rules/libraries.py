@@ -89,15 +89,17 @@ RULES: Final = (
          note="sums the gradient of a bias; softmax between two products",
          words="matmul_backward_bias attention_softmax"),
     Rule("moves-of-attention", NO, "copy", "@namespace",
-         r"^(?:\w+::)*_?(?:fused_)?(?:concat|copy|store|set|get|append|gather|scatter|fill|init|pack|build|save|swap"
+         r"^(?:\w+::)*(?!_fused_gather_attn)_?(?:fused_)?(?:concat|copy|store|set|get|append|gather|scatter|fill"
+         r"|init|pack|build|save|swap"
          r"|reset"
-         r"|create|assign|clear|clean)_(?!\w*(?:gemm|matmul|_mm|conv|dot|proj|mlp|ffn|linear|fwd|bwd|forward|backward"
+         r"|create|assign|clear|clean|quantize|finalize|update)_(?!\w*(?:gemm|matmul|_mm|conv|dot|proj|mlp"
+         r"|ffn|linear|fwd|bwd|forward|backward"
          r"|softmax|score|logit|weight|prob))\w*(?:attn|attention|flashmla|mla|mha|mqa|gqa|nsa|kv"
          r"|experts?)(?![a-z])\w*$",
          "@words or types", note="what is moved for attention or experts, not their products", knows_better=True,
          words="attn attention mla mha mqa gqa nsa kv expert"),
     Rule("merge-of-attention", NO, "attention", "@namespace",
-         r"^(?:\w+::)*_?merge_(?!\w*(?:fwd|bwd|forward|backward))\w*(?:attn|attention)\w*$", "@types",
+         r"^(?:\w+::)*_?merge_(?!\w*(?:fwd|bwd|forward|backward))\w*(?:attn|attention|mla)\w*$", "@types",
          note="one result of the parts of a split attention", knows_better=True, words="merge_"),
     Rule("made-for-product", NO, "copy", "@namespace", r"_for_(?:cutlass|deep_?gemm|marlin|gemm|fmha)(?:_\w+)?$",
          "@words or types", note="what it makes is for a product", knows_better=True, words="_for_"),

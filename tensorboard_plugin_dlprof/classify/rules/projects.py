@@ -16,7 +16,7 @@ RULES: Final = (
          r"|^_?bwd_kernel_(?:(?:split_)?(?:dkdv(?:dq)?|dq)_"
          r"|fused_(?:atomic_)?)?(?:non)?causal$"
          r"|^_fwd_kernel_(?:flash_decode_stage1_padding(?:_fp8)?|unified|alibi|batch_inference|fp8|int8kv"
-         r"|no_prompt_cache|splitK|with_v)$"
+         r"|no_prompt_cache|splitK|with_v|int8|dense_prefill)$"
          r"|^_(?:mla_(?:absorb|attn|decode_split|prefill(?:_mha)?|unfold)|dsa_(?:attn(?:_split)?"
          r"|indexer(?:_fewq)?))_kernel$"
          r"|^_paged_attn_(?:decode_split|longq_grouped|prefill|splitdv)_kernel$|^_(?:varlen_attn|gqa_pack_fwd)_kernel$"
@@ -69,8 +69,24 @@ RULES: Final = (
          note="mma in FlashInfer's XQA and sparse MLA, FlashMLA, ThunderKittens and "
               "LMDeploy's gated delta rule", knows_better=True,
          words="mha_impl sparse_mla_ sparse_attn_ attend_ker linear_attention kda_ gdr kktsolve _fwd_cute_"),
+    Rule("flashinfer-generated", YES, "attention", "flashinfer",
+         r"^kernel_(?!\w*(?:reduc|combin|finaliz|prepar|scatter|stage_|norm|compat|quantize))(?:\w+_)?(?:msa_(?:decode"
+         r"|nvfp4)|vsa_|xqa_|fmha_(?:decode_(?:balanced|native)|context|dcp|request)|sparse_mla_(?:decode|prefill)"
+         r"|gdn_prefill|mamba_ssd_q|gqa_decode_|(?:dense|varlen)_attention|sparse_prefill)(?:\w*)$", "@words", r"^\w+$",
+         note="FlashInfer's generated kernels: mma, wgmma or tcgen05", knows_better=True,
+         words="msa_ vsa_ xqa_ fmha_ sparse_mla_ gdn_prefill mamba_ssd gqa_decode _attention sparse_prefill"),
+    Rule("flashinfer-generated-gemm", YES, "gemm", "flashinfer",
+         r"^kernel_(?!\w*(?:reduc|combin|finaliz|prepar|scatter|norm|router))(?:\w+_)?(?:bf16_bmm|bmm_tile|mega_(?:gate"
+         r"|mhc)|(?:kgroup|grouped_fp\d|batched|mixed|fp8|svdquant|qkv|swiglu|proj|attention)_gemm|megamoe_fc\d"
+         r"|fc1_swiglu|out_proj)(?:_\w+)?$", "@words", r"^\w+$",
+         note="FlashInfer's generated kernels: mma, wgmma or tcgen05", knows_better=True,
+         words="_bmm bmm_tile mega_ _gemm megamoe fc1_swiglu out_proj"),
+    Rule("flashinfer-generated-other", UNKNOWN, "other", "flashinfer",
+         r"^kernel_cake_(?:blackwell_msa|lm_head_loss|kda|grouped_fp8_fused_silu|gdn_cp)_\w+$", "@words",
+         note="told apart by a digest: some multiply", words="kernel_cake_"),
     Rule("recurrent-attention-cuda", NO, "attention", "custom",
-         r"(?:^|::)(?:kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
+         r"(?:^|::)(?:kernel_(?:cake_fused_kda_decode|gdn_decode_(?:pre|non)transpose)_\w+"
+         r"|kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
          r"|gdn_(?:fused_)?decode_\w+"
          r"|gdr_decode_packed_\w+|fused_split_gdr_update_kernel|gdn_ba_gemv_kernel|RecurrentGdrKernel|ChunkedGdrKernel"
          r"|Sm\d+(?:GdrRecurrent|GdrTmaDescPrepare)Kernel|mamba2_(?:dt|fused)_op_kernel"
@@ -80,7 +96,8 @@ RULES: Final = (
          r"|lsh_(?:weighted_)?cumulation_ver\d_step\d_cuda_kernel|(?:causal_dot"
          r"|(?:clustered_)?sparse_dot)_\w+_kernel|lmha_(?:low_occupancy_)?kernel)$", "@words or types",
          note="one token at a time, or sums of parts: by elements", knows_better=True,
-         words="kda_t1 gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore disentangled lsh_ "
+         words="kda_t1 kda_decode gdn_ gdr mamba2_ qa_attn_ attend_prep attn_reduce pa_decode calattnscore "
+               "disentangled lsh_ "
                "causal_dot sparse_dot lmha_"),
     Rule("hpc-ops", YES, "attention", "hpc_ops",
          r"^(?:hpc::(?:\w+::)*)?(?:smallm_attention_decode|attention_(?:prefill"
@@ -256,7 +273,9 @@ RULES: Final = (
          r"(?:^|::)_?mhc_(?:post|post_res|pre|pre_big_fuse|coeffs|sinkhorn|split_sinkhorn|bwd|scale|reduce_apply"
          r"|post_pre_reduce_apply)_(?!gemm)\w+$|^_mhc_(?:aggregate|expand_combine)_fwd$"
          r"|(?:^|::)_?hc_(?:apply|mix_finalize|mix_partials|pre_reduce|post_expand)_kernel$"
-         r"|^dsv4_hc_\w+_f32$", "@words or types",
+         r"|^dsv4_hc_\w+_f32$|^(?!\w*(?:mm_|gemm|proj))_?(?:\w+_)?[im]?hc_(?:pre(?!_mix)|post|head|combine"
+         r"|broadcast|split"
+         r"|sinkhorn|stream_mean|silu|gate|mix_(?:\w+_)?reduce)(?:_\w+)?$", "@words or types",
          note="mixes residual streams by elements; their products have kernels of their own", knows_better=True,
          words="mhc_ hc_"),
     Rule("sparse-by-elements", NO, "gemm", "@namespace",

@@ -147,7 +147,8 @@ RULES: Final = (
          r"|^_?moe_?[tT]op_?[kK]$|^topk_moe_cuda$", knows_better=True,
          note="routes tokens to experts", words="moe experts _topk_"),
     Rule("triton-fused-moe", YES, "gemm", "triton",
-         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss|cudacore))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
+         r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss|cudacore|router_kernel|dispatch_index"
+         r"|small_batch))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
          r"|_a\d+w\d+\w*|_split_?k)?$"
          r"|^invoke_fused_moe\w*|^batched_triton_kernel",
          note="tl.dot on 16-bit or narrower operands", words="batched_triton_kernel fused_moe"),
@@ -169,7 +170,8 @@ RULES: Final = (
          r"|expand)(?:_slice)?)_kernel\w*",
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_ _fwd_kernel"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:multi_lora_rank_)?(?:shrink"
-         r"|expand)\w*|^_embedding_lora_a_kernel$", "@types",
+         r"|expand)\w*|^_embedding_lora_a_kernel$|^kernel_flashinfer_bgmv_moe_(?:shrink|combine|order"
+         r"|group)_\w+$", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_ embedding_lora"),
     Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",
          note="Unsloth's and MegaBlocks' products of experts by tl.dot", words="_grouped_gemm_ _sdd _dsd _dds"),

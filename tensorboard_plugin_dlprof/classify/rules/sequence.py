@@ -21,7 +21,8 @@ RULES: Final = (
     Rule("selective-scan", NO, "reduction", "mamba",
          r"(?:^|::|_)selective_(?:scan|state)_\w*", "@types", note="Mamba's scan, by elements", words="selective_"),
     Rule("mamba-helper", NO, "reduction", "mamba",
-         r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_chunk_scan_bwd_dz_kernel\w*",
+         r"^_?(?:chunk_cumsum|state_passing)_(?:fwd|bwd)_kernel\w*|^_ssd_state_passing_kernel$"
+         r"|^_chunk_scan_bwd_dz_kernel\w*",
          note="sums and decays between the chunks", knows_better=True,
          words="_chunk_scan_bwd_dz_kernel chunk_cumsum state_passing"),
     Rule("linear-attention-sums", NO, "reduction", "fla",
@@ -52,11 +53,12 @@ RULES: Final = (
          note="sums and products by elements within a chunk", knows_better=True,
          words="chunk_ kernel_intra_ sub_intra"),
     Rule("mamba-chunk", YES, "attention", "mamba",
-         r"^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan|chunk_scan_chunk_state"
+         r"^_ssd_chunk_(?:scan|state)_kernel$|^_(?:bmm_chunk|chunk_state|chunk_state_varlen|chunk_scan"
+         r"|chunk_scan_chunk_state"
          r"|mamba_chunk_scan\w*)_(?:fwd|bwd)"
          r"(?:_\w+)?$", note="Mamba-2: tl.dot on the model's 16-bit types", words="bmm_chunk chunk_scan chunk_state"),
     Rule("linear-attention-recurrent", NO, "reduction", "fla",
-         rf"^(?!\w*replayssm)_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)\w*|^fused_recurrent_{_FORMS}\w*"
+         rf"^(?!\w*replayssm)(?:_?fused_(?:recurrent|sigmoid_gating|gdn|kda)_\w*(?:kernel|update)|fused_recurrent_{_FORMS})\w*"
          r"|^fused_(?:gdn|kda)_gating\w*|^_recurrent_gated_delta_rule_fwd_kernel(?:_persistent)?$"
          r"|^_linear_attn_decode_kernel$",
          note="one step after another, by elements", knows_better=True, words="_gating fused_ _recurrent_ "
@@ -89,7 +91,8 @@ RULES: Final = (
          r"|^chunk_(?:cumprod_householder|mesa_net_h_k[kv]|precond_kkt|scaled_dot_comba_pkt)_\w+kernel\w*$"
          r"|^chunk_scaled_dot_kkt_bwd_kernel_gk$|^chunk_generalized_iplr_delta_rule_fwd_kernel_[ho]$"
          r"|^prepare_wy_repr_bwd_kda_kernel$|^merge_fwd_bwd_kernel$"
-         r"|^pre_process_(?:fwd|bwd)_kernel_merged$",
+         r"|^pre_process_(?:fwd|bwd)_kernel_merged$|^_chunk_cyfa_(?:bwd|fused)_\w+$|^chunk_(?:cp_\w+|o_fwd_kernel)$"
+         r"|^chunk_(?:mesa_net_fwd_kernel_h|\w+_kernel_(?:dv|wy_gate_part)_npu|\w+_kkt_solve_tril_kernel)$",
          note="tl.dot on the model's 16-bit types",
          words="chunk chunkwise_ parallel_ prepare_wy_repr recompute_w_u wu_fwd merge intra_chunk"),
 )  # fmt: skip
