@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.group import begins_new, numbered, stable_order
+from tensorboard_plugin_dlprof.columns.group import begins_new, stable_order
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.clip import Clipped
 from tensorboard_plugin_dlprof.diagnosis.headline import headline
 from tensorboard_plugin_dlprof.diagnosis.parts import HOST, Part
 from tensorboard_plugin_dlprof.diagnosis.queue import Launches, QueueTimes, launches_of, queue_times, ran_ahead
-from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int64s, Segments
+from tensorboard_plugin_dlprof.diagnosis.segments import Activity, Cause, Int32s, Int64s, Segments
 from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 
@@ -192,35 +192,54 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
     )
 
 
+_BLOCK = 1 << 18
+"""Pieces that are summed at a time, whole windows each: there may be tens of millions."""
+
+
 def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequence[int], from_part: Part) -> list[Row]:
     inside = np.zeros(clipped.windows, np.bool_)
     inside[list(windows)] = True
-    low, high = np.searchsorted(clipped.window, (min(windows, default=0), max(windows, default=-1) + 1))
-    rows = low + np.flatnonzero(inside[clipped.window[low:high]] & (clipped.part[low:high] >= from_part))
-    if not len(rows):
-        return []
-    length, window = clipped.stop_ns[rows] - clipped.start_ns[rows], clipped.window[rows]
-    cause, number = numbered(merged[clipped.cause[rows]])
-    spent = np.bincount(number, weights=length).astype(np.int64)
-    count = np.bincount(number)
-    order = stable_order(number)
-    # Pieces are in the order of windows: here begin those of one cause in one window.
-    heads = np.flatnonzero(begins_new(order, number, window))
-    spent_in = np.add.reduceat(length[order], heads)
-    owner, owned = number[order[heads]], window[order[heads]]
-    by_length = np.lexsort((-spent_in, owner))
-    worst = owned[by_length[np.searchsorted(owner, np.arange(len(cause)))]]
-    in_worst = np.flatnonzero(worst[number] == window)
-    order = in_worst[np.lexsort((length[in_worst], number[in_worst]))]
-    last = np.append(np.flatnonzero(number[order][1:] != number[order][:-1]), len(order) - 1)
-    longest = rows[order[last]]
-    means = len(windows)
-    columns = (cause, count, spent, worst, clipped.start_ns[longest], clipped.stop_ns[longest])
+    count, spent, most, worst, longest = np.zeros((5, len(causes)), np.int64)
+    for begin, end in _blocks(clipped.window, min(windows, default=0), max(windows, default=-1)):
+        rows = begin + np.flatnonzero(inside[clipped.window[begin:end]] & (clipped.part[begin:end] >= from_part))
+        if not len(rows):
+            continue
+        cause = merged[clipped.cause[rows]]
+        # By cause, then by window, in whose order they are.
+        order = stable_order(cause)
+        heads = np.flatnonzero(begins_new(order, cause, clipped.window[rows]))
+        rows, cause = rows[order], cause[order[heads]]
+        length = clipped.stop_ns[rows] - clipped.start_ns[rows]
+        time, pieces = np.add.reduceat(length, heads), np.diff(np.append(heads, len(rows)))
+        np.add.at(count, cause, pieces)
+        np.add.at(spent, cause, time)
+        by_time = np.lexsort((-time, cause))
+        first = by_time[begins_new(by_time, cause)]
+        first = first[time[first] > most[cause[first]]]
+        # NumPy keeps the last of several writes to one element: that of several longest ones.
+        of_longest = np.flatnonzero(length == np.repeat(np.maximum.reduceat(length, heads), pieces))
+        last = np.empty(len(heads), np.int64)
+        last[np.searchsorted(heads, of_longest, side="right") - 1] = of_longest
+        most[cause[first]], worst[cause[first]] = time[first], clipped.window[rows[heads[first]]]
+        longest[cause[first]] = rows[last[first]]
+    some, means = np.flatnonzero(count), len(windows)
+    columns = (some, count[some], spent[some], worst[some])
+    times = (clipped.start_ns[longest[some]], clipped.stop_ns[longest[some]]) if len(some) else (some, some)
     result = [
-        Row(causes[which], max(1, round(times / means)), time // means, window, (start, stop))
-        for which, times, time, window, start, stop in zip(*(column.tolist() for column in columns), strict=True)
+        Row(causes[which], max(1, round(pieces / means)), time // means, window, (start, stop))
+        for which, pieces, time, window, start, stop in zip(*(each.tolist() for each in columns + times), strict=True)
     ]
     return sorted(result, key=lambda row: -row.time_ns)
+
+
+def _blocks(window: Int32s, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Where blocks of pieces begin and end that are in the windows from the first to the last."""
+    begin, stop = map(int, np.searchsorted(window, (first, last + 1)))
+    while begin < stop:
+        after = int(window[min(begin + _BLOCK, stop) - 1]) + 1
+        end = int(np.searchsorted(window, after))
+        yield begin, end
+        begin = end
 
 
 _INDEX = re.compile(r"\[\d+\]")
