@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Feedback, Verdict
 from tensorboard_plugin_dlprof.classify.kernels import DEFAULT, Classifier
 from tensorboard_plugin_dlprof.classify.rules.rule import Rule
 from tensorboard_plugin_dlprof.columns.empty import empty
-from tensorboard_plugin_dlprof.columns.store import release_freed
+from tensorboard_plugin_dlprof.columns.store import release_freed, spill_columns
 from tensorboard_plugin_dlprof.counters.matching import apply_counters
 from tensorboard_plugin_dlprof.counters.reading import read_report
 from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation, same_aggregation
@@ -160,6 +160,9 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     profile = build_profile(captures.pop(), simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(of_ranks, profile)
     profile.memory_histories = of_ranks.memory_histories or histories(profile)
+    for history in profile.memory_histories:
+        spill_columns(history)
+        spill_columns(history.blocks)
     profile.batches = find_batches(profile)
     profile.batches.samples_per_iteration = options.samples_per_iteration
     profile.batches.tokens_per_iteration = options.tokens_per_iteration

@@ -34,7 +34,7 @@ def distinct_values(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     if is_dense(values):
         low = int(values.min())
         is_present = np.zeros(int(values.max()) - low + 1, np.bool_)
-        is_present[values.astype(np.int64) - low] = True
+        is_present[np.subtract(values, low, dtype=np.int64)] = True
         return np.flatnonzero(is_present) + low
     ordered = np.sort(values)
     return ordered[_is_first(ordered)].astype(np.int64)
@@ -46,7 +46,7 @@ def numbered(values: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], npt.NDArr
         distinct = distinct_values(values)
         number = np.zeros(int(distinct[-1] - distinct[0]) + 1, np.int64)
         number[distinct - distinct[0]] = np.arange(len(distinct))
-        return distinct, number[values.astype(np.int64) - distinct[0]]
+        return distinct, number[np.subtract(values, distinct[0], dtype=np.int64)]
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     is_first = _is_first(ordered)
@@ -97,7 +97,7 @@ def are_among(values: npt.NDArray[Any], wanted: Iterable[int]) -> npt.NDArray[np
     low, high = int(values.min(initial=0)), int(values.max(initial=-1))
     table = np.zeros(high - low + 1, np.bool_)
     table[[value - low for value in wanted if low <= value <= high]] = True
-    is_wanted: npt.NDArray[np.bool_] = table[values.astype(np.int64) - low if low else values]
+    is_wanted: npt.NDArray[np.bool_] = table[np.subtract(values, low, dtype=np.int64) if low else values]
     return is_wanted
 
 

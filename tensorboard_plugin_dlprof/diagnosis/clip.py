@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.store import spilled
+from tensorboard_plugin_dlprof.columns.store import joined, spilled
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
     OVERLAPS_COMMUNICATION,
@@ -17,6 +18,9 @@ from tensorboard_plugin_dlprof.diagnosis.segments import (
     Segments,
 )
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, within
+
+_BLOCK = 1 << 18
+"""Pieces, and segments to clip, at a time: there may be tens of millions."""
 
 
 class Clipped:
@@ -32,11 +36,19 @@ class Clipped:
     def __init__(self, activity: Activity, device: Segments, start_ns: Int64s, stop_ns: Int64s) -> None:
         self._causes = activity.causes
         self.windows = len(start_ns)
-        windows = Spans(start_ns, stop_ns, np.arange(len(start_ns), dtype=np.int32))
-        pieces, item = within(windows, Spans(device.start_ns, device.stop_ns, device.start_ns))
-        self.start_ns, self.stop_ns = spilled(pieces.start), spilled(pieces.stop)
-        self.window: Int32s = spilled(pieces.row.astype(np.int32, copy=False))
-        self.cause: Int32s = spilled(device.cause[item])
+        segments = Spans(device.start_ns, device.stop_ns, device.start_ns)
+
+        def pieces() -> Iterator[Int64s]:
+            step = max(1, self.windows * _BLOCK // max(len(device.start_ns), 1))
+            for begin in range(0, self.windows, step):
+                some = slice(begin, begin + step)
+                windows = Spans(start_ns[some], stop_ns[some], np.arange(begin, begin + len(start_ns[some])))
+                inside, item = within(windows, segments)
+                yield np.stack((inside.start, inside.stop, inside.row, device.cause[item]), axis=1)
+
+        self.start_ns, self.stop_ns, window, cause = joined(pieces(), 4)
+        self.window: Int32s = spilled(window.astype(np.int32))
+        self.cause: Int32s = spilled(cause.astype(np.int32))
 
     @cached_property
     def part(self) -> Int32s:
@@ -51,12 +63,19 @@ class Clipped:
 
     def parts_ns(self) -> Int64s:
         """The parts of each window: shape (n, 14), by ``Part``; they add up to its length."""
-        return self._sums(self.window * len(Part) + self.part, self.length_ns, len(Part))
+        sums = np.zeros(self.windows * len(Part), np.int64)
+        for rows in self._blocks():
+            self._add(sums, self.window[rows].astype(np.int64) * len(Part) + self.part[rows], rows)
+        return sums.reshape(self.windows, len(Part))
 
     def sums_ns(self, wanted: list[bool]) -> Int64s:
         """Time in each window of the chosen causes, of which there is a flag for each."""
-        rows = np.array(wanted or [False], np.bool_)[self.cause]
-        return self._sums(self.window[rows], self.length_ns[rows], 1)[:, 0]
+        is_wanted = np.array(wanted or [False], np.bool_)
+        sums = np.zeros(self.windows, np.int64)
+        for block in self._blocks():
+            rows = block.start + np.flatnonzero(is_wanted[self.cause[block]])
+            self._add(sums, self.window[rows], rows)
+        return sums
 
     def queued_ns(self, detail: str) -> Int64s:
         """Queued time of one reason in each window."""
@@ -76,6 +95,9 @@ class Clipped:
         """Time with any copy in each window, hidden or exposed."""
         return self.sums_ns([c.part == Part.COPY or bool(c.overlaps & OVERLAPS_COPY) for c in self._causes])
 
-    def _sums(self, key: Int32s, weights: Int64s, width: int) -> Int64s:
-        sums = np.bincount(key, weights=weights, minlength=self.windows * width)
-        return sums.astype(np.int64).reshape(self.windows, width)
+    def _blocks(self) -> Iterator[slice]:
+        return (slice(begin, begin + _BLOCK) for begin in range(0, len(self.window), _BLOCK))
+
+    def _add(self, sums: Int64s, key: Int32s | Int64s, rows: Int64s | slice) -> None:
+        """Add the lengths of some pieces to the sums with their keys."""
+        sums += np.bincount(key, weights=self.stop_ns[rows] - self.start_ns[rows], minlength=len(sums)).astype(np.int64)

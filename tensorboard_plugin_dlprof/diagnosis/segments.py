@@ -8,6 +8,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
+
 Int64s = npt.NDArray[np.int64]
 Int32s = npt.NDArray[np.int32]
 
@@ -53,17 +55,18 @@ class Segments(msgspec.Struct):
 
 def of_devices(blocks: Iterable[Segments]) -> list[Segments]:
     """The segments of each GPU, of which there may be several blocks, by time."""
-    by_device: dict[int, list[Segments]] = {}
+    store = ColumnStore()
+    by_device: dict[int, tuple[GrowingColumn, GrowingColumn, GrowingColumn]] = {}
     for block in blocks:
-        by_device.setdefault(block.device, []).append(block)
+        if block.device not in by_device:
+            by_device[block.device] = store.growing("q"), store.growing("q"), store.growing("i")
+        start, stop, cause = by_device[block.device]
+        start.append(block.start_ns)
+        stop.append(block.stop_ns)
+        cause.append(block.cause.astype(np.int32, copy=False))
     return [
-        Segments(
-            device,
-            np.concatenate([block.start_ns for block in own]),
-            np.concatenate([block.stop_ns for block in own]),
-            np.concatenate([block.cause for block in own]),
-        )
-        for device, own in by_device.items()
+        Segments(device, start.whole(), stop.whole(), cause.whole())
+        for device, (start, stop, cause) in by_device.items()
     ]
 
 

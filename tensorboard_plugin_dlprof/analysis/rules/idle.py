@@ -306,14 +306,18 @@ def launching(signals: Signals) -> Finding | Lacks | None:
 def _waits_for_batches(signals: Signals, device: DeviceDiagnosis) -> bool:
     """Whether most of the time of launching ends as a copy from the host begins: a graph has no use for those."""
     pieces, copies = device.clipped, signals.profile.memcpys
-    rows = np.flatnonzero((pieces.part == Part.LAUNCHING) & are_among(pieces.window, signals.diagnosis.selected))
+    starts = np.sort(copies.start_ns[(copies.copy_kind == _TO_GPU) & (copies.device == device.device)])
+    if not len(starts):
+        return False
+    selected = np.zeros(pieces.windows, np.bool_)
+    selected[signals.diagnosis.selected] = True
+    rows = np.flatnonzero((pieces.part == Part.LAUNCHING) & selected[pieces.window])
     busy = np.flatnonzero(pieces.part < Part.QUEUED)
     following = np.searchsorted(busy, rows)
     known = following < len(busy)
     begins = pieces.start_ns[busy[following[known]]]
-    starts = np.sort(copies.start_ns[(copies.copy_kind == _TO_GPU) & (copies.device == device.device)])
     is_copy = np.searchsorted(starts, begins, side="right") > np.searchsorted(starts, begins, side="left")
-    length = pieces.length_ns[rows]
+    length = pieces.stop_ns[rows] - pieces.start_ns[rows]
     return 2 * int(length[known][is_copy].sum()) > int(length.sum())
 
 
