@@ -24,7 +24,7 @@ export function Sentence({ text }: { text: string }) {
 }
 
 /** A long path may be broken after its slashes, so that it need not begin a line of its own. */
-function Breakable({ text }: { text: string }) {
+export function Breakable({ text }: { text: string }) {
   const [first, ...rest] = text.split(/(?<=\S{12}\/)/);
   return (
     <>

@@ -187,7 +187,7 @@ export function Grid(props: GridProps) {
           sort={data.sort}
           units={units}
           where={props.filters ? state.where : null}
-          stops={rows.length === 0}
+          stops={rows.length === 0 || waiting}
           widthOf={widthOf}
           onResize={setWidth}
           onSort={(column) => change({ sort: nextSort(data.sort, column), page: 0 })}

@@ -10,7 +10,7 @@ interface TableHeadProps {
   columns: readonly Column[];
   sort: string;
   units: ReadonlyMap<string, TimeUnit>;
-  /** Whether Tab stops here: in a table with rows, the arrow keys lead up to its head from them. */
+  /** Whether Tab stops here: once a table has rows, the arrow keys lead up to its head from them. */
   stops: boolean;
   /** The filters; null where the table has none. */
   where: Readonly<Record<string, string>> | null;

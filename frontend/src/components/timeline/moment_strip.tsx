@@ -2,6 +2,7 @@
 import { formatDuration } from "../../format/time";
 import type { Moment } from "../../model/moments";
 import { evidenceLink, roomAround } from "../../model/timeline_link";
+import { Breakable } from "../sentence";
 import { ViewLink } from "../view_link";
 import { useOneStop } from "../walking";
 import { TimelineStrip } from "./strip";
@@ -30,7 +31,7 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
       {moments.map(({ from, to, device, what }) => (
         <li key={from}>
           <ViewLink class="link-button" to={evidenceLink(from, to, device)} tip="Open this moment in the Timeline">
-            {formatDuration(to - from)} {what}
+            {formatDuration(to - from)} <Breakable text={what} />
           </ViewLink>
         </li>
       ))}

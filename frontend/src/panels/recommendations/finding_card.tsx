@@ -4,7 +4,7 @@ import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip
 import { CopyButton } from "../../components/copy_button";
 import { ExternalLink } from "../../components/external_link";
 import { Icon } from "../../components/icon";
-import { Sentence } from "../../components/sentence";
+import { Breakable, Sentence } from "../../components/sentence";
 import { Duration, OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
@@ -209,7 +209,7 @@ function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
     ) : row.op != null ? (
       <OpPath path={path} id={row.op} />
     ) : (
-      path
+      <Breakable text={path} />
     );
   if (to === null) return <span class="evidence-key">{text}</span>;
   return (
