@@ -20,16 +20,22 @@ _WRAPPERS = frozenset(
     )
 )
 _JIT = frozenset(("jit", "pjit"))
+_COMPILED = _JIT | {"pmap", "xla_pmap"}
+"""What is around the name of the compiled function, with which a path begins."""
 _CONTROL_FLOW = frozenset(
     (
         *("while", "body", "cond", "closed_call", "scan", "main", "custom_vjp_call", "custom_jvp_call"),
-        *("checkpoint", "rematted_computation", "remat", "remat2", ""),
+        *("checkpoint", "rematted_computation", "remat", "remat2", "shard_map", "shmap_body", ""),
     )
 )
 _BRANCH = re.compile(r"branch_\d+_fun\Z")
 _EINSUM = re.compile(r"[a-zA-Z,;.]+->[a-zA-Z.]*\Z")
 _NEXT_PATH = re.compile(r";(?=\w+\()")
 """Between the paths of ops that XLA made into one. A formula in an annotation has semicolons for its commas."""
+_CONSTRUCTOR = "~"
+"""What Haiku writes behind a module whose constructor made the next."""
+_CALL = re.compile(r"(?:Stateful)?PartitionedCall(?:_\d+)?\Z")
+"""The call of a ``tf.function``."""
 _REPLICA = re.compile(r"replica_\d+\Z")
 _GRADIENT = re.compile(r"(?:gradient_tape|gradients?(?:_\d+)?|GradientTape)\Z")
 _JNP_NAMES = frozenset(
@@ -85,12 +91,12 @@ def read_jax_path(path: str) -> OpPath:
         forward |= "jvp" in wrappers
         recomputed |= name == "rematted_computation" or "rematted_computation" in wrappers
         is_last = index == len(segments) - 1
-        if index == 0 and not _JIT.isdisjoint(wrappers):
+        if index == 0 and not _COMPILED.isdisjoint(wrappers):
             module = name
         elif is_last and not wrappers and not _is_control_flow(name):
             op_type = name.partition("[")[0]
         elif not _is_no_scope(name, wrappers):
-            groups.append(name)
+            groups += (each for each in name.split("/") if each != _CONSTRUCTOR)
     return OpPath(module, tuple(groups), op_type, backward, forward and not backward, recomputed)
 
 
@@ -107,10 +113,14 @@ def read_tensorflow_path(annotation: str) -> OpPath:
     if not colon:
         node, kind = kind, ""
     segments = node.strip("/").split("/")
-    groups = [each for each in segments[:-1] if not _GRADIENT.match(each)]
-    backward = len(groups) < len(segments) - 1
-    if groups and _REPLICA.match(groups[0]):
+    groups = [each for each in segments[:-1] if not _CALL.match(each)]
+    named = len(groups)
+    groups = [each for each in groups if not _GRADIENT.match(each)]
+    backward = len(groups) < named
+    while groups and _REPLICA.match(groups[0]):
         del groups[0]
+    if backward and groups and groups[-1].endswith("_grad"):  # TensorFlow 1's, in the place of the op itself.
+        del groups[-1]
     return OpPath("", tuple(groups), kind or segments[-1], backward, not backward, recomputed=False)
 
 
