@@ -95,6 +95,8 @@ def read_jax_path(path: str) -> OpPath:
             module = name
         elif is_last and not wrappers and not _is_control_flow(name):
             op_type = name.partition("[")[0]
+        elif backward and "jvp" in wrappers and groups[-1:] == [name]:
+            continue  # ``transpose(jvp(Model))/jvp(Model)/checkpoint/Block``: the same scope once more.
         elif not _is_no_scope(name, wrappers):
             groups += (each for each in name.split("/") if each != _CONSTRUCTOR)
     return OpPath(module, tuple(groups), op_type, backward, forward and not backward, recomputed)

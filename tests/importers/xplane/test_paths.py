@@ -1,4 +1,4 @@
-"""Paths as Flax, Haiku, Equinox, Keras, TensorFlow and PyTorch/XLA write them: the groups and the direction of an op."""
+"""Paths as Flax, Haiku, Equinox, Keras, TensorFlow and PyTorch/XLA write them: groups and direction of an op."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from tensorboard_plugin_dlprof.importers.xplane.paths import is_jax_path, read_j
 
 _JAX = (
     # Flax
-    ("jit(train_step)/jvp(Model)/Dense_0/dot_general", "train_step", "Model/Dense_0", "dot_general", "fprop"),
-    ("jit(train_step)/transpose(jvp(Model))/Dense_0/dot_general", "train_step", "Model/Dense_0", "dot_general", "bprop"),
+    ("jit(step)/jvp(Model)/Dense_0/dot_general", "step", "Model/Dense_0", "dot_general", "fprop"),
+    ("jit(step)/transpose(jvp(Model))/Dense_0/dot_general", "step", "Model/Dense_0", "dot_general", "bprop"),
+    ("jit(f)/transpose(jvp(Model))/jvp(Model)/checkpoint/CheckpointBlock_0/Dense_0/dot_general", "f",
+     "Model/CheckpointBlock_0/Dense_0", "dot_general", "bprop"),
+    ("jit(f)/jvp(Model)/Block_0/jit(relu)/max", "f", "Model/Block_0", "max", "fprop"),
+    # nnx, which gives no names
+    ("jit(f)/transpose(jvp())/dot_general", "f", "", "dot_general", "bprop"),
     ("jit(f)/jit(main)/jvp(Bert)/layers_0/self_attention/query/dot_general", "f", "Bert/layers_0/self_attention/query",
      "dot_general", "fprop"),
     ("jit(f)/jvp(remat(CheckpointBlock_0))/Dense_0/dot_general", "f", "CheckpointBlock_0/Dense_0", "dot_general",
@@ -19,13 +24,16 @@ _JAX = (
     ("pmap(f)/jvp(Model)/Dense_0/dot_general[precision=None]", "f", "Model/Dense_0", "dot_general", "fprop"),
     ("jit(f)/shard_map/jvp(Model)/psum", "f", "Model", "psum", "fprop"),
     ("jit(f)/jit(shmap_body)/Model/psum", "f", "Model", "psum", ""),
+    ("jit(f)/jvp(net)/mlp/linear_1/dot_general", "f", "net/mlp/linear_1", "dot_general", "fprop"),
     # Haiku: ~ is the constructor of the module before it.
     ("jit(f)/linear/~/dot_general", "f", "linear", "dot_general", ""),
     ("jit(f)/jvp(mlp/~/linear_0)/dot_general", "f", "mlp/linear_0", "dot_general", "fprop"),
     ("jit(f)/transpose(jvp(mlp))/~/linear_0/dot_general", "f", "mlp/linear_0", "dot_general", "bprop"),
     # Equinox, which gives no names but those of functions and of named_scope
     ("jit(make_step)/jit(main)/jvp(jit(__call__))/dot_general", "make_step", "", "dot_general", "fprop"),
-    ("jit(make_step)/vmap(jvp(MLP))/layers.0/dot_general", "make_step", "MLP/layers.0", "dot_general", "fprop"),
+    ("jit(f)/jvp(vmap(eqx.nn.MLP))/vmap()/jit(relu)/max", "f", "eqx.nn.MLP", "max", "fprop"),
+    ("jit(f)/transpose(jvp(vmap(eqx.nn.MLP)))/eqx.nn.Linear/dot_general", "f", "eqx.nn.MLP/eqx.nn.Linear",
+     "dot_general", "bprop"),
     # TensorFlow and Keras by XLA
     ("jit(f)/model/dense/MatMul", "f", "model/dense", "MatMul", ""),
 )  # fmt: skip
@@ -35,6 +43,7 @@ _JAX = (
 def test_a_path_of_jax_tells_module_groups_and_direction(
     path: str, module: str, groups: str, op_type: str, direction: str
 ) -> None:
+    """Names inside of transformations are groups; those of the compiled function and of control flow are none."""
     result = read_jax_path(path)
     assert is_jax_path(path)
     assert (result.module, "/".join(result.groups), result.op_type) == (module, groups, op_type)
@@ -42,6 +51,7 @@ def test_a_path_of_jax_tells_module_groups_and_direction(
 
 
 def test_forward_work_done_again_is_backward_and_told() -> None:
+    """It runs in the backward pass, in the group of the forward pass."""
     result = read_jax_path("jit(f)/transpose(jvp(Model))/checkpoint/rematted_computation/Block_0/dot_general")
     assert (result.groups, result.backward, result.recomputed) == (("Model", "Block_0"), True, True)
 
@@ -62,6 +72,7 @@ def test_forward_work_done_again_is_backward_and_told() -> None:
     ],
 )
 def test_a_path_of_tensorflow_tells_groups_and_direction(path: str, groups: str, op_type: str, direction: str) -> None:
+    """Names of scopes are groups; replicas, gradients' own scopes and calls of functions are none."""
     result = read_tensorflow_path(path)
     assert not is_jax_path(path)
     assert ("/".join(result.groups), result.op_type) == (groups, op_type)
