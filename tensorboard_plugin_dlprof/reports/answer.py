@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import keys, section
+from tensorboard_plugin_dlprof.reports.markup import keys, section, typeset
 from tensorboard_plugin_dlprof.units import percentage, short_duration, three_digits
 
 Diagnosis = Mapping[str, Any]
@@ -60,11 +60,11 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     """The headline; below it, if a GPU worked, the bar of a step."""
     device = _least_computing(diagnosis)
     if device is None:
-        yield f"<section><p class=answer>{escape(diagnosis['headline'])}</p></section>"
+        yield f"<section><p class=answer>{typeset(diagnosis['headline'])}</p></section>"
         return
     wall = diagnosis["mean"]["wall_ns"]
     parts = _shown(diagnosis["mean"]["devices"][device]["parts"], unit)
-    said = f"<p>{escape(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
+    said = f"<p>{typeset(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
     culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
     mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
     whole = r"\1 of a \2 step" if diagnosis["marked"] else r"\1 of the \2 recorded"
@@ -74,7 +74,7 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
-    yield f"<section><p class=answer>{escape(headline)}{mostly}</p>{said}{bar}{amounts}</section>"
+    yield f"<section><p class=answer>{typeset(headline)}{mostly}</p>{said}{bar}{amounts}</section>"
 
 
 def tiles(diagnosis: Diagnosis) -> list[Tile]:
@@ -117,7 +117,8 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
         return
     items = "".join(
         f"<li>{_gain(finding['gain'])}<div><strong>{escape(finding['heading'])}</strong>"
-        f"<div>{escape(finding['title'])}</div><div class=action>{escape(finding['action'])}</div></div></li>"
+        f"<div>{typeset(finding['title'])}</div>"
+        f"<div class=action>{typeset(finding['action'])}</div></div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from html import escape
 
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
+_UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
+
 
 def section(heading: str, note: str, content: str) -> str:
     """A section with its heading, and a sentence about it, if any."""
     return f"<section><h2>{escape(heading)}</h2>{f'<p>{escape(note)}</p>' if note else ''}{content}</section>"
+
+
+def typeset(text: str) -> str:
+    """A sentence in which no line ends between a number and its unit."""
+    return _UNIT.sub("\N{NO-BREAK SPACE}", escape(text))
 
 
 def path(name: str) -> str:

@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.reports import as_html
 from tensorboard_plugin_dlprof.reports.answer import sentence
 from tensorboard_plugin_dlprof.reports.as_html import write_html
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
+from tensorboard_plugin_dlprof.reports.markup import typeset
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 from tests.cli.traces import write_trace
 from tests.reports.writing import golden
@@ -56,12 +57,17 @@ class Page(html.parser.HTMLParser):
             assert self.open.pop() == tag
 
 
+def plain(page: str) -> str:
+    """With spaces that end a line for those that do not."""
+    return page.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def page_of(database: Path) -> str:
     """The page with all reports of a database."""
     stream = io.StringIO()
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), list(REPORTS.values()), stream)
-    return stream.getvalue()
+    return plain(stream.getvalue())
 
 
 @pytest.fixture
@@ -109,7 +115,7 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
     stream = io.StringIO()
     with closing(open_database(made)) as connection:
         write_html(connection, find_scope(connection), [], stream, result)
-    text = stream.getvalue()
+    text = plain(stream.getvalue())
     Page(text)
     places = [
         text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
@@ -153,7 +159,7 @@ def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -
     stream = io.StringIO()
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
-    text = stream.getvalue()
+    text = plain(stream.getvalue())
     assert "Computing 40 % of the 1.00 ms recorded on the GPU that computes least of" in text
     assert "<dt>Computing</dt><dd>40 %</dd>" in text
 
@@ -168,7 +174,7 @@ def test_a_recording_without_gpu_work_says_so_and_has_no_empty_panels(tmp_path: 
     stream = io.StringIO()
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
-    text = stream.getvalue()
+    text = plain(stream.getvalue())
     assert "<p class=answer>No GPU work was recorded.</p>" in text
     assert "<h2>Where CPU time goes</h2>" in text
     assert "Kernel time" not in text
@@ -206,3 +212,10 @@ def test_groups_have_the_colours_of_the_dashboard(tmp_path: Path) -> None:
     (communication,) = (row for row in rows if "all_reduce" in row)
     assert set(re.findall(r'rect class="(\w+)"', communication)) == {"communication"}
     assert any('rect class="tensor_core"' in row for row in rows)
+
+
+def test_no_line_ends_between_a_number_and_its_unit() -> None:
+    """Words that begin like a unit are none; what is markup stays text."""
+    assert (
+        typeset("<b> 45 % of 3 ms, 4 samples") == "&lt;b&gt; 45\N{NO-BREAK SPACE}% of 3\N{NO-BREAK SPACE}ms, 4 samples"
+    )
