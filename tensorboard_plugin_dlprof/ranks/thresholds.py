@@ -31,6 +31,9 @@ FEW_SAMPLES = 3.0
 """A delay is no noise from so many standard deviations on of what ranks differ by anyway; with n samples of this, one
 more than the second by n times as much."""
 
+FEW_ITERATIONS = 3
+"""Where nobody is named and ranks wait, fewer iterations are said to be too few."""
+
 CAUSE_FRACTION = 0.6
 """A part of own delay that names its cause; without one, the cause is mixed."""
 

@@ -122,6 +122,13 @@ def _nobody(facts: Facts) -> str:
         )
     if facts.unmatched_fraction is not None and facts.unmatched_fraction >= thresholds.NAMED_FRACTION:
         wait += f", but {100 * facts.unmatched_fraction:.1f} % is communication that could not be matched"
+    has_waits = (facts.wait_fraction or 0.0) >= thresholds.NAMED_FRACTION
+    if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
+        recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
+        return (
+            f"No rank can be named from {recorded}: {wait}, but what ranks did before their first operation is "
+            "unknown, and so little shows no noise. Record five or more."
+        )
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)

@@ -42,6 +42,7 @@ export function RankBars({ job }: { job: RankJob }) {
             <span class={`swatch rank-${key}`} /> {label}
           </li>
         ))}
+        <li class="muted">of the whole capture, first to last GPU work</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
@@ -75,7 +76,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
         const window = job.ranks.window_ns[row] ?? 0;
         const whole = way === "share" ? window : longest;
         return (
-          <li key={rank} class={rank === job.rank ? "rank-here" : undefined}>
+          <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
             <span class="rank-name">
               <RankLink job={job} rank={rank} />
               <span class="muted"> {job.ranks.host[row]}</span>

@@ -6,6 +6,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { useUrl } from "../../frame/url";
 import { hasUnmatched, rankLabel } from "../../model/ranks";
 import { Collectives } from "./collectives";
 import { HeatMap } from "./heat_map";
@@ -20,6 +21,7 @@ export function Ranks({ job }: { job: RankJob }) {
     <>
       <Verdict job={job} />
       <Tiles job={job} />
+      <Findings job={job} />
       {job.iterations > 0 && <HeatMap job={job} />}
       <RankBars job={job} />
       <Collectives job={job} />
@@ -32,7 +34,6 @@ export function Ranks({ job }: { job: RankJob }) {
 
 function Verdict({ job }: { job: RankJob }) {
   const { verdict } = job;
-  const [next] = verdict.runners_up;
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
   const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" x ");
   const missing =
@@ -46,11 +47,13 @@ function Verdict({ job }: { job: RankJob }) {
     shape,
     formatCounted(job.iterations, "iteration"),
   ];
+  // What the verdict rests on follows its first sentence.
+  const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
   return (
-    <Panel title={job.job} about={`Matched by: ${job.matched_by}.`}>
-      <p class="rank-facts muted">{facts.filter((fact) => fact !== "").join(" · ")}</p>
-      <p class="rank-verdict">{typeset(verdict.sentence)}</p>
-      <p class="rank-more">
+    <header class="headline">
+      <h2 class="rank-verdict">{typeset(headline)}</h2>
+      <p class="model-line">
+        {reasons !== "" && <span>{typeset(reasons)}</span>}
         {verdict.rank !== null && (
           <RankLink job={job} rank={verdict.rank}>
             Show {rankName(verdict.rank)}
@@ -76,28 +79,43 @@ function Verdict({ job }: { job: RankJob }) {
           </span>
         ))}
       </p>
-      {job.findings.length > 0 && (
-        <ul class="rank-findings">
-          {job.findings.map(({ id, rule, title, text, gain_ns: gain }) => (
-            <li key={id}>
-              <strong>{title}.</strong> {typeset(text.replace(verdict.sentence, "").trim())}
-              {gain !== null && gain > 0 && (
-                <span class="muted">
-                  {" "}
-                  {typeset(`Could gain about ${formatDuration(gain)} of an iteration`)}
-                  {rule === "straggler" && next !== undefined && `, more once ${rankName(next.rank)} is faster, too`}.
-                </span>
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+      <p class="rank-facts muted" data-tip={`Matched by: ${job.matched_by}.`}>
+        {[job.job, ...facts].filter((fact) => fact !== "").join(" · ")}
+      </p>
+      <p class="rank-facts muted">{typeset(job.clocks.sentence)}</p>
       {job.warnings.map((warning) => (
         <p key={warning} class="rank-warning">
           {typeset(warning)}
         </p>
       ))}
-      <p class="muted note-below">{typeset(job.clocks.sentence)}</p>
+    </header>
+  );
+}
+
+/** What to change; the first finding repeats the verdict, of which only its advice is shown. */
+function Findings({ job }: { job: RankJob }) {
+  const { verdict } = job;
+  const [next] = verdict.runners_up;
+  if (job.findings.length === 0) return null;
+  return (
+    <Panel title="What to change">
+      <ul class="rank-findings">
+        {job.findings.map(({ id, rule, title, text, gain_ns: gain }) => (
+          <li key={id}>
+            <strong>{title}.</strong> {typeset(text.replace(verdict.sentence, "").trim())}
+            {gain !== null && gain > 0 && (
+              <span class="muted">
+                {" "}
+                {typeset(`Could gain about ${formatDuration(gain)} of an iteration`)}
+                {rule === "straggler" &&
+                  next !== undefined &&
+                  `, more once ${rankLabel(job, next.rank).toLowerCase()} is faster, too`}
+                .
+              </span>
+            )}
+          </li>
+        ))}
+      </ul>
     </Panel>
   );
 }
@@ -111,7 +129,9 @@ function Tiles({ job }: { job: RankJob }) {
       ? "cost of the slow stage"
       : job.verdict.cause === "link"
         ? "cost of the slow link"
-        : "own delay of the worst rank";
+        : job.verdict.host !== null
+          ? "cost of the slow host"
+          : "own delay of the worst rank";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -120,29 +140,39 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: formatShare(exposed),
-      about: "exposed communication",
+      about: "exposed communication, of the time",
       tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks.",
     },
     {
       value: wait === null ? formatShare(null) : `${formatShare(wait)} + ${formatShare(transfer)}`,
-      about: hasUnmatched(job) ? "waiting + transferring or unmatched" : "waiting + transferring",
+      about: hasUnmatched(job)
+        ? "waiting + transferring or unmatched, of the time"
+        : "waiting + transferring, of the time",
       tip: "Exposed communication, divided into waiting for other ranks and all else.",
     },
     {
       value: formatShare(job.own_delay_fraction),
-      about: costly,
+      about: `${costly}, of the median iteration`,
       tip: "Mean own delay of the rank with most, or what a slow link or stage costs if that is more, by the median iteration.",
     },
   ];
+  const isZoomed = useUrl()["ranks.from"] !== undefined;
   return (
-    <ul class="rank-tiles" aria-label="Key numbers">
-      {tiles.map(({ value, about, tip }) => (
-        <li key={about} data-tip={tip}>
-          <strong>{value}</strong>
-          <span class="muted">{about}</span>
-        </li>
-      ))}
-    </ul>
+    <section class="rank-numbers">
+      <ul class="rank-tiles" aria-label="Key numbers">
+        {tiles.map(({ value, about, tip }) => (
+          <li key={about} data-tip={tip}>
+            <strong>{value}</strong>
+            <span class="muted">{about}</span>
+          </li>
+        ))}
+      </ul>
+      {isZoomed && (
+        <p class="muted note-below">
+          Of all {formatCounted(job.iterations, "iteration")}, not only of those that the heat map shows.
+        </p>
+      )}
+    </section>
   );
 }
 
