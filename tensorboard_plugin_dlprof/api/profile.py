@@ -115,8 +115,8 @@ class Profile:
         Columns: ``gpu_time_ns`` (time with work of the op on a GPU, overlap counted once), ``gpu_time_fraction`` of all
         ops, ``cpu_time_ns`` (``<NA>`` if no call that launched the op's work was recorded), ``name`` (path in the
         model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``, ``using_tensor_cores``,
-        ``kernel_calls``, ``data_type``, ``input_shapes`` (JSON), ``stack_trace``,
-        ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using them badly,
+        ``kernel_calls``, ``family`` (what it mostly is: gemm, collective, ...), ``data_type``, ``input_shapes`` (JSON),
+        ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using them badly,
         ``dimension`` that does not fit the data type, ``padded_shape``. The last four are missing if they cannot be
         computed, because the database is damaged or was made by another version of this package.
         """
@@ -175,8 +175,8 @@ class Profile:
         return self._table("iterations")
 
     def gpus(self) -> pd.DataFrame:
-        """One row per GPU: ``device_id``, ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``,
-        ``in_use``, ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``,
+        """One row per GPU: ``device_id``, ``cuda_ordinal`` (where the recording has it beside the physical number),
+        ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``, ``in_use``, ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``,
         ``unknown_fraction`` (with kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole).
         """
         return self._table("gpus")

@@ -172,7 +172,7 @@ export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string 
   const [row] = device.rows
     .filter((each) => each.part === part && each.path !== "(rest)")
     .sort((a, b) => b.time_ns - a.time_ns);
-  if (row === undefined || row.time_ns * 2 < (device.parts[part] ?? 0)) return "";
+  if (row === undefined || row.time_ns * 2 < device.parts[part]) return "";
   const path = row.path === "" || row.path === "/" ? "" : row.path;
   return [path, row.call].filter(Boolean).join(" · ");
 }
