@@ -61,7 +61,7 @@ _SHORT_TEXT: Final = """
     abs acc ack acos add adj all amax amin any asin atan ball bce best bfs bsr cbrt ceil celu chw clip cnt conj coo
     cos cosh cost cpy crop csc csr csx cvt diag diff div dump edge ell elu erf erfc exp eye face fake find fix flag
     flat fmax fmin fmod fps frac free fwt gcd get glu gthr hot hwc hyb hypot inc ind iota lcm leaf lerp log loss lse
-    lut mark max min mip mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push put
+    lut lzw mark max min mip mish move mul nan neg nms nnz node ones path pick ping plan pong pop prod pull push put
     rand rank recv rem rgba roll save scal sctr seed selu send sgn shfl sign sin sinc sinh skip snap sqr sqrt std
     sub sum swap tan tanh top trap tree tril triu xor zeta
 """
@@ -101,7 +101,7 @@ _SOFT: Final = tuple(
         (
             "atk decode gdn hc indexer inverse kda kv kvcache logits maxsim multiply paged prefill pv qk qsa rotate"
             " score scores",
-            "norm normalize rms rmsnorm",
+            "differencing lzw norm normalize rms rmsnorm",
             "",
         ),
         ("qkv", "split", ""),  # A norm before it may be fused with the projection behind it.

@@ -25,10 +25,11 @@ RULES: Final = (
          note="takes doubles apart for the INT8 products that stand in for theirs, and puts them together again",
          knows_better=True, words="inverse_scaling_mrc_kernel prolog_mod_"),
     Rule("cublas-level-1", NO, "reduction", "cublas",
-         r"\b(?:dot_kernel|block_dot_kernel_(?:ref|val)|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel"
+         r"\b(?:rotm?g?_kernel\w*|[tsh]p[ms]v_kernel\w*|dot_kernel|block_dot_kernel_(?:ref|val)"
+         r"|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel"
          r"|iamin_kernel|amax_kernel)\b",
          "@types", knows_better=True,
-         words="amax_kernel asum_kernel dot_kernel iamin_kernel nrm2_kernel reduce_1block_kernel"),
+         words="rot pmv_ psv_ amax_kernel asum_kernel dot_kernel iamin_kernel nrm2_kernel reduce_1block_kernel"),
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
          r"|scal))", "@types", r"cublas|^(?:void )?\w+(?:$|<)", words="axpy_kernel copy_kernel cublas_ rot_kernel "
@@ -208,6 +209,8 @@ RULES: Final = (
          r"|LDS)\w*",
          "@blas letter",
          note="no instruction in the name: CUDA cores, also for hgemm", words="gemm"),
+    Rule("igemm-before-turing", NO, "gemm", "cublas", r"^(?:maxwell|pascal|volta)_(?:\w+_)?igemm(?!_tensor)", "int8",
+         note="dp4a: no INT8 instruction of matrix units before Turing", words="igemm"),
     Rule("igemm", UNKNOWN, "gemm", "cublas",
          r"(?:^|_)(?:int8_)?igemm|\bimma_?gemm|(?:^|_)int8_\w*gemm", "int8",
          note="INT8 runs as dp4a or as IMMA", words="igemm imma int8_"),

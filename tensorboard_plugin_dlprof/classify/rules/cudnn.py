@@ -64,7 +64,7 @@ RULES: Final = (
          r"^(?!.*(?i:gemm)).*(?i:winograd)(?!\w*(?:mma|884|1688|16816|xdlops))", "@blas letter",
          note="convolution by Winograd's transform on CUDA cores", words="winograd"),
     Rule("cudnn-dp4a", NO, "convolution", "cudnn",
-         r"(?:^|_)icudnn_int8x4", "int8", note="dp4a: four INT8 products by element", words="icudnn_int8x4"),
+         r"(?:^|_)icudnn_u?int8x4", "int8", note="dp4a: four INT8 products by element", words="int8x4"),
     Rule("cudnn-scudnn", NO, "convolution", "cudnn",
          r"(?:^|_)[shd]cudnn(?:_|$)", "@blas letter",
          note="no instruction in the name: CUDA cores", words="cudnn"),
@@ -102,6 +102,8 @@ RULES: Final = (
     Rule("cudnn-persistent-rnn-fp32", NO, "gemm", "cudnn",
          r"\bRNN_\w*Persist\w*|\bpersistRNN\w*", "fp32",
          r"<\s*(?:float|double)\s*,\s*(?:float|double)", note="FP32 weights and no HMMA in its name", words="persist"),
+    Rule("cudnn-persistent-rnn-fma", NO, "gemm", "cudnn", r"\bRNN_blockPersist\w*_FMA$", "@types",
+         note="the instruction stands in the name", words="_fma"),
     Rule("cudnn-persistent-rnn", UNKNOWN, "gemm", "cudnn",
          r"\bRNN_blockPersist\w*|\bpersistRNN\w*|\bpersistent_rnn\w*", "@types",
          note="built with and without Tensor Cores", words="persistent_rnn persistrnn rnn_blockpersist"),
@@ -113,9 +115,10 @@ RULES: Final = (
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
          r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
          r"|cubeTranspose\w*|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter"
-         r"|\bcol2im\w*|\bim2col\w*"
+         r"|\bcol2im\w*|\bim2col\w*|_RSKC_to_KRSC_\w+"
          r"|\bvol2col\w*|\bcol2vol\w*", "@types", knows_better=True,
-         words="col2im col2vol convert_tensor converttensor flip_filter im2col nchw2nhwc nchwaddpadding nchwto "
+         words="rskc_to_krsc col2im col2vol convert_tensor converttensor flip_filter im2col nchw2nhwc "
+               "nchwaddpadding nchwto "
                "ncqhw nhwc2nchw nhwcaddpadding nhwcto ranspose tensortransform vol2col"),
     Rule("cudnn-offsets", NO, "other", "cudnn",
          r"\bcompute\w*Offsets?Kernel\w*|\bcompute[A-Z]*Offsets\w*|\bkern_precompute_indices",
@@ -131,8 +134,10 @@ RULES: Final = (
     Rule("cudnn-elementwise", NO, "elementwise", "cudnn",
          r"\bop_?(?:generic_)?tensor_kernel\w*|\bop_generic_tensor\w*|\badd_tensor_kernel\w*"
          r"|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*"
-         r"|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*|\bcalc_bias_diff\w*", "@types",
-         words="activation_ biasbw calc_bias_diff convolution_bias fprop_bias op_tensor optensor op_generic_tensor "
+         r"|\blrn_[fb]w_\w+|\bcompute_alphas\w*|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*"
+         r"|\bcalc_bias_diff\w*", "@types",
+         words="lrn_ compute_alphas activation_ biasbw calc_bias_diff convolution_bias fprop_bias op_tensor "
+               "optensor op_generic_tensor "
                "opgeneric_tensor add_tensor scaletensor scalepackedtensor settensor scale_tensor"),
     Rule("cudnn-dropout", NO, "random", "cudnn", r"\bcudnn\w*::\w*dropout\w*|\bdropout_(?:fw|bw)\w*", words="dropout"),
     Rule("cudnn-generated-convolution", YES, "convolution", "cudnn",
