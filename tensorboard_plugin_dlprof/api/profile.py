@@ -116,9 +116,9 @@ class Profile:
         ops, ``cpu_time_ns`` (``<NA>`` if no call that launched the op's work was recorded), ``name`` (path in the
         model), ``op_id``, ``direction``, ``op_type``, ``calls``, ``eligible``, ``using_tensor_cores``,
         ``kernel_calls``, ``family`` (what it mostly is: gemm, collective, ...), ``data_type``, ``input_shapes`` (JSON),
-        ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using them badly,
-        ``dimension`` that does not fit the data type, ``padded_shape``. The last four are missing if they cannot be
-        computed, because the database is damaged or was made by another version of this package.
+        ``stack_trace``, ``eligibility`` (including what is unknown), ``cause`` of not using Tensor Cores, or of using
+        them badly, ``dimension`` that does not fit the data type, ``padded_shape``. The last four are missing if they
+        cannot be computed, because the database is damaged or was made by another version of this package.
         """
         return self._table("ops")
 
@@ -176,8 +176,9 @@ class Profile:
 
     def gpus(self) -> pd.DataFrame:
         """One row per GPU: ``device_id``, ``cuda_ordinal`` (where the recording has it beside the physical number),
-        ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``, ``in_use``, ``utilization_fraction``, ``busy_ns``, ``kernels``, ``tensor_core_fraction``,
-        ``unknown_fraction`` (with kernels whose Tensor Core use is unknown, or CUDA graphs recorded as a whole).
+        ``name``, ``compute_capability``, ``sm_count``, ``memory_bytes``, ``in_use``, ``utilization_fraction``,
+        ``busy_ns``, ``kernels``, ``tensor_core_fraction``, ``unknown_fraction`` (with kernels whose Tensor Core use is
+        unknown, or CUDA graphs recorded as a whole).
         """
         return self._table("gpus")
 
