@@ -149,7 +149,7 @@ def diagnose(
         for device, (first, last) in zip(activity.devices, busy, strict=True)
         if last > start[0] and first < stop[-1]
     ]
-    typical = Typical(0, len(start) - 1, (), ())
+    typical = Typical(0, len(start) - 1, (), (), (0, len(start) - 1))
     if len(start):
         work, ahead = np.zeros(len(start), np.bool_), np.zeros(len(start), np.bool_)
         for by_device in devices:

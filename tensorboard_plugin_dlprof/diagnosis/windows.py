@@ -26,6 +26,8 @@ class Typical(msgspec.Struct, frozen=True):
     why: tuple[str, ...]
     """Sorted: ``no_gpu_work``, ``warm_up``, ``ran_up``, ``became_slower``, ``became_faster``, ``slow_end``,
     ``cut_end``, ``two_kinds``, ``slow_single``, ``drift``."""
+    with_work: tuple[int, int]
+    """The first and the last with GPU work; of all, if none has any."""
 
     @property
     def selected(self) -> list[int]:
@@ -52,6 +54,7 @@ def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Se
         last = max(position for position, works in enumerate(has_work) if works)
         if (first, last) != (0, len(wall_ns) - 1):
             why.add("no_gpu_work")
+    with_work = (first, last)
     first = _without_beginning(wall_ns, ran_ahead, first, last, why)
     last = _without_end(wall_ns, first, last, why)
     left_out: tuple[int, ...] = ()
@@ -59,7 +62,7 @@ def find_typical(wall_ns: Sequence[int], has_work: Sequence[bool], ran_ahead: Se
         first, last, left_out = _of_one_kind(wall_ns, first, last, why)
     if _drifts([wall_ns[position] for position in _without(first, last, left_out)]):
         why.add("drift")
-    return Typical(first, last, left_out, tuple(sorted(why)))
+    return Typical(first, last, left_out, tuple(sorted(why)), with_work)
 
 
 def _without_beginning(wall_ns: Sequence[int], ran_ahead: Sequence[bool], first: int, last: int, why: set[str]) -> int:
@@ -185,6 +188,9 @@ _WORDS = {
 }
 
 
+_AT_START, _AT_END = ("warm_up", "ran_up", "became_slower", "became_faster"), ("slow_end", "cut_end")
+
+
 def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
     """What is counted and what not, in one or two sentences; empty if there is one iteration.
 
@@ -203,15 +209,18 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         return f"Iteration {names[first]}" if first == last else f"Iterations {names[first]} to {names[last]}"
 
     sentences = [f"{some(typical.start, typical.stop)}: {typical.stop - typical.start + 1:,} of {count:,} recorded."]
-    for first, last, reasons in (
-        (0, typical.start - 1, ("warm_up", "ran_up", "became_slower", "became_faster", "no_gpu_work")),
-        (typical.stop + 1, count - 1, ("slow_end", "cut_end", "no_gpu_work")),
+    begin, end = typical.with_work
+    for first, last, idle, some_work, reasons in (
+        (0, typical.start - 1, begin > 0, begin < typical.start, _AT_START),
+        (typical.stop + 1, count - 1, end < count - 1, typical.stop < end, _AT_END),
     ):
         if first <= last:
             walls = [wall_ns[position] for position in range(first, last + 1)]
             furthest = max(walls, key=lambda wall: max(wall / median, median / max(wall, 1)))
             times = "" if first == last else "up to " if furthest > median else "as little as "
-            why = ", ".join(_WORDS[reason] for reason in reasons if reason in typical.why)
+            # The other end may be what is slow or has no work.
+            true = [reason for reason in reasons if some_work and reason in typical.why] + ["no_gpu_work"] * idle
+            why = ", ".join(_WORDS[reason] for reason in true)
             sentences.append(
                 f"{some(first, last)} took {times}{short_duration(furthest)}, {_relation(furthest, median)} the "
                 f"median: {why or 'unlike the others'}."

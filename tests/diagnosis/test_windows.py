@@ -45,3 +45,11 @@ def test_what_is_left_out_is_said() -> None:
     )
     typical = find_typical((13_200, *wall[1:]), [False, *[True] * 4], [False] * 5)
     assert "Iteration 0 took 13.2 µs, 0.9 % of the median: no GPU work." in said(typical, (13_200, *wall[1:]), "01234")
+
+
+def test_each_end_is_said_to_be_left_out_for_its_own_reasons() -> None:
+    """The first took long and has work; the last has none."""
+    wall = (9_000_000, 1_000_000, 1_000_000, 1_000_000, 400_000)
+    sentences = said(find_typical(wall, [True] * 4 + [False], [False] * 5), wall, list("01234"))
+    assert "Iteration 0 took 9.00 ms, 9.0 times the median: warm-up." in sentences
+    assert sentences.endswith("Iteration 4 took 400 µs, 40 % of the median: no GPU work.")
