@@ -15,9 +15,9 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Evidence
 from tensorboard_plugin_dlprof.classify.frames import is_own
-from tensorboard_plugin_dlprof.columns.group import distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, numbered
 from tensorboard_plugin_dlprof.diagnosis.answer import without_layers
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.profile.tables import Op
 from tensorboard_plugin_dlprof.units import short_duration
 
@@ -47,12 +47,12 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     indices, and opens the op with the most time. Kernels of no op stand for themselves.
     """
     kernels, ops, strings = signals.profile.kernels, signals.profile.ops, signals.profile.strings
-    rows, duration = signals.kernel[selected], signals.duration[selected]
+    rows, duration, names = signals.kernel[selected], signals.duration[selected], _telling_names(signals)
     several = len(distinct_values(kernels.device[rows])) > 1
     result: dict[tuple[str, str, int, int | None], _Group] = {}
     for device in distinct_values(kernels.device[rows]).tolist():
         mine = kernels.device[rows] == device
-        pairs, number = numbered(kernels.op[rows[mine]].astype(np.int64) << 32 | kernels.name[rows[mine]])
+        pairs, number = numbered(kernels.op[rows[mine]].astype(np.int64) << 32 | names[rows[mine]])
         times = np.bincount(number, weights=duration[mine]).astype(np.int64).tolist()
         counts = np.bincount(number).tolist()
         for pair, time, count in zip(pairs.tolist(), times, counts, strict=True):
@@ -72,11 +72,12 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     return tuple(
         Evidence(
             "kernel",
-            strings[name],
+            _own_and_telling(strings[name])[0],
             group.time_ns,
             group.count,
+            path=_own_and_telling(strings[name])[1],
             device=device,
-            **_stretch(signals, rows, group.pairs, device),
+            **_stretch(signals, rows, names, group.pairs, device),
         )
         if group.op < 0
         else Evidence(
@@ -86,9 +87,9 @@ def work_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
             group.count,
             _size(signals, row_of_op.get(group.op)),
             path=path_of_group(ops[group.op].name) if group.ops > 1 else "",
-            call=strings[name],
+            call=_own_and_telling(strings[name])[1],
             device=device,
-            **_stretch(signals, rows, group.pairs, device),
+            **_stretch(signals, rows, names, group.pairs, device),
         )
         for (_, _, name, device), group in shown
     )
@@ -107,11 +108,11 @@ class _Group(msgspec.Struct):
     """Ops with the name of the kernel, as they are numbered."""
 
 
-def _stretch(signals: Signals, rows: Int64s, pairs: Sequence[int], device: int | None) -> dict[str, Any]:
+def _stretch(signals: Signals, rows: Int64s, names: Int32s, pairs: Sequence[int], device: int | None) -> dict[str, Any]:
     """The iteration in which kernels take most of the time, and the longest of them there, as fields of evidence."""
     table, starts = signals.profile.kernels, signals.diagnosis.start_ns
     wanted = np.sort(np.array(pairs, np.int64))
-    pair = table.op[rows].astype(np.int64) << 32 | table.name[rows]
+    pair = table.op[rows].astype(np.int64) << 32 | names[rows]
     mine = rows[wanted[np.minimum(np.searchsorted(wanted, pair), len(wanted) - 1)] == pair]
     if device is not None:
         mine = mine[table.device[mine] == device]
@@ -163,16 +164,36 @@ def _size(signals: Signals, row: int | None) -> str:
     return "" if row is None else _detail(signals, row)
 
 
+def _telling_names(signals: Signals) -> Int32s:
+    """The name of each kernel, as rows of strings: the whole one, where its own says nothing."""
+    kernels, strings = signals.profile.kernels, signals.profile.strings
+    wrappers = [row for row in distinct_values(kernels.name).tolist() if strings[row] in _WRAPPERS]
+    return np.where(are_among(kernels.name, wrappers), kernels.long_name, kernels.name) if wrappers else kernels.name
+
+
+def _own_and_telling(name: str) -> tuple[str, str]:
+    """A kernel's own name, and that with what a wrapper wraps: ``Kernel2<cutlass_80_tensorop_s1688gemm_128x64>``."""
+    wrapper = _WRAPPER.search(name)
+    return (wrapper[1], f"{wrapper[1]}<{wrapper[2].rpartition('::')[2]}>") if wrapper else (name, name)
+
+
+_WRAPPERS: Final = frozenset(("Kernel", "Kernel2", "device_kernel"))
+"""CUTLASS's kernels, of which the template argument alone says what they do."""
+
+_WRAPPER: Final = re.compile(r"(?<!\w)(Kernel2?|device_kernel)<\s*([\w:]+)")
+
+
 def kernel_evidence(signals: Signals, selected: Bools) -> tuple[Evidence, ...]:
     """The kernel names with the most time among the chosen aggregated kernels."""
-    names, number = np.unique(signals.profile.kernels.name[signals.kernel[selected]], return_inverse=True)
+    names, number = np.unique(_telling_names(signals)[signals.kernel[selected]], return_inverse=True)
     number = number.reshape(-1)
     time = np.bincount(number, weights=signals.duration[selected], minlength=len(names))
     count = np.bincount(number, minlength=len(names))
     order = np.argsort(-time, kind="stable")[: thresholds.EVIDENCE_ROWS]
+    shown = [_own_and_telling(signals.profile.strings[row]) for row in names[order].tolist()]
     return tuple(
-        Evidence("kernel", signals.profile.strings[int(names[at])], int(time[at]), int(count[at]))
-        for at in order.tolist()
+        Evidence("kernel", own, int(time[at]), int(count[at]), path=telling)
+        for (own, telling), at in zip(shown, order.tolist(), strict=True)
     )
 
 

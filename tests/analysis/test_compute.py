@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
@@ -17,6 +19,8 @@ from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import ADD, CASES, SGEMM, TF32_GEMM, attention, many, on_two_gpus, well_over
 from tests.analysis.scenes import A100, GOOD, STEP_NS, T4, Step, said_by, scene, signals, verdict
+from tests.analysis.test_idle_rules import said
+from tests.diagnosis.test_parts import launch
 from tests.shared_data import shared_data
 
 COMPUTE = (
@@ -131,6 +135,17 @@ def test_rows_of_layers_are_merged() -> None:
     of_two = said_by("amp_detector", on_two_gpus(profile))
     assert [each.device for each in of_two.evidence] == [0, 1]
     assert {each.time_ns for each in of_two.evidence} == {row.time_ns}
+
+
+def test_evidence_names_what_a_wrapper_of_cutlass_wraps(tmp_path: Path) -> None:
+    """All of CUTLASS's kernels have the name of a wrapper; two products are two rows."""
+    products = ("cutlass_80_simt_sgemm_128x64_8x5_nt_align1", "cutlass_80_simt_sgemm_64x64_8x5_nt_align1")
+    events = []
+    for number in range(20):
+        name = f"void cutlass::Kernel<{products[number % 2]}>({products[number % 2]}::Params)"
+        events += launch(number, 1_000 * number, 1_000 * number + 10, 900, kernel=name)
+    (amp,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "amp_detector")
+    assert {row["path"]: row["count"] for row in amp["evidence"]} == {f"Kernel<{name}>": 10 for name in products}
 
 
 def test_what_attention_counts_is_not_told_to_fuse() -> None:
