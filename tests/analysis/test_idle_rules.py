@@ -279,6 +279,42 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert host["action"].startswith("Nothing is launched inside /unique: if it computes, it does so on the host.")
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_launches_that_the_driver_passes_on_late_leave_the_host_to_speak_of(lost: bool, tmp_path: Path) -> None:
+    """Several at once, each soon, as on Windows; where some launches have no work at all, nobody knows what ran."""
+    body = []
+    for number in range(150):
+        begin = GAP[0] + 500 * number
+        body += launch(100 + 2 * number, begin, begin + 250, 10)
+        body += launch(101 + 2 * number, begin + 20, begin + 260, 10)
+    if lost:
+        body += [
+            event("cuda_runtime", "cudaLaunchKernel", GAP[0] + 30 + 500 * n, 5, correlation=900 + n) for n in range(20)
+        ]
+    described = {each["rule"]: each for each in said(unmarked(body), tmp_path)["findings"]}
+    missing = described["unrecorded_gpu_work"]
+    assert ("launch_detector" in described) != lost
+    assert missing["title"].startswith("GPU work is missing from this recording") == lost
+    assert ("though all launches have their work" in missing["title"]) != lost
+    assert missing["severity"] == ("warning" if lost else "advice")
+
+
+@pytest.mark.parametrize("lost", [False, True])
+def test_nobody_is_to_enlarge_the_batch_whose_gpu_may_do_more_than_was_recorded(lost: bool, tmp_path: Path) -> None:
+    """Two launches of a hundred have no work in the recording."""
+    body = []
+    for number in range(100):
+        begin = GAP[0] + 700 * number
+        if lost and number % 50 == 7:
+            body.append(event("cuda_runtime", "cudaLaunchKernel", begin, 5, correlation=900 + number))
+        else:
+            body += launch(100 + number, begin, begin + 10, 100)
+    answer = said(steps(body), tmp_path)
+    assert ("launches_without_work" in answer["lower_bound"]) == lost
+    (described,) = (each for each in answer["findings"] if each["rule"] == "launch_detector")
+    assert ("larger batch" in described["action"]) != lost
+
+
 @pytest.mark.parametrize(("apart_us", "speaks"), [(0, True), (1_500, False)])
 def test_clocks_that_differ_are_no_work_of_before(apart_us: int, speaks: bool, tmp_path: Path) -> None:
     """The first kernel begins 2 ms after its call, and all that an idle GPU runs so late, or only that."""

@@ -13,7 +13,11 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import MUCH
-from tensorboard_plugin_dlprof.analysis.rules.missing import needs_no_sooner_launch, says_nothing_of_the_host
+from tensorboard_plugin_dlprof.analysis.rules.missing import (
+    needs_no_sooner_launch,
+    says_nothing_of_the_host,
+    understates,
+)
 from tensorboard_plugin_dlprof.analysis.rules.naming import (
     compiles_kernels,
     is_compiling,
@@ -275,12 +279,12 @@ def launching(signals: Signals) -> Finding | Lacks | None:
         else signals.advice(
             'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph'
             + (", fused or foreach optimizers" if signals.optimizer.any() else "")
-            + "; or give each kernel more work with a larger batch.",
-            tensorflow="Launch fewer and larger kernels: tf.function(jit_compile=True) around the whole step, or a "
-            "larger batch.",
+            + ("." if understates(signals) else "; or give each kernel more work with a larger batch."),
+            tensorflow="Launch fewer and larger kernels: tf.function(jit_compile=True) around the whole step"
+            + ("." if understates(signals) else ", or a larger batch."),
             tensorrt="Capture the enqueue in a CUDA graph (--useCudaGraph of trtexec).",
             jax="Launch less: one jax.jit around the whole step in place of many small ones, jax.lax.scan over several "
-            "steps, command buffers left on (XLA_FLAGS), or a larger batch.",
+            "steps, command buffers left on (XLA_FLAGS)" + ("." if understates(signals) else ", or a larger batch."),
             cuda="Capture the launches in a CUDA graph, or do in one kernel what several in a row do.",
         ),
         gain=(0.5, 0.9),

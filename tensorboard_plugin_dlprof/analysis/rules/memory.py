@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence
 from tensorboard_plugin_dlprof.analysis.origin import Framework
+from tensorboard_plugin_dlprof.analysis.rules.missing import understates
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold_start
 from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
@@ -79,7 +80,7 @@ def _short_of_blocks(signals: Signals) -> Bools:
 
 def _fills_little(signals: Signals) -> bool:
     """Whether the median kernel fills less than the GPU, by number and by time, as far as what runs is recorded."""
-    if set(signals.diagnosis.lower_bound) & {"missing_work", "launches_without_work"} or not len(signals.kernel):
+    if understates(signals) or not len(signals.kernel):
         return False
     short = _short_of_blocks(signals)
     return 2 * np.count_nonzero(short) > len(short) and 2 * signals.time(short) > int(signals.duration.sum())

@@ -11,7 +11,8 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Severity
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.diagnosis.answer import QUEUED, DeviceDiagnosis, far_ahead, working
-from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.parts import BLOCK_NS, LONG_NS, Part
+from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 
 
 def missing_work(signals: Signals) -> Finding | None:
@@ -26,19 +27,25 @@ def missing_work(signals: Signals) -> Finding | None:
     ):
         graphs = sum(row.time_ns for row in waits.rows if row.cause.detail == "graph")
         busy = 1 - signals.share_of_iteration(int(diagnosis.mean(waits.device.parts_ns)[Part.QUEUED :].sum()))
-        sampled = 2 * graphs <= waits.time_ns and is_sampled(signals)
+        of_graphs = 2 * graphs > waits.time_ns
+        sampled = not of_graphs and is_sampled(signals)
+        complete = not of_graphs and _is_complete(signals) and _waits_all_along(signals, thresholds.MISSING_FRACTION)
         finding = finding_about(
             signals,
             "unrecorded_gpu_work",
             "missing_work",
             waits,
             "queued",
-            "GPU work is missing from this recording: in {time_ns} of {wall_ns} ({share_fraction}) launched work was "
-            "waiting and nothing is recorded as running. GPU busy: at least {busy_fraction}."
+            ("In" if complete else "GPU work is missing from this recording: in")
+            + " {time_ns} of {wall_ns} ({share_fraction}) launched work was waiting and nothing is recorded as running."
+            " GPU busy: at least {busy_fraction}."
             + (
                 " It is missing throughout, as when it is sampled or another process uses the GPU, so nothing is said "
                 "of the host."
                 if sampled
+                else " So it is all along, though all launches have their work: another process or graphics may use "
+                "the GPU then, or the driver passes launches on late, as on Windows."
+                if complete
                 else ""
             ),
             (
@@ -48,14 +55,20 @@ def missing_work(signals: Signals) -> Finding | None:
                 else "Record the kernels inside graphs: nsys profile --cuda-graph-trace=node"
                 + ("; PyTorch's profiler leaves some out." if signals.profile.info.source_format == "pytorch" else ".")
             )
-            if 2 * graphs > waits.time_ns
+            if of_graphs
+            else "Record all processes that use this GPU, and look at what draws on it; on Windows, turn on "
+            "hardware-accelerated GPU scheduling, or compare with a recording on Linux."
+            if complete
             else "Record what ran then: start the recording before the work is launched, with all processes that use "
             "this GPU, and without sampling; then look again. What waits for another rank shows in that rank's "
             "recording.",
             gain=None,
             numbers={"wall_ns": signals.diagnosis.mean_wall_ns, "busy_fraction": busy},
         )
-        if finding is not None and finding.numbers["share_fraction"] < thresholds.MUCH_MISSING_FRACTION:  # type: ignore[operator]
+        if finding is not None and (
+            (complete and _longest_wait_ns(signals) < LONG_NS)
+            or finding.numbers["share_fraction"] < thresholds.MUCH_MISSING_FRACTION  # type: ignore[operator]
+        ):
             return msgspec.structs.replace(finding, severity=Severity.ADVICE)
         return finding
     return _missing_before(signals)
@@ -106,22 +119,54 @@ def is_sampled(signals: Signals) -> bool:
     Work that is missing at the start alone may have been launched before the recording. What a graph replays without
     its kernels is missing all over, but its launch is there.
     """
+    return _waits_all_along(signals, thresholds.MUCH_MISSING_FRACTION) and not _is_complete(signals)
+
+
+def _is_complete(signals: Signals) -> bool:
+    """Whether the program's own launches and their work are all recorded, so that something else keeps work waiting.
+
+    Nsight Systems records all launches. Other profiles may be thinned out, launches with their work; where no wait is
+    long, the driver passes launches on late instead, several at once.
+    """
+    if "launches_without_work" in signals.diagnosis.lower_bound:
+        return False
+    return signals.profile.info.source_format == "nsight_systems" or _longest_wait_ns(signals) < LONG_NS
+
+
+def _longest_wait_ns(signals: Signals) -> int:
+    """The longest time for which launched work waits for what was not recorded."""
+    return max((int(lengths.max(initial=0)) for _, _, lengths in _unexplained(signals)), default=0)
+
+
+def _unexplained(signals: Signals) -> list[tuple[DeviceDiagnosis, Int64s, Int64s]]:
+    """Starts and lengths of the times in which launched work waits for what was not recorded, of each working GPU."""
+    causes = signals.profile.activity.causes
+    missing = np.array([each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False])
+    result = []
+    for device in working(signals.diagnosis):
+        rows = np.flatnonzero(missing[device.clipped.cause])
+        result.append((device, device.clipped.start_ns[rows], device.clipped.length_ns[rows]))
+    return result
+
+
+def _waits_all_along(signals: Signals, least: float) -> bool:
+    """Whether launched work waits for at least this share of the time, and all over the recording, for what was not
+    recorded."""
     diagnosis = signals.diagnosis
     if not len(diagnosis.start_ns):
         return False
     begin, whole = int(diagnosis.start_ns[0]), max(int(diagnosis.stop_ns[-1] - diagnosis.start_ns[0]), 1)
-    causes = signals.profile.activity.causes
-    missing = np.array([each.part == Part.QUEUED and each.detail == "unexplained" for each in causes] or [False])
-    for device in working(diagnosis):
-        pieces = device.clipped
-        rows = np.flatnonzero(missing[pieces.cause])
+    for device, starts, _ in _unexplained(signals):
         time = int(diagnosis.mean(device.queued_ns)[QUEUED.index("unexplained")])
-        portions = distinct_values((pieces.start_ns[rows] - begin) * thresholds.PORTIONS // whole)
-        if signals.share_of_iteration(time) >= thresholds.MUCH_MISSING_FRACTION and (
-            len(portions) >= thresholds.PORTIONS_IN_USE
-        ):
+        portions = distinct_values((starts - begin) * thresholds.PORTIONS // whole)
+        if signals.share_of_iteration(time) >= least and len(portions) >= thresholds.PORTIONS_IN_USE:
             return True
     return False
+
+
+def understates(signals: Signals) -> bool:
+    """Whether the GPU may do more than was recorded: then nobody can say that there is room for more work."""
+    return bool({"missing_work", "launches_without_work"} & set(signals.diagnosis.lower_bound))
 
 
 def lacks_much(signals: Signals) -> bool:

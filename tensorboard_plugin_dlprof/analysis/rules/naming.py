@@ -163,7 +163,6 @@ def runtime_advice(cause: Cause) -> str:
     if _EXECUTOR.match(path):
         return (
             "{where} is TensorFlow's executor, which starts op by op. Give it fewer and larger ones: "
-            "tf.function(jit_compile=True) around the whole step, several steps in one call (steps_per_execution), or "
-            "a larger batch."
+            "tf.function(jit_compile=True) around the whole step, or several steps in one call (steps_per_execution)."
         )
     return ""
