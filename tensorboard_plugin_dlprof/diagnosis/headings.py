@@ -53,7 +53,7 @@ HEADINGS: Final = {
     "unused_gpu_detector": "Unused GPUs",
     "cuda_graph_detector": "CUDA graphs recorded as a whole",
     "clock_detector": "Clocks of host and GPU differ",
-    "coverage_detector": "Kernels without ops",
+    "coverage_detector": "The recording is incomplete",
 }
 """By rule."""
 
