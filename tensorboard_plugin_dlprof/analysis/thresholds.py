@@ -26,6 +26,9 @@ STEPS_IN_ONE = 2
 DECIDES_FRACTION = 0.1
 """By how much another choice of iterations changes a part's share of the time, from which it decides what is true."""
 
+NAMED_FRACTION = 0.1
+"""Share of what warm-up takes longer from which a place is named for it."""
+
 PORTIONS = 10
 """Parts of a capture without iterations by which what happens at its start is told from what goes on."""
 

@@ -437,6 +437,16 @@ def test_the_call_after_a_gap_is_not_what_took_its_time(tmp_path: Path) -> None:
     assert "Most of it: what was not recorded before cudaLaunchKernel (" in start["title"]
 
 
+def test_warm_up_names_the_places_that_take_most_of_it(tmp_path: Path) -> None:
+    """The loader's workers start, and modules are loaded: both, most first."""
+    events = steps([], lengths=(3 * STEP_US, *(STEP_US,) * 4))
+    events.append(event("user_annotation", "enumerate(DataLoader)#x.__next__", 40_000, 120_000))
+    events.append(event("cuda_runtime", "cudaFree", 165_000, 90_000))
+    (start,) = (each for each in said(events, tmp_path)["findings"] if each["rule"] == "cold_start")
+    assert "Most of it: enumerate(DataLoader)#x.__next__ (120 ms more), cudaFree (90.0 ms more)." in start["title"]
+    assert [row["call"] for row in start["evidence"]] == [None, "cudaFree"]
+
+
 def test_a_marker_of_dlprof_is_called_by_its_function(tmp_path: Path) -> None:
     """It holds the shapes of all arguments."""
     marker = "{'mod': 'torch', 'op': 'randn', 'args': [{'name': '', 'type': 'tensor', 'shape': (32, 6, 30, 30)}]}"

@@ -167,18 +167,25 @@ def _warm_up(signals: Signals) -> Finding | None:
         return None
     wall = diagnosis.wall_ns.tolist()
     excess = sum(wall[:first]) - first * diagnosis.mean_wall_ns
-    grown = _grown(signals, list(range(first)), diagnosis.selected)
-    if excess <= 0 or grown is None:
+    grown = _all_grown(signals, list(range(first)), diagnosis.selected)
+    if excess <= 0 or not grown:
         return None
-    rows, device, more = grown
+    # Of the GPU on which one place grew most; those of another would count the same time again.
+    device, least_ns = grown[0][1], thresholds.NAMED_FRACTION * excess / first
+    others = [
+        each for each in grown[1:] if each[1] == device and each[2] >= least_ns and each[0][0].cause.part > Part.QUEUED
+    ]
+    named = [grown[0], *others][:_MOST_NAMED]
+    places = ", ".join(f"{{where{number}}} ({{more{number}_ns}} more)" for number in range(len(named)))
+    explained = sum(more for _, _, more in named) * first
     return Finding(
         "cold_start",
         Severity.INFO,
         Confidence.HIGH,
         "cold_start",
         "{which} took {excess_ns} longer than a typical one ({mean_ns}): warm-up, which is left out. "
-        + ("Most of it" if 2 * more * first > excess else "The largest part")
-        + ": {where} ({more_ns} more).",
+        + ("Most of it" if 2 * explained > excess else f"The largest part{'s' * (len(named) > 1)}")
+        + f": {places}.",
         "Nothing, if the program runs for long; it happens once.",
         {
             "which": f"Iteration {diagnosis.candidate.values[0]}"
@@ -186,14 +193,18 @@ def _warm_up(signals: Signals) -> Finding | None:
             else f"The first {first} iterations together",
             "excess_ns": excess,
             "mean_ns": diagnosis.mean_wall_ns,
-            "where": subject_of(rows[0]),
-            "more_ns": more * first,
+            **{f"where{number}": subject_of(rows[0]) for number, (rows, _, _) in enumerate(named)},
+            **{f"more{number}_ns": more * first for number, (_, _, more) in enumerate(named)},
         },
-        evidence_of(signals, rows, device),
+        evidence_of(signals, [row for rows, _, _ in named for row in rows], device),
         cause="cold_start",
         time_ns=excess,
         once=True,
     )
+
+
+_MOST_NAMED: Final = 3
+"""Places that a sentence names."""
 
 
 def _grown(
@@ -204,8 +215,18 @@ def _grown(
 ) -> tuple[list[Row], int, int] | None:
     """What takes longer in some iterations than in others: the rows of the place that grew most, their GPU, and by how
     much."""
+    return next(iter(_all_grown(signals, one, other, place_of_cause)), None)
+
+
+def _all_grown(
+    signals: Signals,
+    one: Sequence[int],
+    other: Sequence[int],
+    place_of_cause: Callable[[Cause], tuple[object, ...]] | None = None,
+) -> list[tuple[list[Row], int, int]]:
+    """As ``_grown``, of every place, most first."""
     tell = place_of_cause or _place
-    best: tuple[list[Row], int, int] | None = None
+    grown: list[tuple[list[Row], int, int]] = []
     for device in signals.diagnosis.devices:
         more: dict[tuple[object, ...], int] = {}
         result: dict[tuple[object, ...], list[Row]] = {}
@@ -217,10 +238,8 @@ def _grown(
                 more[place] = more.get(place, 0) + sign * row.time_ns
                 if sign > 0:
                     result.setdefault(place, []).append(row)
-        for place, rows in result.items():
-            if best is None or more[place] > best[2]:
-                best = rows, device.device, more[place]
-    return best
+        grown += [(rows, device.device, more[place]) for place, rows in result.items()]
+    return sorted(grown, key=lambda each: -each[2])
 
 
 def _place(cause: Cause) -> tuple[object, ...]:
