@@ -101,6 +101,7 @@ def _rank(rank: int, ranks: int, start: Int64s, end: Int64s, bounds: Int64s) -> 
         gpu_name="NVIDIA H100 80GB HBM3",
         kernels=4 * count,
         graphs=0,
+        fused=0,
         whole=parts(bounds[:1], bounds[-1:]),
         iterations=np.arange(len(bounds) - 1),
         parts=parts(bounds[:-1], bounds[1:]),

@@ -40,7 +40,7 @@ class Evidence(msgspec.Struct, frozen=True):
     of_operations: Delays
     """Delays of single operations, for tables: those of the job, or where ranks are missing, better ones."""
     of_operations_iteration: Int64s
-    comparisons: Callable[[], Comparisons]
+    comparisons: Callable[[Sequence[int]], Comparisons]
     """All that ``delays`` are the part above 0 of; only asked for if somebody is to be named."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations, so that those of single operations are only a part of them."""
@@ -71,8 +71,8 @@ def evidence(
         corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
     numbers = cells.numbers
 
-    def comparisons() -> Comparisons:
-        return comparisons_of_operations(job, sequences, times, places, numbers)
+    def comparisons(members: Sequence[int]) -> Comparisons:
+        return comparisons_of_operations(job, sequences, times, places, numbers, members)
 
     judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration, comparisons)
     few_have_peers = 2 * delays.compared < max(delays.asked, 1)
@@ -81,7 +81,11 @@ def evidence(
         place = np.searchsorted(numbers, iterations)
         if of_iterations.compared and few_have_peers:
             return replace(
-                judged, delays=of_iterations, iteration=place, is_of_iterations=True, comparisons=lambda: compared
+                judged,
+                delays=of_iterations,
+                iteration=place,
+                is_of_iterations=True,
+                comparisons=lambda _members: compared,
             )
         if of_iterations.compared:
             return replace(judged, of_iterations=(of_iterations, place, compared))

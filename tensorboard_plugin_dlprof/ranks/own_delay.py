@@ -7,6 +7,7 @@ late neighbour cost lies before that release. So a rank that is late because it 
 from __future__ import annotations
 
 import zlib
+from collections import defaultdict
 from collections.abc import Sequence
 
 import msgspec
@@ -22,6 +23,9 @@ from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes, codes_of,
 from tensorboard_plugin_dlprof.ranks.waiting import Times
 
 _NEVER = np.iinfo(np.int64).max
+
+_MOST_ALIKE = 16
+"""Groups beside those of a rank that show what ranks differ by, of each that do the same."""
 
 
 class Delays(msgspec.Struct, frozen=True):
@@ -68,7 +72,7 @@ def own_delays(
         places: a number for each of ``sequences``; only those with equal numbers do the same.
     """
     places = places or [0] * len(sequences)
-    owns = own_times(job, sequences, times)
+    owns = list(own_times(job, sequences, times))
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     delays = [_no_delays()]
@@ -149,11 +153,26 @@ def own_delays(
 
 
 def comparisons_of_operations(
-    job: Job, sequences: Sequence[Operations], times: Sequence[Times], places: Sequence[int] | None, numbers: Int64s
+    job: Job,
+    sequences: Sequence[Operations],
+    times: Sequence[Times],
+    places: Sequence[int] | None,
+    numbers: Int64s,
+    members: Sequence[int],
 ) -> Comparisons:
-    """All comparisons of own times, also of those that took less time than their peers; ``numbers`` of iterations."""
+    """Comparisons of own times of some ``members`` and of others that do the same, also of those that took less time.
+
+    Args:
+        job: the ranks.
+        sequences: their operations.
+        times: likewise.
+        places: see ``own_delays``.
+        numbers: of the iterations.
+        members: places of ranks.
+    """
     places = places or [0] * len(sequences)
-    owns = own_times(job, sequences, times)
+    wanted = _alike(sequences, places, members)
+    owns = list(own_times(job, sequences, times, wanted))
     siblings = _Siblings(job, sequences, times, owns, places)
     roles: list[Int64s | None] = []
     iterations: list[Int64s | None] = []
@@ -165,6 +184,19 @@ def comparisons_of_operations(
         iterations.append(np.where(iteration >= 0, np.searchsorted(numbers, iteration), -1))
     lacks_ranks = any(each.lacks_members for each in sequences)
     return comparisons_of(sequences, owns, iterations, roles, lacks_ranks)
+
+
+def _alike(sequences: Sequence[Operations], places: Sequence[int], members: Sequence[int]) -> set[int]:
+    """The sequences of some members, and enough others like them to know what ranks differ by."""
+    chosen, others = set(), defaultdict(list)
+    for number, (each, place) in enumerate(zip(sequences, places, strict=True)):
+        if np.isin(members, each.members).any():
+            chosen.add(number)
+        else:
+            others[each.size, each.pair, each.stream, place].append(number)
+    for alike in others.values():
+        chosen.update(alike[:_MOST_ALIKE])
+    return chosen
 
 
 def delays_of_iterations(
@@ -179,25 +211,31 @@ def delays_of_iterations(
         One row per rank and iteration, whose sequence and column mean nothing, the number of its iteration, and all
         comparisons, whose iterations are their numbers.
     """
-    gathered = []
+    of_all = [member.tables.communication.iteration for member in job.members]
+    numbers = np.unique(np.concatenate(of_all)) if of_all else np.zeros(0, np.int64)
+    numbers = numbers[numbers >= 0]
+    totals = np.zeros((5 + len(PARTS), len(job.members), len(numbers)), np.int64)
+    is_there, is_known = np.zeros(totals.shape[1:], np.bool_), np.ones(totals.shape[1:], np.bool_)
     for each, own in zip(sequences, own_times(job, sequences, times), strict=True):
         if own is None:
             continue
         for row, place in enumerate(each.members.tolist()):
-            iteration = job.members[place].tables.communication.iteration[each.rows[row]]
+            iteration = of_all[place][each.rows[row]]
+            inside = each.used & (iteration >= 0)
+            at = np.searchsorted(numbers, iteration[inside])
             columns = (own.spent_ns, own.ahead_ns, own.kernels, own.work, own.kernel_ns, *own.parts)
-            of_iterations = np.stack([iteration, *(values[row] for values in columns)])[:, each.used & (iteration >= 0)]
-            gathered.append(np.concatenate([np.full((1, of_iterations.shape[1]), place), of_iterations]))
-    if not gathered:
+            for total, values in zip(totals, columns, strict=True):
+                np.add.at(total[place], at, values[row, inside])
+            is_there[place, at] = True
+            # What precedes the first operation of a capture is unknown.
+            is_known[place, at[own.spent_ns[row, inside] < 0]] = False
+    place, column = np.nonzero(is_there)
+    cells = np.stack([place, numbers[column]])
+    known = is_known[place, column]
+    sums = totals[:, place, column]
+    if not len(place):
         nothing = np.zeros(0, np.int64)
         return _no_delays(), nothing, Comparisons(*(nothing for _ in Comparisons.__struct_fields__))
-    rows = np.concatenate(gathered, axis=1)
-    cells, cell = np.unique(rows[:2], axis=1, return_inverse=True)
-    cell = cell.reshape(-1)
-    sums = np.zeros((len(rows) - 2, cells.shape[1]), np.int64)
-    np.add.at(sums.T, cell, rows[2:].T)
-    known = np.ones(cells.shape[1], np.bool_)
-    known[cell[rows[2] < 0]] = False  # what precedes the first operation of a capture is unknown
     spent, ahead, kernels, work, kernel_ns, *parts = sums
     work &= 0xFFFF_FFFF
     if any(each.lacks_members for each in sequences):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -69,14 +69,15 @@ def _releases(job: Job, sequences: Sequence[Operations], times: Sequence[Times])
     return releases
 
 
-def own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) -> list[OwnTimes | None]:
-    """The own times of each of ``sequences``; None where no waiting is known."""
+def own_times(
+    job: Job, sequences: Sequence[Operations], times: Sequence[Times], wanted: Container[int] | None = None
+) -> Iterator[OwnTimes | None]:
+    """The own times of each of ``sequences``; None where no waiting is known, or that are not among the ``wanted``."""
     releases = _releases(job, sequences, times)
     overlaps = [Intervals(member.tables.overlap_start_ns, member.tables.overlap_stop_ns) for member in job.members]
-    result: list[OwnTimes | None] = []
-    for each in sequences:
-        if not each.used.any():
-            result.append(None)
+    for number, each in enumerate(sequences):
+        if not each.used.any() or (wanted is not None and number not in wanted):
+            yield None
             continue
         shape = each.start_ns.shape
         own = OwnTimes(
@@ -91,8 +92,7 @@ def own_times(job: Job, sequences: Sequence[Operations], times: Sequence[Times])
             known = np.flatnonzero((at >= 0) & each.used)
             if len(known):
                 _fill(own, row, known, each, of, at[known], job.members[place], overlaps[place])
-        result.append(own)
-    return result
+        yield own
 
 
 def _fill(

@@ -25,6 +25,10 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 CAUSES = ("compute", "host", "input", "copy", "link", "mixed")
 
 
+_MOST_NAMED = 32
+"""Ranks that are looked at more closely, those with most delay first."""
+
+
 class Suspect(msgspec.Struct, frozen=True):
     """A rank that costs time."""
 
@@ -66,8 +70,8 @@ class Facts(msgspec.Struct, frozen=True):
     delays: Delays
     iteration: Int64s
     """Position of the iteration of each delay among ``iterations``; -1 outside."""
-    comparisons: Callable[[], Comparisons]
-    """All comparisons, of which ``delays`` are those above 0."""
+    comparisons: Callable[[Sequence[int]], Comparisons]
+    """The comparisons of some ranks and others like them, of which ``delays`` are those above 0."""
     iterations: int
     median_iteration_ns: int
     wait_fraction: float | None
@@ -97,7 +101,9 @@ def judge(facts: Facts) -> Verdict:
         verdict = _slow_host(facts, verdict) or verdict
     if verdict is None and facts.of_iterations is not None:
         delays, iteration, compared = facts.of_iterations
-        whole = replace(facts, delays=delays, iteration=iteration, is_of_iterations=True, comparisons=lambda: compared)
+        whole = replace(
+            facts, delays=delays, iteration=iteration, is_of_iterations=True, comparisons=lambda _members: compared
+        )
         verdict = _slow_ranks(whole)
     verdict = verdict or _slow_stage(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
@@ -173,7 +179,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
     least = thresholds.RUNNER_UP_FRACTION * fresh[named[0]]
     if _typical(np.delete(fresh, named[0])) >= least:
         return None  # noise delays everybody: the one that it delays most is not far from the others
-    comparisons = facts.comparisons()
+    named = named[:_MOST_NAMED]
+    comparisons = facts.comparisons(named.tolist())
     named = np.array([place for place in named.tolist() if not noise_of(comparisons, place).explains], np.int64)
     if not len(named):
         return None
