@@ -315,10 +315,16 @@ def lead_in(diagnosis: Diagnosis) -> dict[str, Any]:
 
 
 def working(diagnosis: Diagnosis) -> list[DeviceDiagnosis]:
-    """The GPUs that the program works with: not those that only get a copy now and then beside one that computes."""
-    busy = [int(diagnosis.mean(device.parts_ns)[: Part.QUEUED].sum()) for device in diagnosis.devices]
-    least = USED_FRACTION * max(busy, default=0)
-    return [device for device, time in zip(diagnosis.devices, busy, strict=True) if time >= least]
+    """The GPUs that the program works with: not those that only copy, or get a kernel now and then, beside one that
+    computes."""
+    parts = [diagnosis.mean(device.parts_ns) for device in diagnosis.devices]
+    busy, in_kernels = ([int(each[:end].sum()) for each in parts] for end in (Part.QUEUED, Part.COPY))
+    least, computes = USED_FRACTION * max(busy, default=0), any(in_kernels)
+    return [
+        device
+        for device, time, kernels in zip(diagnosis.devices, busy, in_kernels, strict=True)
+        if time >= least and (kernels or not computes)
+    ]
 
 
 def far_ahead(diagnosis: Diagnosis) -> bool:
@@ -353,7 +359,8 @@ def headline_of(diagnosis: Diagnosis) -> str:
     """One or two sentences: how much of the time is computing, and what takes most of the rest."""
     if not diagnosis.devices:
         return "No GPU work was recorded."
-    worst = min(working(diagnosis), key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
+    devices = working(diagnosis)
+    worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
     return headline(
         diagnosis.mean_wall_ns,
@@ -362,7 +369,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.selected), 1),
-        one_of=len(diagnosis.devices),
+        one_of=len(devices),
     )
 
 

@@ -16,6 +16,11 @@ describe("the GPU that the headline is about", () => {
     expect(mainDevice({ mean: mean(devices) })?.[0]).toBe("6");
   });
 
+  it("is not one that only copies beside one that computes less", () => {
+    const devices = { 0: device({ copy: 300 }), 1: device({ compute_other: 200 }) };
+    expect(mainDevice({ mean: mean(devices) })?.[0]).toBe("1");
+  });
+
   it("is any where none computes, and none where none works", () => {
     expect(mainDevice({ mean: mean({ 0: device({ copy: 30 }) }) })?.[0]).toBe("0");
     expect(mainDevice({ mean: mean({}) })).toBeNull();

@@ -127,20 +127,25 @@ export const COMPUTE: readonly DiagnosedPart[] = ["compute_tensor", "compute_oth
 export const computeOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
   COMPUTE.reduce((sum, key) => sum + (parts[key] ?? 0), 0);
 
-const busyOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
-  computeOf(parts) + (parts.communication ?? 0) + (parts.copy ?? 0);
+const kernelsOf = (parts: Partial<Record<DiagnosedPart, number>>): number =>
+  computeOf(parts) + (parts.communication ?? 0);
+
+const busyOf = (parts: Partial<Record<DiagnosedPart, number>>): number => kernelsOf(parts) + (parts.copy ?? 0);
 
 /** Share of the busiest GPU's busy time below which a GPU is not one that the program works with. */
 const USED_FRACTION = 0.1;
 
 /**
- * The GPU that the headline is about: the one that computes least, but not one that only gets a copy now and then beside
- * one that computes; null where none did any work.
+ * The GPU that the headline is about: the one that computes least, but not one that only copies, or gets a kernel now and
+ * then, beside one that computes; null where none did any work.
  */
 export function mainDevice({ mean }: Pick<Diagnosis, "mean">): [id: string, device: DiagnosedDevice] | null {
   const devices = Object.entries(mean.devices);
   const most = Math.max(...devices.map(([, { parts }]) => busyOf(parts)));
-  const working = devices.filter(([, { parts }]) => busyOf(parts) >= USED_FRACTION * most);
+  const computes = devices.some(([, { parts }]) => kernelsOf(parts));
+  const working = devices.filter(
+    ([, { parts }]) => busyOf(parts) >= USED_FRACTION * most && (kernelsOf(parts) || !computes),
+  );
   const least = [...working].sort(([, a], [, b]) => computeOf(a.parts) - computeOf(b.parts))[0];
   return least ?? null;
 }

@@ -21,6 +21,8 @@ from scripts.samples.xplane_file import (
     text,
     varint,
 )
+from tensorboard_plugin_dlprof.diagnosis.activity import complete
+from tensorboard_plugin_dlprof.diagnosis.answer import diagnose, working
 from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES
@@ -138,6 +140,18 @@ def test_two_gpus_of_one_process_are_kept_apart(tmp_path: Path) -> None:
     assert capture.iterations[0].source == "module_run"
     profile = build_profile(capture)
     assert np.bincount(profile.instances.op).tolist() == [6, 6]
+
+
+def test_a_gpu_that_only_copies_is_not_the_one_to_speak_of(tmp_path: Path) -> None:
+    """The other one computes, however little."""
+    devices = gpu(0), gpu(1)
+    devices[0].event(devices[0].line(1, "Stream #1"), "Memcpy", 0, 300, memcpy_details="size:64")
+    devices[1].event(devices[1].line(1, "Stream #1"), "gemm", 100, 700, hlo_op="dot.1", hlo_module="jit_f")
+    profile = build_profile(capture_of(tmp_path, *devices))
+    complete(profile)
+    diagnosis = diagnose(profile)
+    assert [each.device for each in diagnosis.devices] == [0, 1]
+    assert [each.device for each in working(diagnosis)] == [1]
 
 
 def test_calls_on_threads_of_their_own_are_in_the_runs_of_their_gpu(tmp_path: Path) -> None:
