@@ -10,6 +10,7 @@ import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
 import { useColours } from "./use_colours";
+import { useOneStop } from "../walking";
 
 interface TracksProps {
   overview: TimelineOverview;
@@ -204,9 +205,10 @@ export function Tracks(props: TracksProps) {
     return () => element?.removeEventListener("wheel", onWheel);
   }, []);
 
+  const names = useOneStop<HTMLDivElement>();
   return (
     <div class="timeline-tracks">
-      <div class="timeline-names" style={{ paddingTop: `${AXIS_HEIGHT}px` }}>
+      <div class="timeline-names" style={{ paddingTop: `${AXIS_HEIGHT}px` }} {...names}>
         {rows.map((row) =>
           row.fold === undefined ? (
             <div key={row.key} style={{ height: `${row.height}px` }} title={row.label}>
