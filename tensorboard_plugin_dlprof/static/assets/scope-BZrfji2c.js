@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{i as e}from"./jsxRuntime.module-BRCkRjtZ.js";import{v as t}from"./tensorboard-BMXM1H9g.js";var n=e(null);function r(){let e=t(n);if(e===null)throw Error(`There is no profile around this component.`);return e}function i({profile:e,aggregation:t,domain:n,round:r},...i){return JSON.stringify([e,t,n,r,...i])}export{i as n,r,n as t};

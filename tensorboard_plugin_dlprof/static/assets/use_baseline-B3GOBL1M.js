@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{n as e,u as t,w as n}from"./use_query-9d45_6AY.js";import{n as r}from"./profiles-DwgbV80Q.js";import{n as i,r as a}from"./scope-BZrfji2c.js";function o(){let{base:o=``,base_aggregation:s=``}=t(),c=a(),l=r(o);return e(o!==``&&l===null?i(c,`compare`,o,s):null,e=>n(c,{base:o,aggregation:s},e))}export{o as t};

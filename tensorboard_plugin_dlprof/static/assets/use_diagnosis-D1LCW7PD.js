@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,n as t}from"./use_query-9d45_6AY.js";import{n,r}from"./scope-BZrfji2c.js";function i(){let i=r();return t(n(i,`diagnosis`),t=>e(i,t))}export{i as t};
