@@ -25,11 +25,13 @@ RULES: Final = (
          note="takes doubles apart for the INT8 products that stand in for theirs, and puts them together again",
          knows_better=True, words="inverse_scaling_mrc_kernel prolog_mod_"),
     Rule("cublas-level-1", NO, "reduction", "cublas",
-         r"\b(?:rotm?g?_kernel\w*|[tsh]p[ms]v_kernel\w*|dot_kernel|block_dot_kernel_(?:ref|val)"
+         r"\b(?:rotm?g?_kernel\w*|[tgsh][bp][ms]v_kernel\w*|syhemm_kernel\w*|her2?_kernel|dot_kernel"
+         r"|block_dot_kernel_(?:ref|val)"
          r"|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel"
          r"|iamin_kernel|amax_kernel)\b",
          "@types", knows_better=True,
-         words="rot pmv_ psv_ amax_kernel asum_kernel dot_kernel iamin_kernel nrm2_kernel reduce_1block_kernel"),
+         words="rot pmv_ psv_ bmv_ bsv_ syhemm her_kernel her2_kernel amax_kernel asum_kernel dot_kernel iamin_kernel "
+               "nrm2_kernel reduce_1block_kernel"),
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
          r"|scal))", "@types", r"cublas|^(?:void )?\w+(?:$|<)", words="axpy_kernel copy_kernel cublas_ rot_kernel "
@@ -66,15 +68,15 @@ RULES: Final = (
          note="a dimension too small for a tile",
          words="gemm_kernel gemm1x1 gemm2x2 gemmk1_kernel gemmmx gemmsn_ ger_kernel smallgemm"),
     Rule("magma", NO, "gemm", "magma",
-         r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_kernel|\bgemm_batched_\w*kernel_magma",
-         "@blas letter", words="gemm_batched_ gemm_template_batched_kernel magma"),
+         r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_(?:[nt]{2}_)?kernel|\bgemm_batched_\w*kernel_magma",
+         "@blas letter", words="gemm_batched_ gemm_template_batched_ magma"),
     Rule("cusolver", NO, "other", "cusolver", r"^kernel$", "@types", r"\bkernel<\w+_params_<",
          note="cuSOLVER's factors and eigenvalues: kernel<getrf_wo_pivot_params_<float, 0>>", words="kernel"),
     Rule("cublas-triangular", NO, "other", "cublas",
          r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm(?:2|_left|_right)?_kernel|\bsyrk_kernel"
          r"|\bsyr2?k?_kernel|\bsymv_"
          r"|\bgetr[fsi]_"
-         r"|\bgetrf|\bpotrf"
+         r"|\bgetrf|\bpotrf|\b[sdcz]getf2trsm_"
          r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types",
          knows_better=True,
@@ -209,8 +211,10 @@ RULES: Final = (
          r"|LDS)\w*",
          "@blas letter",
          note="no instruction in the name: CUDA cores, also for hgemm", words="gemm"),
-    Rule("igemm-before-turing", NO, "gemm", "cublas", r"^(?:maxwell|pascal|volta)_(?:\w+_)?igemm(?!_tensor)", "int8",
-         note="dp4a: no INT8 instruction of matrix units before Turing", words="igemm"),
+    Rule("igemm-dp4a", NO, "gemm", "cublas",
+         r"^(?:maxwell|pascal|volta)_(?:\w+_)?igemm|^(?:turing|ampere)_igemm_int8_\d+x\d+_ldg4", "int8",
+         note="dp4a: products by INT8 instructions of matrix units have their shape in the name, i8816gemm",
+         words="igemm"),
     Rule("igemm", UNKNOWN, "gemm", "cublas",
          r"(?:^|_)(?:int8_)?igemm|\bimma_?gemm|(?:^|_)int8_\w*gemm", "int8",
          note="INT8 runs as dp4a or as IMMA", words="igemm imma int8_"),

@@ -49,9 +49,10 @@ RULES: Final = (
          note="all operands FP32", words="_f32f32_f32"),
     Rule("xmma-fp32", NO, "gemm", "cublas",
          r"sm[5-8]\d_xmma_\w*_f32f32_f32(?:f32)?(?:_|$)", "fp32", note="all operands FP32", words="_f32f32_f32"),
-    Rule("xmma-template", YES, "convolution", "cudnn", r"^xmma\w*::", "@mma word", r"implicit_gemm.*_[hidq]g?mma_",
-         words="xmma"),
-    Rule("xmma-template-gemm", YES, "gemm", "cublas", r"^xmma\w*::", "@mma word", r"_[hidq]g?mma_", words="xmma"),
+    Rule("xmma-template", YES, "convolution", "cudnn", r"^xmma\w*::(?!ext::batchnorm::bn_stats)", "@mma word",
+         r"implicit_gemm.*_[hidq]g?mma_", words="xmma"),
+    Rule("xmma-template-gemm", YES, "gemm", "cublas", r"^xmma\w*::(?!ext::batchnorm::bn_stats)", "@mma word",
+         r"_[hidq]g?mma_", words="xmma"),
     Rule("xmma-template-fma", NO, "gemm", "cublas", r"^xmma\w*::", "@types", r"_[fsd]?[fh]fma_|simt", words="xmma"),
     Rule("xmma-other-convolution", UNKNOWN, "convolution", "cudnn", rf"(?:^|_)xmma_\w*{_CONVOLUTION}", "@words",
          words="xmma_"),
@@ -94,8 +95,9 @@ RULES: Final = (
          note="in NVIDIA's own list of Tensor Core kernels, but its type is not a half",
          words="conv1x1 conv2d_c1_k1 dgrad_1x1_stride_2x2 direct_group first_layer_"),
     Rule("cudnn-engine", NO, "convolution", "cudnn",
-         r"\b(?:dgrad|wgrad|fprop|bprop)\w*_engine\w*|\breduce_wgrad_nchw_helper|\bdgrad2d\w*|\bwgrad2d\w*"
-         r"|^cudnn::(?:\w+::)*conv2d_\w*kernel", "@types",
+         r"\b(?:convolveNd_)?(?:dgrad|wgrad|fprop|bprop)\w*_engine\w*|\breduce_wgrad_nchw_helper|\bdgrad2d\w*"
+         r"|\bwgrad2d\w*"
+         r"|^cudnn::(?:\w+::)*(?:conv2d_\w*kernel|cudnn_depthwise_nchw_\w+)", "@types",
          note="direct convolution on CUDA cores", words="_engine cudnn:: dgrad2d reduce_wgrad_nchw_helper wgrad2d"),
     Rule("cudnn-persistent-rnn-tensor", YES, "gemm", "cudnn",
          r"\bRNN_\w*Persist\w*_HMMA", "@types", note="HMMA in its name", words="persist"),
@@ -105,12 +107,17 @@ RULES: Final = (
     Rule("cudnn-persistent-rnn-fma", NO, "gemm", "cudnn", r"\bRNN_blockPersist\w*_FMA$", "@types",
          note="the instruction stands in the name", words="_fma"),
     Rule("cudnn-persistent-rnn", UNKNOWN, "gemm", "cudnn",
-         r"\bRNN_blockPersist\w*|\bpersistRNN\w*|\bpersistent_rnn\w*", "@types",
-         note="built with and without Tensor Cores", words="persistent_rnn persistrnn rnn_blockpersist"),
+         r"^(?:volta|turing|ampere|hopper)_(?:lstm|gru|rnn)_\w+|\bRNN_blockPersist\w*|\bpersistRNN\w*"
+         r"|\bRNN_persist_\w+|\bpersistent_rnn\w*", "@types",
+         note="built with and without Tensor Cores",
+         words="persistent_rnn persistrnn rnn_blockpersist rnn_persist _lstm_ _gru_ _rnn_"),
     Rule("cudnn-rnn-cell", NO, "elementwise", "cudnn",
-         r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_element\w*"
+         r"\bL?STM_elementWise\w*|\bLSTM_element\w*|\bGRU_element\w*|\belemWiseRNNcell|\bRNN_(?:element"
+         r"|handleInEdge|skipInput)\w*"
+         r"|\bRNN(?:Input|Output)Rearrange\w*"
          r"|\bGENERIC_elementWise\w*|\bRNN_\w*accum_bp\w*", "@types",
-         words="elemwisernncell gru_element lstm_element rnn_element stm_elementwise generic_elementwise accum_bp"),
+         words="rnn_handle rnn_skip rearrange elemwisernncell gru_element lstm_element rnn_element stm_elementwise "
+               "generic_elementwise accum_bp"),
     Rule("cudnn-layout", NO, "copy", "cudnn",
          r"\b(?:nchwToNhwc|nhwcToNchw|nchwTo\w+|nhwcTo\w+|nchwAddPadding|nhwcAddPadding|tensorTransform\w*"
          r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
@@ -134,9 +141,13 @@ RULES: Final = (
     Rule("cudnn-elementwise", NO, "elementwise", "cudnn",
          r"\bop_?(?:generic_)?tensor_kernel\w*|\bop_generic_tensor\w*|\badd_tensor_kernel\w*"
          r"|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*"
-         r"|\blrn_[fb]w_\w+|\bcompute_alphas\w*|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*"
+         r"|\blrn_[fb]w_\w+|\bcompute_(?:alphas|grads_deterministic)\w*|\bdivNorm_\w+|\btransposeDirect_kernel"
+         r"|\bscaleFilterNd_\w+"
+         r"|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*"
          r"|\bcalc_bias_diff\w*", "@types",
-         words="lrn_ compute_alphas activation_ biasbw calc_bias_diff convolution_bias fprop_bias op_tensor "
+         words="lrn_ compute_alphas compute_grads divnorm transposedirect scalefilternd activation_ biasbw "
+               "calc_bias_diff "
+               "convolution_bias fprop_bias op_tensor "
                "optensor op_generic_tensor "
                "opgeneric_tensor add_tensor scaletensor scalepackedtensor settensor scale_tensor"),
     Rule("cudnn-dropout", NO, "random", "cudnn", r"\bcudnn\w*::\w*dropout\w*|\bdropout_(?:fw|bw)\w*", words="dropout"),
@@ -150,8 +161,9 @@ RULES: Final = (
     Rule("cudnn-ops", NO, "other", "cudnn",
          r"^cudnn::ops::|^cudnn::engines_precompiled::\w*(?:[Tt]o|[Tt]ensor)\w*", "@types",
          words="cudnn::engines_precompiled:: cudnn::ops::"),
-    Rule("cudnn-other", UNKNOWN, "other", "cudnn", r"^cudnn(?!_(?:maxwell|volta|turing|ampere)_[cdsz]gemm)",
-         "@words or types", words="cudnn"),
+    Rule("cudnn-other", UNKNOWN, "other", "cudnn",
+         r"^cudnn(?!::bilinear_sampler|_(?:maxwell|volta|turing|ampere)_[cdsz]gemm)", "@words or types",
+         words="cudnn"),
     Rule("cask-other", NO, "other", "cudnn", r"^cask\w*::", note="preparation kernels of products and convolutions",
          knows_better=True, words="cask"),
 )  # fmt: skip

@@ -279,11 +279,12 @@ RULES: Final = (
          note="mixes residual streams by elements; their products have kernels of their own", knows_better=True,
          words="mhc_ hc_"),
     Rule("sparse-by-elements", NO, "gemm", "@namespace",
-         r"(?:^|::)(?:CSRSparseMatrixBatchMulVec\w+|GatherMMScatterKernel2?|GESpMMKernel|SDDMM(?:Coo|Csr)\w*Kernel"
+         r"(?:^|::)(?:CSRSparseMatrixBatchMulVec\w+|TridiagonalMatMulKernel|SparseTensorDenseMatMulKernel"
+         r"|GatherMMScatterKernel2?|GESpMMKernel|SDDMM(?:Coo|Csr)\w*Kernel"
          r"|(?:Arg)?SpMM\w*(?:Coo"
          r"|Csr)\w*Kernel)$",
-         "@types", note="DGL's and TensorFlow's sums over a sparse matrix, by elements", knows_better=True,
-         words="batchmulvec gathermmscatter gespmm sddmm spmm"),
+         "@types", note="DGL's and TensorFlow's sums over sparse matrices, by elements", knows_better=True,
+         words="batchmulvec tridiagonalmatmul sparsetensordense gathermmscatter gespmm sddmm spmm"),
     Rule("torch-sparse", NO, "gemm", "custom", r"^spmm_(?:value_bw_)?kernel$", "@types", r"ReductionType",
          note="pytorch_sparse: a warp sums the rows that an edge names", words="spmm"),
     Rule("tvm-elementwise", NO, "elementwise", "custom",

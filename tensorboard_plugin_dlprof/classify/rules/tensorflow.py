@@ -8,8 +8,8 @@ from tensorboard_plugin_dlprof.classify.rules.rule import NO, UNKNOWN, Rule
 
 RULES: Final = (
     Rule("eigen-contraction", NO, "gemm", "eigen",
-         r"^(?:Eigen::internal::)?Eigen\w*Contraction\w*|^Eigen::internal::\w*Contraction\w*", "@types",
-         note="Eigen multiplies on CUDA cores", words="eigen"),
+         r"^(?:Eigen::(?:internal::)?)?Eigen\w*Contraction\w*|^Eigen::internal::\w*Contraction\w*", "@types",
+         note="Eigen multiplies on CUDA cores", knows_better=True, words="eigen"),
     Rule("eigen-convolution", NO, "convolution", "eigen", r"^Eigen::internal::\w*Convolution\w*|^EigenConvolution\w*",
          "@types",
          words="eigen"),
