@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from statistics import median
 
 import msgspec
 
@@ -68,15 +69,19 @@ def verdict_of(comparison: Comparison) -> Verdict:
     reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
     text = (
         f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(comparison)}: {_times(comparison, estimate)} "
-        f"({_sure(comparison, estimate)}).{reason}{_outliers(comparison, estimate)}"
+        f"({_sure(comparison, estimate)}).{_means(comparison, estimate)}{reason}"
     )
     return Verdict(word, text, details)
 
 
-def _times(comparison: Comparison, estimate: Estimate) -> str:
+def _times(comparison: Comparison, estimate: Estimate, between: str = "instead of") -> str:
+    """The times that the estimate compares: medians where means are shifted."""
     what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
-    mean = " on average" if _outliers(comparison, estimate) else ""
-    return f"{what} {duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}{mean}"
+    if not _are_means_shifted(comparison, estimate):
+        return f"{what} {duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
+    name, over_runs = comparison.main.name, comparison.is_over_runs
+    a, b = (round(median(side.samples(name, over_runs))) for side in (comparison.a, comparison.b))
+    return f"{what} {duration(b)} {between} {duration(a)} in the median"
 
 
 def _inputs(comparison: Comparison) -> str:
@@ -158,10 +163,9 @@ def _speed_change(comparison: Comparison) -> float | None:
 
 
 def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
-    what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     text = (
-        f"No clear change{_inputs(comparison)}: {what} {duration(comparison.b_ns)} against {duration(comparison.a_ns)} "
-        f"({_bounds(estimate)})."
+        f"No clear change{_inputs(comparison)}: {_times(comparison, estimate, 'against')} ({_bounds(estimate)})."
+        f"{_means(comparison, estimate)}"
     )
     changes = _grouped(comparison)
     floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
@@ -169,17 +173,23 @@ def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
     more = max(changes, key=lambda change: change[1], default=None)
     if less and more and -less[1] >= floor and more[1] >= floor:
         text += f" Behind it, {less[0]} got {duration(-less[1])} shorter and {more[0]} {duration(more[1])} longer."
-    return text + _outliers(comparison, estimate)
+    return text
 
 
-def _outliers(comparison: Comparison, estimate: Estimate) -> str:
-    """Says so where means and the estimate differ, other than by the size of the inputs."""
+def _are_means_shifted(comparison: Comparison, estimate: Estimate) -> bool:
+    """Whether means and the estimate differ, other than by the size of the inputs."""
     if comparison.per == "capture" or not comparison.a_ns or comparison.main.input_size_ratio is not None:
+        return False
+    return abs(comparison.b_ns / comparison.a_ns - estimate.ratio) > comparison.floor_of(comparison.main.name)
+
+
+def _means(comparison: Comparison, estimate: Estimate) -> str:
+    """The means, where they are not what the estimate compares."""
+    if not _are_means_shifted(comparison, estimate):
         return ""
-    mean = comparison.b_ns / comparison.a_ns
-    if abs(mean - estimate.ratio) <= comparison.floor_of(comparison.main.name):
-        return ""
-    return f" Means, which single slow iterations shift, differ by {signed_percent(mean - 1)}."
+    times = f"{duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}"
+    change = signed_percent(comparison.b_ns / comparison.a_ns - 1)
+    return f" Means, which single slow iterations shift, are {times} ({change})."
 
 
 def _grouped(comparison: Comparison) -> list[tuple[str, int]]:

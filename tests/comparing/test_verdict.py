@@ -33,3 +33,20 @@ def test_an_op_of_both_sides_moved_to_matrix_units(devices: tuple[list[str], lis
     a = recording([op("model/linear", 400_000_000)], iterations=SLOWER, devices=devices[0])
     b = recording([op("model/linear", 40_000_000, tensor_core_ns=40_000_000)], iterations=EIGHT, devices=devices[1])
     assert f"which now runs on {unit}" in verdict_of(compare([a], [b])).sentence
+
+
+def test_times_are_those_of_the_estimate_where_one_slow_iteration_shifts_the_mean() -> None:
+    """The change in percent and the times before it say the same; the means, which say another thing, stand apart."""
+    a = recording([LINEAR], iterations=(*EIGHT, 2_000_000_000))
+    b = recording([LINEAR], iterations=(*SLOWER, 150_000_000))
+    sentence = verdict_of(compare([a], [b])).sentence
+    assert sentence.startswith("B is 50 % slower: an iteration takes 150 ms instead of 100 ms in the median (95 % sure")
+    assert "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-52 %)." in sentence
+
+
+def test_medians_are_told_where_nothing_changed_but_a_mean() -> None:
+    """One slow iteration of A is no change of B."""
+    a = recording([LINEAR], iterations=(*EIGHT, 2_000_000_000))
+    sentence = verdict_of(compare([a], [recording([LINEAR], iterations=EIGHT)])).sentence
+    assert sentence.startswith("No clear change: an iteration takes 100 ms against 100 ms in the median (")
+    assert "Means, which single slow iterations shift, are 100 ms instead of 311 ms" in sentence

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
-import { exactNumber, formatCount, formatCounted, formatRanges } from "./number";
+import { exactNumber, formatCount, formatCounted, formatRanges, withinSentence } from "./number";
 import { typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
@@ -124,4 +124,13 @@ describe("sentences", () => {
 
 it("names ids that follow each other as a range", () => {
   expect([[], [3], [3, 4], [0, 4, 5, 6, 7, 9]].map(formatRanges)).toEqual(["", "3", "3, 4", "0, 4 to 7, 9"]);
+});
+
+describe("labels within a sentence", () => {
+  it.each([
+    ["Other code on the CPU", "other code on the CPU"],
+    ["I/O", "I/O"],
+  ])("%s", (label, expected) => {
+    expect(withinSentence(label)).toBe(expected);
+  });
 });

@@ -36,6 +36,10 @@ export function formatRanges(ids: readonly number[]): string {
 /** `iteration` -> `Iteration`. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
+/** A label as it stands within a sentence: "I/O" and names in capitals stay as they are. */
+export const withinSentence = (label: string): string =>
+  /^[A-Z][a-z]/.test(label) ? label.charAt(0).toLowerCase() + label.slice(1) : label;
+
 /** Three significant digits, grouped, without an exponent. */
 export function significant(value: number): string {
   // 9.999 has to become 10.0, not 10.00: round first, then count the digits.

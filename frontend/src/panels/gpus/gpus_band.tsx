@@ -1,5 +1,6 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
+import { withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
@@ -44,7 +45,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
             {parts.communication > 0 &&
               `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} in communication that nothing hides`}
             {cause !== undefined &&
-              `; idle longest for: ${cause.kind.label.toLowerCase()}, ${formatShare(shareOf(cause.ns, diagnosis.mean.wall_ns))}`}
+              `; idle longest for: ${withinSentence(cause.kind.label)}, ${formatShare(shareOf(cause.ns, diagnosis.mean.wall_ns))}`}
             .
           </span>
         </p>

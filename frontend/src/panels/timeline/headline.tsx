@@ -1,6 +1,6 @@
 /** What the window says in one sentence, and its parts as a list and a legend. */
 import { fetchTable } from "../../api/client";
-import { formatCounted } from "../../format/number";
+import { formatCounted, withinSentence } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { useQuery } from "../../frame/use_query";
@@ -70,7 +70,7 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
             {causes.slice(0, 2).map(({ label, ns }, at) => (
               <>
                 {at > 0 && ", "}
-                <strong class="nowrap">{formatDuration(ns)}</strong> {label.charAt(0).toLowerCase() + label.slice(1)}
+                <strong class="nowrap">{formatDuration(ns)}</strong> {withinSentence(label)}
               </>
             ))}
             {gaps !== null && op !== null && (
