@@ -92,6 +92,7 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
         page.keyboard.press(key)
     expect(page).to_have_url(re.compile(r"ranks\.from=5&.*ranks\.to=5"))
     expect(page.get_by_role("status").filter(has_text="Rank 1, iteration 5")).to_be_visible()
+    expect(page.locator(".heat-map")).to_contain_text("1 of 3 iterations")  # drawn, not only in the URL
     page.keyboard.press("-")
     expect(page.locator(".heat-map")).to_contain_text("2 of 3 iterations")
     page.keyboard.press("Escape")
