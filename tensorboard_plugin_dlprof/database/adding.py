@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
 from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
-from tensorboard_plugin_dlprof.database.sql_files import count_rows, last_id
+from tensorboard_plugin_dlprof.database.sql_files import last_id
 from tensorboard_plugin_dlprof.database.texts import Dictionary
 from tensorboard_plugin_dlprof.database.work_rows import stored_launches, write_iteration_kernels
 from tensorboard_plugin_dlprof.database.writer import write_who_and_when
@@ -104,7 +104,6 @@ def add_aggregation(
         new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
         if advice is not None:
             write_advice(new, aggr_id, profile, aggregation, advice, text, numbering.ops)
-        count_rows(new)
     return aggr_id
 
 
@@ -123,8 +122,8 @@ def leave_out_aggregation(source: Path, target: Path, aggr_id: int, progress: Co
             raise NotFound(f"The profile has no aggregation {aggr_id}; it may have been deleted already.")
         if aggr_id == known[0]:
             raise BadRequest(f"Aggregation {aggr_id} is the original one and cannot be deleted.")
-        with copied(con, source, target, progress, without=aggr_id) as new:
-            count_rows(new)
+        with copied(con, source, target, progress, without=aggr_id):
+            pass
 
 
 def _numbering(con: UntrustedConnection, new: sqlite3.Connection, profile: Profile) -> Numbering:

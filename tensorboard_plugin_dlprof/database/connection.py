@@ -65,10 +65,10 @@ def open_database(path: Path, follow_links: bool = True) -> UntrustedConnection:
                 require_tables(con, {"ext_info": ("key", "value")})
             if has_extensions(con):
                 require_tables(con, layout_of(*TABLE_SCRIPTS))
-                scripts = VIEW_SCRIPTS
+                scripts: tuple[str, ...] = VIEW_SCRIPTS
             else:
                 _make_tables_fit(con, minor)
-                scripts = ("dlprof_source", "views")
+                scripts = ("dlprof_source", "op_patterns", "views")
             for statement in statements(*scripts):
                 if not _has_info(con) or not statement.startswith("CREATE VIEW ext_info"):
                     con.execute(statement.replace("CREATE VIEW", "CREATE TEMP VIEW", 1))

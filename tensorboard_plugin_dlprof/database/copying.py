@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tensorboard_plugin_dlprof.database.op_patterns import write_op_patterns
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import (
     INDEX_SCRIPTS,
     TABLE_SCRIPTS,
     VIEW_SCRIPTS,
+    count_rows,
     layout_of,
     run,
     statements,
@@ -89,6 +91,8 @@ def copied(
             _copy_tables(con, new, source, progress, without)
             yield new
             run(new, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
+            write_op_patterns(new)
+            count_rows(new)
         # Windows cannot replace an open file.
         con.close()
 

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.copying import contradictions_refused, create_tables, mask_command_lines
 from tensorboard_plugin_dlprof.database.digest import DIGEST_KEY, NO_DIGEST
 from tensorboard_plugin_dlprof.database.lookups import integers
+from tensorboard_plugin_dlprof.database.op_patterns import write_op_patterns
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import (
     INDEX_SCRIPTS,
@@ -61,6 +62,7 @@ def carried_over(con: UntrustedConnection, source: Path, target: Path) -> Iterat
         # DLProf says which ops are eligible; of no op that is unknown.
         new.execute("UPDATE ext_op_efficiency SET eligibility = 'not_eligible' WHERE eligibility = 'unknown'")
         run(new, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
+        write_op_patterns(new)
         count_rows(new)
 
 

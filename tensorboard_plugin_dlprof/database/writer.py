@@ -32,6 +32,7 @@ from tensorboard_plugin_dlprof.database.extension_rows import (
     write_raw_extensions,
 )
 from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, identify
+from tensorboard_plugin_dlprof.database.op_patterns import write_op_patterns
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.raw_rows import write_raw_tables
 from tensorboard_plugin_dlprof.database.sql_files import INDEX_SCRIPTS, VIEW_SCRIPTS, count_rows, run
@@ -119,8 +120,9 @@ def write_database(
         _write_aggregations(con, profile, result.aggregations, dictionary, text, launches)
         _write_judgement(con, profile, result, text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
-        count_rows(con)
         run(con, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
+        write_op_patterns(con)
+        count_rows(con)
     return warnings(profile)
 
 

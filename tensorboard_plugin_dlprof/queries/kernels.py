@@ -89,7 +89,8 @@ KERNELS_OF_OP = Table(
     key="name",
     base="kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id",
     row_id="summary.id",
-    where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.op_id = :op",
+    where="summary.aggr_id = :aggregation AND summary.domain_id = :domain AND op.domain_id = :domain "
+    "AND op.op_id_id = (SELECT id FROM dictionary WHERE string = :op)",
     links=("op",),
     default_sort="-gpu_time_ns",
     joins=(

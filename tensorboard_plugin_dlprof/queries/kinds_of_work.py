@@ -12,7 +12,6 @@ from collections.abc import Callable
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, LONG_NAME_ID
-from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column
@@ -55,18 +54,28 @@ OF_OP = family_column(
 )
 """For tables with ``time_joins`` and ``REASONS_JOIN``."""
 
-KERNELS_JOIN = (
-    "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = node.aggr_id AND kernels.read_only_ops_id = op.id"
-)
+PATTERNS = "op_pattern_sums AS sums JOIN read_only_ops AS first ON first.id = sums.first_ops_id"
+"""Of few rows: the ops of a large model do a few hundred different things."""
 
-KERNEL_SUMS = (
-    "sum(kernels.kernel_ns) AS kernel_ns, sum(kernels.tc_kernel_ns) AS tc_ns, sum(kernels.unknown_ns) AS unknown_ns"
+PATTERNS_OF_SCOPE = "sums.aggr_id = :aggregation AND first.domain_id = :domain"
+
+PATTERN_SUMS = (
+    "sum(sums.ops) AS ops, sum(sums.calls) AS calls, sum(sums.kernel_calls) AS kernel_calls, "
+    "sum(sums.gpu_ns) AS gpu_ns, sum(sums.cpu_ns) AS cpu_ns, sum(sums.kernel_ns) AS kernel_ns, "
+    "sum(sums.tc_kernel_ns) AS tc_ns, sum(sums.unknown_ns) AS unknown_ns, sum(sums.eligible_ops) AS eligible_ops, "
+    "sum(sums.graph_ops) AS graph_ops, sum(sums.gain_ns) AS gain_ns, "
+    "sums.longest_ops_id AS longest_id, max(sums.longest_ns) AS longest_ns"
 )
-"""For SELECTs with ``KERNELS_JOIN``."""
+"""Columns without an aggregate are those of the row with the only max."""
+
+EFFICIENCY_OF_LONGEST = (
+    "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = :aggregation AND rate.read_only_ops_id = ops.longest_id"
+)
+"""For groups of ops, from ``PATTERN_SUMS`` under the alias ``ops``."""
 
 
 def on_tensor_cores(sums: str) -> str:
-    """Expression for the share of kernel time on Tensor Cores, given the alias of ``KERNEL_SUMS``."""
+    """Expression for the share of kernel time on Tensor Cores, given the alias of ``PATTERN_SUMS``."""
     known = f"{sums}.unknown_ns = 0 OR {sums}.tc_ns > 0"
     return f"CASE WHEN {known} THEN {sums}.tc_ns * 1.0 / nullif({sums}.kernel_ns, 0) END"
 
@@ -81,27 +90,22 @@ OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
 )
-"""Filled in by ``fill_types``: in SQL, every type would read all ops."""
+"""Filled in by ``fill_types``: in SQL, every type would read all patterns."""
 
 _OF_TYPES = (
-    # Columns without an aggregate are those of the row with the only max.
-    "SELECT name.string AS type, sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, "
-    "sum(op.id IN (SELECT read_only_ops_id FROM ext_graph_launches)) AS graphs, rate.family AS family, max(gpu.sum), "
-    f"{KERNEL_SUMS} FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-    "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
-    f"JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id {KERNELS_JOIN} {REASONS_JOIN} "
-    "JOIN dictionary AS name ON name.id = op.op_type_id "
-    "WHERE node.aggr_id = ? AND op.domain_id = ? GROUP BY op.op_type_id"
+    f"SELECT first.op_type_id AS type_id, {PATTERN_SUMS} FROM {PATTERNS} WHERE {PATTERNS_OF_SCOPE} GROUP BY type_id"
 )
 
 
 def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
     """Fills in ``OF_TYPE``, for rows of types of ops."""
-    values = f"{on_tensor_cores('ops')}, {family('kernel_calls', 'gpu_ns', 'graphs', 'family')}"
+    values = f"{on_tensor_cores('ops')}, {family('ops.kernel_calls', 'ops.gpu_ns', 'ops.graph_ops', 'rate.family')}"
     types = {
         op_type: (on_cores, kind)
         for op_type, on_cores, kind in connection.execute(
-            f"SELECT type, {values} FROM ({_OF_TYPES}) AS ops", (scope.aggregation, scope.domain)
+            f"SELECT name.string, {values} FROM ({_OF_TYPES}) AS ops JOIN dictionary AS name ON name.id = ops.type_id "
+            f"{EFFICIENCY_OF_LONGEST}",
+            {"aggregation": scope.aggregation, "domain": scope.domain},
         )
     }
 

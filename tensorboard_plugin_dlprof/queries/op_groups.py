@@ -5,36 +5,23 @@ from __future__ import annotations
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
-    KERNEL_SUMS,
-    KERNELS_JOIN,
+    EFFICIENCY_OF_LONGEST,
     ON_TENSOR_CORES,
+    PATTERN_SUMS,
+    PATTERNS,
+    PATTERNS_OF_SCOPE,
     family,
     family_column,
 )
-from tensorboard_plugin_dlprof.queries.reasons import REASONS_JOIN, cause_in_words
+from tensorboard_plugin_dlprof.queries.reasons import cause_in_words
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 
 def _summed(own_name: int) -> str:
-    """One row per group of ops.
-
-    Columns without an aggregate are those of the op with the most GPU time, which SQLite promises for a query with a
-    single ``max``.
-    """
+    """One row per group of ops."""
     return (
-        f"SELECT node.id AS id, path_pattern(op.op_name, {own_name}) AS pattern, op.direction_id AS direction_id, "
-        "op.op_type_id AS op_type_id, op.op_id AS op_id, count(*) AS ops, sum(node.num_calls) AS calls, "
-        "sum(node.kernel_calls) AS kernel_calls, sum(gpu.sum) AS gpu_ns, sum(cpu.sum) AS cpu_ns, "
-        f"{KERNEL_SUMS}, sum(node.tc_eligible <> 0 OR node.using_tc <> 0) AS eligible, "
-        "sum(op.id IN (SELECT read_only_ops_id FROM ext_graph_launches)) AS graphs, "
-        "rate.bound AS bound, rate.cause AS cause, rate.family AS family, "
-        "sum(rate.measured_ns - rate.best_ns) AS gain_ns, max(gpu.sum) AS most_ns "
-        "FROM op_nodes AS node JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
-        "JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
-        "JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id "
-        "JOIN metric AS cpu ON cpu.id = times.cpu_time_metric_id "
-        f"{KERNELS_JOIN} {REASONS_JOIN} "
-        "WHERE node.aggr_id = :aggregation AND op.domain_id = :domain GROUP BY pattern, op.direction_id"
+        f"SELECT path_pattern(first.op_name, {own_name}) AS pattern, first.direction_id AS direction_id, "
+        f"{PATTERN_SUMS} FROM {PATTERNS} WHERE {PATTERNS_OF_SCOPE} GROUP BY pattern, first.direction_id"
     )
 
 
@@ -62,21 +49,21 @@ _COLUMNS = (
     ON_TENSOR_CORES,
     Column("bound", "Bound by", "text",
            "What limits the op that takes the most time: compute, memory, caches (data come faster than from "
-           "memory), or latency (kernels are too short).", "nullif(ops.bound, '')", nullable=True),
+           "memory), or latency (kernels are too short).", "nullif(rate.bound, '')", nullable=True),
     Column("gain_ns", "Could Gain", "duration_ns",
            "Kernel time less the time that it would take at the GPU's published rates.", "ops.gain_ns", nullable=True),
     Column("cause", "Cause", "text", "Why the eligible op that takes the most time does not use Tensor Cores well.",
-           cause_in_words("ops.cause"), nullable=True, tier=1),
+           cause_in_words("rate.cause"), nullable=True, tier=1),
     family_column("the op that takes the most time",
-                  family("ops.kernel_calls", "ops.gpu_ns", "ops.graphs", "ops.family")),
+                  family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")),
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
            searchable=True, hidden=True, tier=1),
     Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True, tier=1),
     Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls",
            hidden=True, tier=1),
-    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.", "ops.eligible",
-           hidden=True, tier=2),
-    Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "ops.op_id", hidden=True,
+    Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",
+           "ops.eligible_ops", hidden=True, tier=2),
+    Column("longest_op", "Longest Op", "text", "The op that takes the most GPU time.", "longest.op_id", hidden=True,
            tier=2),
 )  # fmt: skip
 
@@ -86,13 +73,15 @@ def _table(name: str, own_name: int) -> Table:
         name=name,
         key="key",
         base=f"({_summed(own_name)}) AS ops",
-        row_id="ops.id",
+        row_id="ops.longest_id",
         where="1",
         default_sort="-gpu_time_ns",
         default_then="cpu_time_ns",
         joins=(
             "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id",
-            "LEFT JOIN dictionary AS op_type ON op_type.id = ops.op_type_id",
+            "JOIN read_only_ops AS longest ON longest.id = ops.longest_id",
+            "LEFT JOIN dictionary AS op_type ON op_type.id = longest.op_type_id",
+            EFFICIENCY_OF_LONGEST,
         ),
         columns=(
             _NAME[own_name],
@@ -109,12 +98,10 @@ OP_PATHS = _table("op_paths", 0)
 OP_NAMES = _table("op_names", 1)
 """Ops by their own name and their direction."""
 
-_DIRECTION = "ifnull((SELECT string FROM dictionary WHERE id = op.direction_id), '')"
-
-_MEMBERS = {
-    "ops_of_path": f"path_pattern(op.op_name, 0) || ' ' || {_DIRECTION} = :row",
-    "ops_of_name": f"path_pattern(op.op_name, 1) || ' ' || {_DIRECTION} = :row",
-    "ops_of_type": "op.op_type_id IN (SELECT id FROM dictionary WHERE string = :row)",
+_KEYS = {
+    "ops_of_path": "path_pattern(first.op_name, 0) || ' ' || ifnull(direction.string, '')",
+    "ops_of_name": "path_pattern(first.op_name, 1) || ' ' || ifnull(direction.string, '')",
+    "ops_of_type": "op_type.string",
 }
 
 
@@ -125,4 +112,11 @@ def members(name: str, table: Table) -> Table:
         name: ``ops_of_path``, ``ops_of_name`` or ``ops_of_type``, for rows of ``op_paths``, ``op_names``, ``op_types``.
         table: the table of all ops.
     """
-    return msgspec.structs.replace(table, name=name, where=f"{table.where} AND {_MEMBERS[name]}", links=("row",))
+    patterns = (
+        f"SELECT first.id FROM {PATTERNS} LEFT JOIN dictionary AS direction ON direction.id = first.direction_id "
+        f"LEFT JOIN dictionary AS op_type ON op_type.id = first.op_type_id "
+        f"WHERE {PATTERNS_OF_SCOPE} AND {_KEYS[name]} = :row"
+    )
+    ops = f"SELECT read_only_ops_id FROM op_patterns WHERE first_ops_id IN ({patterns})"
+    where = f"{table.where} AND node.read_only_ops_id IN ({ops})"
+    return msgspec.structs.replace(table, name=name, where=where, links=("row",))

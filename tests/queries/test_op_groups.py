@@ -8,9 +8,16 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof import samples
+from tensorboard_plugin_dlprof.aggregation.selection import Selection
 from tensorboard_plugin_dlprof.database.connection import opened_database
+from tensorboard_plugin_dlprof.database.dlprof_export import write_dlprof_file
 from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import (
+    ImportOptions,
+    aggregate_database,
+    import_dlprof_database,
+    import_source,
+)
 from tensorboard_plugin_dlprof.queries.kinds_of_work import NO_KERNELS
 from tensorboard_plugin_dlprof.queries.page_answer import totals
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
@@ -54,14 +61,18 @@ def test_a_pattern_leaves_out_only_what_counts_repetitions(path: str, pattern: s
 
 
 def rows_of(
-    database: Path, table: str, links: dict[str, Any] | None = None, **filters: str
+    database: Path,
+    table: str,
+    links: dict[str, Any] | None = None,
+    aggregation: int | None = None,
+    filters: dict[str, str] | None = None,
 ) -> tuple[list[Row], dict[str, object]]:
     """All rows that pass, and the totals."""
     with opened_database(database) as connection:
         scope, result, request = (
-            find_scope(connection),
+            find_scope(connection, aggregation),
             table_of(connection, table),
-            PageRequest(where=filters, **(links or {})),
+            PageRequest(where=filters or {}, **(links or {})),
         )
         return list(stream(connection, result, scope, request)), dict(totals(connection, result, scope, request))
 
@@ -76,22 +87,49 @@ def whole(row: Row, key: str) -> int:
 @pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])
 def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) -> None:
     """By hand from the table of ops, which is checked elsewhere: every op is in one group."""
-    expected: dict[tuple[str, object], list[int]] = {}
-    for op in rows_of(amp, "ops")[0]:
-        sums = expected.setdefault((path_pattern(str(op["name"]), own_name), op["direction"]), [0, 0, 0])
-        for i, value in enumerate((1, whole(op, "calls"), whole(op, "gpu_time_ns"))):
-            sums[i] += value
+    _check_sums(amp, table, own_name)
     rows, _ = rows_of(amp, table)
-    assert {
-        (str(row["name"]), row["direction"]): [whole(row, key) for key in ("ops", "calls", "gpu_time_ns")]
-        for row in rows
-    } == expected
-    assert any(sums[0] > 40 for sums in expected.values())
+    assert max(whole(row, "ops") for row in rows) > 40
     assert sum(float(row["gpu_time_fraction"] or 0) for row in rows) == pytest.approx(1)
     assert len({row["key"] for row in rows}) == len(rows)
     copies = [row["family"] == NO_KERNELS for row in rows if row["kernel_calls"] == 0 and row["gpu_time_ns"]]
     assert copies
     assert all(copies)
+
+
+@pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])
+def test_each_aggregation_has_groups_of_its_own(amp: Path, tmp_path: Path, table: str, own_name: int) -> None:
+    """They are stored: one of a single iteration is added, and the groups of the first stay as they were."""
+    both = tmp_path / "both.dlprof_dldb.sqlite"
+    added = aggregate_database(amp, both, Selection(None, 2, 2), lambda _stage, _fraction: None)
+    assert added.is_new
+    _check_sums(both, table, own_name, added.aggregation)
+    assert rows_of(both, table) == rows_of(amp, table)
+
+
+@pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])
+def test_ops_of_dlprof_are_grouped_too(amp: Path, tmp_path: Path, table: str, own_name: int) -> None:
+    """A file with nothing but DLProf's tables, as its tools write them, says nothing of groups."""
+    exported = tmp_path / "exported.dlprof_dldb.sqlite"
+    write_dlprof_file(amp, exported)
+    _check_sums(exported, table, own_name)
+    imported = tmp_path / "imported.dlprof_dldb.sqlite"
+    import_dlprof_database(exported, imported, lambda _stage, _fraction: None)
+    _check_sums(imported, table, own_name)
+
+
+def _check_sums(database: Path, table: str, own_name: int, aggregation: int | None = None) -> None:
+    expected: dict[tuple[str, object], list[int]] = {}
+    for op in rows_of(database, "ops", aggregation=aggregation)[0]:
+        sums = expected.setdefault((path_pattern(str(op["name"]), own_name), op["direction"]), [0, 0, 0])
+        for i, value in enumerate((1, whole(op, "calls"), whole(op, "gpu_time_ns"))):
+            sums[i] += value
+    rows, _ = rows_of(database, table, aggregation=aggregation)
+    assert rows
+    assert {
+        (str(row["name"]), row["direction"]): [whole(row, key) for key in ("ops", "calls", "gpu_time_ns")]
+        for row in rows
+    } == expected
 
 
 def test_every_grouping_tells_communication_and_copies_from_computation(ddp: Path) -> None:
@@ -134,7 +172,7 @@ def test_the_ops_of_a_row_are_those_that_it_sums(amp: Path, table: str, members:
 def test_totals_are_of_what_passes_the_filters(amp: Path) -> None:
     """Not of the page alone, and not of all."""
     for table, filters in (("op_paths", {"name": "conv"}), ("ops", {"op_type": "conv2d"}), ("op_types", {})):
-        rows, sums = rows_of(amp, table, **filters)
+        rows, sums = rows_of(amp, table, filters=filters)
         assert sums["gpu_time_ns"] == sum(whole(row, "gpu_time_ns") for row in rows) > 0
         assert sums["calls"] == sum(whole(row, "calls") for row in rows)
     assert rows_of(amp, "iterations")[1] == {}

@@ -215,6 +215,33 @@ CREATE TABLE ext_op_kernels (
     PRIMARY KEY (aggr_id, read_only_ops_id)
 ) WITHOUT ROWID;
 
+-- Ops of one pattern do the same in the repetitions of a model: their paths are equal but for numbers
+-- (database/path_pattern.py), and their directions and types. The first of them stands for the pattern.
+CREATE TABLE op_patterns (
+    read_only_ops_id  INTEGER PRIMARY KEY,  -- read_only_ops.id
+    first_ops_id      INTEGER NOT NULL      -- read_only_ops.id
+);
+
+-- The aggregated ops of each pattern.
+CREATE TABLE op_pattern_sums (
+    aggr_id         INTEGER NOT NULL,       -- aggregations.id
+    first_ops_id    INTEGER NOT NULL,       -- op_patterns.first_ops_id
+    ops             INTEGER NOT NULL,       -- ops
+    calls           INTEGER NOT NULL,       -- calls of them
+    kernel_calls    INTEGER NOT NULL,       -- kernels that they launched
+    gpu_ns          INTEGER NOT NULL,       -- ns, sum of the GPU times of the ops
+    cpu_ns          INTEGER NOT NULL,       -- ns, sum of their times on the host
+    kernel_ns       INTEGER,                -- ns, plain sum over their kernels; NULL where they have none, and so are
+    tc_kernel_ns    INTEGER,                -- ns, the part of it on Tensor Cores, and
+    unknown_ns      INTEGER,                -- ns, the part of it of which no rule can tell
+    eligible_ops    INTEGER NOT NULL,       -- ops that could use Tensor Cores, or do
+    graph_ops       INTEGER NOT NULL,       -- ops that launched CUDA graphs recorded as a whole
+    gain_ns         REAL,                   -- ns above the time at the GPU's published rates; NULL unknown
+    longest_ops_id  INTEGER NOT NULL,       -- read_only_ops.id of the op with the most GPU time
+    longest_ns      INTEGER NOT NULL,       -- ns, that time
+    PRIMARY KEY (aggr_id, first_ops_id)
+) WITHOUT ROWID;
+
 -- The distinct ops recorded inside the calls of ops that launched work (addmm inside linear), for counting FLOPs.
 CREATE TABLE ext_sub_op_inputs (
     id          INTEGER PRIMARY KEY,
