@@ -70,14 +70,28 @@ class Nesting(msgspec.Struct):
         places = self._last_started(thread, time_ns)
         # The innermost open range is the last one that has started, or an ancestor of it.
         pending = np.flatnonzero(places >= 0)
-        while len(pending):
+        for _ in range(trees.STEPS_UP):
             result, time = places[pending], time_ns[pending]
             end = self.end_ns[result]
             closed = (end < time) | (end == time) & (self.start_ns[result] < end)
             pending = pending[closed]
             places[pending] = self.parent[result[closed]]
             pending = pending[places[pending] >= 0]
+            if not len(pending):
+                return places
+        for index, rows in rows_by_value(thread[pending]):
+            places[pending[rows]] = self._by_depth(self.threads[index], time_ns[pending[rows]])
         return places
+
+    def _by_depth(self, here: slice, time_ns: Int64s) -> Int64s:
+        """``innermost`` for one thread, however deep: the last place as deep as the number of ranges that are open."""
+        started = np.searchsorted(self.start_ns[here], time_ns, side="right")
+        ended = np.searchsorted(np.sort(_doubled_ends(self, here)), 2 * time_ns, side="right")
+        count, depth = here.stop - here.start, started - ended - 1
+        order = np.argsort(self.depth[here], kind="stable")
+        by_depth = self.depth[here][order] * np.int64(count) + order
+        last = np.searchsorted(by_depth, depth * count + started - 1, side="right") - 1
+        return np.where(depth >= 0, here.start + order[last], -1)
 
     def _last_started(self, thread: Int32s, time_ns: Int64s) -> Int64s:
         """The last place of each thread that starts at or before each time, -1 if there is none."""

@@ -15,6 +15,9 @@ from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Rows
 BLOCK = 1 << 18
 """Places processed at a time, if intermediate results take more memory than the places."""
 
+STEPS_UP = 64
+"""Steps from parent to parent for some places before all places are looked at instead: few real ranges lie deeper."""
+
 Flags = npt.NDArray[np.bool_]
 
 
@@ -70,9 +73,13 @@ def nearest_of(places: Rows, own: Flags, parent: Int32s) -> Int64s:
     """``nearest`` for some places only; -1 stays -1."""
     result = places.astype(np.int64)
     pending = np.flatnonzero(result >= 0)
-    while len(pending := pending[~own[result[pending]]]):
+    for _ in range(STEPS_UP):
+        pending = pending[~own[result[pending]]]
+        if not len(pending):
+            return result
         result[pending] = parent[result[pending]]
         pending = pending[result[pending] >= 0]
+    result[pending] = nearest(own, parent)[result[pending]]
     return result
 
 
