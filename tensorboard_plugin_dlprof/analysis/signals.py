@@ -13,9 +13,8 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.absorbed import absorbed
 from tensorboard_plugin_dlprof.analysis.exposed import Late, find_late
-from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of, uses_torch_compile, uses_xla
+from tensorboard_plugin_dlprof.analysis.program import Program
 from tensorboard_plugin_dlprof.analysis.tables import Pool
-from tensorboard_plugin_dlprof.classify.architecture import AMD_LIBRARIES, is_amd
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered
@@ -26,29 +25,10 @@ from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
-from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
 from tensorboard_plugin_dlprof.efficiency.tables import Efficiency, Int16s
-from tensorboard_plugin_dlprof.events.tables import Device, Int64s
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.profile.tables import Op, Profile
-
-TENSORRT_LINK = "https://docs.nvidia.com/deeplearning/tensorrt/"
-CUDA_LINK = "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/"
-CUBLAS_LINK = "https://docs.nvidia.com/cuda/cublas/"
-NO_SHAPES = "A recording of CUDA alone has no shapes."
-CUDNN_LINK = "https://docs.nvidia.com/deeplearning/cudnn/"
-
-_MADE_FOR = Expression(r"sm(?:(?<=\bsm)|(?<=_sm))_?(\d{2,3})(?=_|\b)")
-"""The architecture that a kernel was compiled for; the GPU has it or a newer one. The pattern starts with letters and
-looks behind them, because a search for letters is twenty times faster than one for what may precede them."""
-
-_MADE_FOR_HOPPER = Expression(r"nvjet_(?<=\bnvjet_)(?!sm)")
-"""Hopper's nvjet does not name its architecture."""
-
-_SERVER = Expression(r"\b(?:vllm|sglang)(?:::|/\w)")
-"""Ops and source files of vLLM and SGLang."""
-
-_HOPPER = 90
 
 _CONVOLUTION = Expression(r"conv(?!ert)", re.IGNORECASE)
 """Types of ops that convolve, forward or backward."""
@@ -56,13 +36,11 @@ _CONVOLUTION = Expression(r"conv(?!ert)", re.IGNORECASE)
 _STEP = Expression(r"Optimizer\.step|(?:^|/)optimi[sz]er[ _.]?step(?:/|$)", re.IGNORECASE)
 
 
-class Signals:
+class Signals(Program):
     """Measurements of one aggregation. Times are totals over its iterations unless the name says ``iteration``."""
 
     def __init__(self, profile: Profile, aggregation: Aggregation, efficiency: Efficiency) -> None:
-        self.profile = profile
-        self.aggregation = aggregation
-        self.efficiency = efficiency
+        super().__init__(profile, aggregation, efficiency)
         self.iterations = max(len(aggregation.iterations.iter_value), 1)
         self.wall_ns = aggregation.wall_ns
         self.spoken_of: Bools | None = None
@@ -186,30 +164,6 @@ class Signals:
         return self.aggregation.candidate.source != "whole_capture"
 
     @cached_property
-    def device(self) -> Device | None:
-        """The first GPU in use."""
-        used = self.aggregation.devices.device_id[self.aggregation.devices.in_use].tolist()
-        return next((device for device in self.profile.devices if device.device_id in used), None)
-
-    @cached_property
-    def peaks(self) -> Peaks | None:
-        """The published rates of the first GPU in use; None if unknown."""
-        return find_peaks(self.device.name, self.device.memory_bytes) if self.device else None
-
-    @cached_property
-    def capability_major(self) -> int:
-        """Major compute capability of the first GPU in use, else of the one in its kernels' names; 0 if unknown."""
-        if self.device is not None and (self.device.capability_major or self.is_amd):
-            return self.device.capability_major
-        names = "\n".join(self.profile.strings.some(distinct_values(self.profile.kernels.long_name)))
-        reported = set(map(int, _MADE_FOR.findall(names)))
-        if _MADE_FOR_HOPPER.search(names):
-            reported.add(_HOPPER)
-        made_for = {each.architecture for each in self.profile.kernel_classes.values()}
-        reported |= {int(each[3:]) for each in made_for if each.startswith("sm_")}
-        return max(reported, default=0) // 10
-
-    @cached_property
     def of_convolutions(self) -> Bools:
         """Which kernels of the profile convolve, by their own names or their op's type."""
         facts, of_op = self.efficiency.facts, self.ops_where(_CONVOLUTION, of="op_type")
@@ -244,58 +198,6 @@ class Signals:
     def uses_tf32(self) -> bool:
         """Whether any kernel of the profile multiplies in TF32."""
         return any(self.switches_of_tf32)
-
-    @cached_property
-    def is_amd(self) -> bool:
-        """Whether the GPU is one of AMD's; where no name is recorded, by the libraries of its kernels."""
-        named = self.device is not None and self.device.name
-        return is_amd(self.device.name) if self.device and named else bool(self._libraries & AMD_LIBRARIES)
-
-    @cached_property
-    def _libraries(self) -> frozenset[str]:
-        """Libraries of the kernels of the whole profile."""
-        facts = self.efficiency.facts
-        return frozenset(facts.libraries[number] for number in distinct_values(facts.library).tolist())
-
-    @cached_property
-    def framework(self) -> Framework:
-        """The framework of the program."""
-        return framework_of(self.profile, self._libraries)
-
-    @cached_property
-    def serves(self) -> bool:
-        """Whether the program is a server of language models, by the names of its ops and functions."""
-        return bool(_SERVER.containing(self.profile.strings.texts())) or any(
-            _SERVER.search(op.stack_trace) for op in self.profile.ops
-        )
-
-    @cached_property
-    def compiled(self) -> bool:
-        """Whether the framework's compiler made a part of the program: XLA for TensorFlow, else ``torch.compile``."""
-        if self.framework is Framework.TENSORFLOW:
-            return uses_xla(self.profile, self._libraries)
-        return uses_torch_compile(self.profile)
-
-    def advice(
-        self,
-        torch: str,
-        *,
-        tensorflow: str,
-        tensorrt: str,
-        cuda: str,
-        jax: str | None = None,
-        tensorflow_profiler: str | None = None,
-    ) -> str:
-        """The text for the program's framework; ``cuda`` is for programs without one, which call CUDA themselves, and
-        for JAX where it has no text of its own. ``tensorflow_profiler`` is for recordings of TensorFlow's profiler."""
-        own = tensorflow_profiler is not None and self.profile.info.source_format == "xplane"
-        return {
-            Framework.PYTORCH: torch,
-            Framework.TENSORFLOW: str(tensorflow_profiler) if own else tensorflow,
-            Framework.TENSORRT: tensorrt,
-            Framework.JAX: cuda if jax is None else jax,
-            Framework.UNKNOWN: cuda,
-        }[self.framework]
 
     def share(self, time_ns: float) -> float:
         """A time as a share of the wall time."""

@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.comparing.page import page, row_detail
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
+from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.regular_file import shown
 from tensorboard_plugin_dlprof.queries.diagnosed import diagnosed_positions, stored_diagnosis
 from tensorboard_plugin_dlprof.queries.headline import source_facts
@@ -66,7 +67,7 @@ from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from werkzeug.wrappers import Response
 
 _LOG = logging.getLogger(__name__)
@@ -77,6 +78,9 @@ _LIST_SECONDS = 0.25
 """How long a list of profiles is sent to all who ask for it, if nothing changes meanwhile."""
 
 _LIST_BYTES = 4 << 20
+
+PREFIX = f"/data/plugin/{PLUGIN_NAME}"
+"""Path of the routes, as in TensorBoard, so that links are the same in both servers."""
 
 PERFETTO = "https://ui.perfetto.dev"
 
@@ -105,12 +109,23 @@ class Services(msgspec.Struct, frozen=True):
 
 
 class App:
-    """The server side of the plugin."""
+    """The server side of the plugin, as one WSGI application for all paths below ``PREFIX``."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self._questions = Questions(services.catalog, services.imports)
         self._lists = Answers(_LIST_BYTES)
+        self._applications = self.routes()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Respond to a request."""
+        request = Request(environ)
+        path = request.path.removeprefix(PREFIX)
+        route = "/static/*" if path.startswith("/static/") else path.rstrip("/")
+        if route in self._applications:
+            return self._applications[route](environ, start_response)
+        response = responses.failure(request, NotFound(f"There is no address {path[:80]!r}."))
+        return response(environ, start_response)
 
     def routes(self) -> dict[str, WSGIApplication]:
         """The application of each path below the plugin's prefix. ``*`` at the end matches anything."""
@@ -175,7 +190,7 @@ class App:
                 _LOG.exception("A request to %s failed.", ascii(request.path))
                 return responses.internal_failure(request)
 
-        def application(environ: Any, start_response: Any) -> Iterable[bytes]:
+        def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
             return response(Request(environ))(environ, start_response)
 
         return application

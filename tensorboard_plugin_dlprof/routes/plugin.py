@@ -12,48 +12,11 @@ from tensorboard.plugins import base_plugin
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME, TAB_NAME
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-    from tensorboard_plugin_dlprof.routes.app import Services
+    from tensorboard_plugin_dlprof.routes.app import App, Services
 
 _LOG = logging.getLogger(__name__)
-
-ROUTES = (
-    "/profiles",
-    "/dashboard",
-    "/compare",
-    "/compare_series",
-    "/compare_row",
-    "/table",
-    "/groups",
-    "/iterations",
-    "/diagnosis",
-    "/findings",
-    "/efficiency",
-    "/memory",
-    "/memory_curve",
-    "/memory_segments",
-    "/memory_block",
-    "/memory_at",
-    "/throughput",
-    "/timeline",
-    "/timeline_item",
-    "/launches",
-    "/trace",
-    "/job",
-    "/job_rank",
-    "/job_cells",
-    "/job_collectives",
-    "/job_collective",
-    "/export",
-    "/import",
-    "/cancel",
-    "/aggregate",
-    "/delete_aggregation",
-    "/cancel_aggregation",
-    "/aggregation_jobs",
-    "/static/*",
-)
 
 
 class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
@@ -66,11 +29,11 @@ class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._context = context
         self._lock = threading.Lock()
         self._services: Services | None = None
-        self._apps: dict[str, WSGIApplication] | None = None
+        self._app: App | None = None
 
     def get_plugin_apps(self) -> dict[str, WSGIApplication]:
-        """The WSGI application of each route."""
-        return {route: self._late(route) for route in ROUTES}
+        """One WSGI application for all paths: which ones there are is known when the first request loads them."""
+        return {"/*": self._respond}
 
     def is_active(self) -> bool:
         """Whether any profile is known. The first call starts the search in the background and does not wait for it."""
@@ -84,22 +47,15 @@ class DlprofPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         """The title and the frontend module of the tab."""
         return base_plugin.FrontendMetadata(es_module_path="/static/index.js", tab_name=TAB_NAME)
 
-    def _late(self, route: str) -> WSGIApplication:
-        """An application that loads the real one, and SQLite and more with it, at the first request."""
-
-        def application(environ: Any, start_response: Any) -> Iterable[bytes]:
-            return self._app_routes()[route](environ, start_response)
-
-        return application
-
-    def _app_routes(self) -> dict[str, WSGIApplication]:
+    def _respond(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Respond to a request. The first one loads SQLite and more."""
         services = self._started()
         with self._lock:
-            if self._apps is None:
+            if self._app is None:
                 from tensorboard_plugin_dlprof.routes.app import App
 
-                self._apps = App(services).routes()
-            return self._apps
+                self._app = App(services)
+        return self._app(environ, start_response)
 
     def _started(self) -> Services:
         with self._lock:

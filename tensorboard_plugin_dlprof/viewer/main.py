@@ -103,7 +103,7 @@ def _serve(arguments: argparse.Namespace) -> int:
     from tensorboard_plugin_dlprof.routes.profiles import Opened
     from tensorboard_plugin_dlprof.routes.services import RELOAD_SECONDS, make_services, memory_of, roots_of
     from tensorboard_plugin_dlprof.runs.scan import Root
-    from tensorboard_plugin_dlprof.viewer.server import make_viewer
+    from tensorboard_plugin_dlprof.viewer.server import bind, make_viewer
 
     profile: Path | str = arguments.profile
     path = Path(os.path.abspath(profile))  # noqa: PTH100 - a link keeps its own name
@@ -118,15 +118,17 @@ def _serve(arguments: argparse.Namespace) -> int:
         root = Root(path.parent, only=path.name)
         # If the file is a link, the user wants to see its target, wherever that is.
         allowed.append(path.resolve().parent)
+    bound, url, hosts = bind(arguments.bind, arguments.port, arguments.allowed_hosts)
     services = make_services(
         [root],
         allowed,
         cache_folder=arguments.cache_dir and arguments.cache_dir.absolute(),
         memory_bytes=memory_of(arguments.memory_limit or 0.0),
         opened=Opened(path) if isinstance(profile, Path) else None,
+        hosts=hosts,
     )
     app = App(services)
-    server, url = make_viewer(app, arguments.bind, arguments.port, arguments.allowed_hosts)
+    server = make_viewer(app, bound)
     services.catalog.any_profiles()
     print(f"{shown(profile)} is at {url} (Ctrl-C to end)", flush=True)
     try:

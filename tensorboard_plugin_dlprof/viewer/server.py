@@ -11,26 +11,23 @@ import hashlib
 import os
 import socket
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tensorboard.backend.http_util import Respond
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Request
 
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, reason_of
-from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.routes import responses
-from tensorboard_plugin_dlprof.routes.hosts import ForeignHost, Hosts, allowed_hosts, is_loopback
+from tensorboard_plugin_dlprof.routes.app import PREFIX
+from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
 
 if TYPE_CHECKING:
-    from _typeshed.wsgi import WSGIApplication
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
     from werkzeug.wrappers import Request, Response
 
     from tensorboard_plugin_dlprof.routes.app import App
 
-
-BASE = "data/plugin/dlprof/"
-"""Path of the routes in TensorBoard, so that links are the same in both servers."""
 
 _SCRIPT = 'import("./static/index.js").then((module) => void module.render());'
 
@@ -46,7 +43,7 @@ _HTML = f"""<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>DLProf Viewer</title>
-<base href="{BASE}">
+<base href="{PREFIX[1:]}/">
 <link rel="icon" href="{_ICON}">
 </head>
 <body><script type="module">{_SCRIPT}</script></body>
@@ -61,36 +58,19 @@ def serve_page(request: Request) -> Response:
     return response
 
 
-PREFIX = f"/data/plugin/{PLUGIN_NAME}"
-_STATIC = f"{PREFIX}/static/"
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _IDLE_SECONDS = 60.0
 _BACKLOG = 128
 
 
-class Site:
-    """The whole server as one WSGI application.
+def site(app: App) -> WSGIApplication:
+    """The whole server as one WSGI application: the plugin's, and the page. The page itself is anybody's: it holds
+    nothing, and shows that the rest refuses foreign host names."""
 
-    Args:
-        app: the plugin's routes.
-        hosts: the names that it answers to. The page itself is anybody's: it holds nothing, and shows the refusal.
-    """
-
-    def __init__(self, app: App, hosts: Hosts) -> None:
-        self._hosts = hosts
-        self._routes = {f"{PREFIX}{path}": application for path, application in app.routes().items()}
-
-    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
-        """Respond to a request."""
+    def respond(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         request = Request(environ)
-        application = self._application(request.path)
-        if application is not None:
-            try:
-                if not request.path.startswith(_STATIC):
-                    self._hosts.check(environ)
-            except ForeignHost as foreign:
-                application = responses.failure(request, foreign)
-            return application(environ, start_response)
+        if request.path.startswith(f"{PREFIX}/"):
+            return app(environ, start_response)
         if request.path != "/":
             response = responses.failure(
                 request, NotFound(f"There is no page {request.path[:80]!r}; the viewer is at /.")
@@ -102,27 +82,31 @@ class Site:
             response = serve_page(request)
         return response(environ, start_response)
 
-    def _application(self, path: str) -> WSGIApplication | None:
-        for route, application in self._routes.items():
-            if path == route or (route.endswith("*") and path.startswith(route[:-1])):
-                return application
-        return None
+    return respond
 
 
-def make_viewer(app: App, address: str, port: int, names: str = "") -> tuple[BaseWSGIServer, str]:
-    """A server that is bound and does not serve yet, and its URL. Port 0 is any free one.
+def bind(address: str, port: int, names: str = "") -> tuple[socket.socket, str, Hosts]:
+    """A socket that listens, the URL of a server behind it, and the host names that requests to it may use.
 
-    It answers to ``names`` (comma between) beside those of this machine.
+    Args:
+        address: Name or address of this machine.
+        port: 0 is any free one.
+        names: Further names, with commas between them.
 
     Raises:
-        BadRequest: the port is taken, or the address is none of this machine.
+        BadRequest: The port is taken, or the address is none of this machine.
     """
     bound = _bind(address, port)
     host, port = bound.getsockname()[:2]
-    site = Site(app, allowed_hosts(is_loopback(host.partition("%")[0]), names, "--allowed-hosts"))
-    # Werkzeug would end the process where the port is taken; it takes the socket over.
-    server = make_server(host, port, site, threaded=True, request_handler=_Quiet, fd=bound.detach())
-    return server, f"http://{_shown(address, host)}:{port}/"
+    hosts = allowed_hosts(is_loopback(host.partition("%")[0]), names, "--allowed-hosts")
+    return bound, f"http://{_shown(address, host)}:{port}/", hosts
+
+
+def make_viewer(app: App, bound: socket.socket) -> BaseWSGIServer:
+    """A server on a socket from ``bind``, which it takes over."""
+    host, port = bound.getsockname()[:2]
+    # Werkzeug would end the process where the port is taken.
+    return make_server(host, port, site(app), threaded=True, request_handler=_Quiet, fd=bound.detach())
 
 
 def _bind(address: str, port: int) -> socket.socket:

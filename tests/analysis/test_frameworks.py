@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tensorboard_plugin_dlprof.analysis.origin import Framework, framework_of
+from tensorboard_plugin_dlprof.analysis.program import Framework, framework_of
 from tests.analysis.cases import (
     ADD,
     CASES,

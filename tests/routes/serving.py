@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +40,7 @@ class Server:
         self.services: Services = make_services(roots, cache_folder=cache, **options)
         self.app = App(self.services)
         self.app._questions.advisor.wait_seconds = None  # instead of 503 while the machine is busy
-        self._routes = self.app.routes()
-        self.client = Client(self._dispatch)
-
-    def _dispatch(self, environ: Any, start_response: Any) -> Iterable[bytes]:
-        path = environ["PATH_INFO"]
-        for route, application in self._routes.items():
-            if path == route or (route.endswith("*") and path.startswith(route[:-1])):
-                return application(environ, start_response)
-        start_response("404 Not Found", [])
-        return [b""]
+        self.client = Client(self.app)
 
     def get(self, path: str, **options: Any) -> TestResponse:
         """Reads."""

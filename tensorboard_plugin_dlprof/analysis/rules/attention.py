@@ -9,7 +9,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import WrittenOut, written_out
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
-from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.program import CUDNN_LINK, TENSORRT_LINK
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression

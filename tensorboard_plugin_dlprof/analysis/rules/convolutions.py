@@ -7,7 +7,8 @@ import numpy as np
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import op_evidence, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
-from tensorboard_plugin_dlprof.analysis.signals import CUDNN_LINK, NO_SHAPES, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.program import CUDNN_LINK, NO_SHAPES, TENSORRT_LINK
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.events.tables import Int64s
 

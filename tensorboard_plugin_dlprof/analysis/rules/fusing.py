@@ -12,9 +12,9 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels, about_span
-from tensorboard_plugin_dlprof.analysis.origin import COMPILED, Framework
+from tensorboard_plugin_dlprof.analysis.program import COMPILED, CUDA_LINK, Framework
 from tensorboard_plugin_dlprof.analysis.rules.start import fraction_after_start
-from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.expressions import Expression
 from tensorboard_plugin_dlprof.units import percentage

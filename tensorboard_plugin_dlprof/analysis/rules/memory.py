@@ -7,10 +7,10 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import kernel_evidence
-from tensorboard_plugin_dlprof.analysis.origin import Framework
+from tensorboard_plugin_dlprof.analysis.program import CUDA_LINK, TENSORRT_LINK, Framework
 from tensorboard_plugin_dlprof.analysis.rules.missing import understates
 from tensorboard_plugin_dlprof.analysis.rules.start import is_cold_start
-from tensorboard_plugin_dlprof.analysis.signals import CUDA_LINK, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Evidence, Finding, Lacks, Severity
 
 

@@ -8,9 +8,9 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.evidence import most_in, work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
-from tensorboard_plugin_dlprof.analysis.origin import Framework
 from tensorboard_plugin_dlprof.analysis.precision_gain import Saving, narrower
-from tensorboard_plugin_dlprof.analysis.signals import CUBLAS_LINK, TENSORRT_LINK, Signals
+from tensorboard_plugin_dlprof.analysis.program import CUBLAS_LINK, TENSORRT_LINK, Framework
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.analysis.wording import Number
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit

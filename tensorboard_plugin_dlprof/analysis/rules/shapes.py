@@ -9,7 +9,8 @@ from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.attention_pattern import written_out
 from tensorboard_plugin_dlprof.analysis.evidence import work_evidence
 from tensorboard_plugin_dlprof.analysis.gains import about_kernels
-from tensorboard_plugin_dlprof.analysis.signals import NO_SHAPES, Signals
+from tensorboard_plugin_dlprof.analysis.program import NO_SHAPES
+from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Pool, Severity
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
