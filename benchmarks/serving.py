@@ -223,13 +223,13 @@ def make(path: Path, kernels: int, trace: Path = TRACE, *, one_iteration: bool =
     from tensorboard_plugin_dlprof.aggregation import aggregate
     from tensorboard_plugin_dlprof.database.connection import open_database
     from tensorboard_plugin_dlprof.database.reader import read_profile
-    from tensorboard_plugin_dlprof.database.writer import Results, write_database
+    from tensorboard_plugin_dlprof.database.writer import write_database
     from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 
     import_source(trace, path, ImportOptions(), lambda _stage, _fraction: None)
     with closing(open_database(path)) as con:
         profile = tile_profile(read_profile(con), kernels, iterations=not one_iteration)
-    write_database(path, trace, profile, lambda: Results([aggregate(profile)]))
+    write_database(path, trace, profile, lambda: aggregate(profile))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -38,7 +38,7 @@ from tensorboard_plugin_dlprof.database.fingerprint import SourceIdentity, ident
 from tensorboard_plugin_dlprof.database.rank_files import write_rank_file
 from tensorboard_plugin_dlprof.database.reader import read_profile
 from tensorboard_plugin_dlprof.database.track_rows import write_tracks
-from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
+from tensorboard_plugin_dlprof.database.writer import Judgement, write_database
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, candidate_of, diagnose
 from tensorboard_plugin_dlprof.diagnosis.as_data import as_data
@@ -118,17 +118,21 @@ def import_source(source: Path, database: Path, options: ImportOptions, progress
     if is_foreign(source):
         import_dlprof_database(source, database, progress)
         return ImportResult(database, [], "")
-    importer = find_importer(source)
     counters = _counters(options.counters) if options.counters is not None else None
-    before = identify(source)
-    profile = _profile([importer.read(source, _reading(database, options.read), progress)], options)
-    if identify(source) != before:
-        # Otherwise the database would be considered up to date although parts of the file are missing from it.
-        raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
+    profile, identity = _read_unchanged(source, database, options, progress)
     left_out = counters(profile) if counters is not None else []
     complete(profile)
     selection, unfit = _selection(profile, options)
-    warnings = _write(profile, selection, source, before, database, options)
+    warnings = write_database(
+        database,
+        source,
+        profile,
+        lambda: aggregate(profile, selection),
+        lambda aggregation: judgement(profile, aggregation, source.name),
+        profile_name=options.profile_name,
+        original_command=options.original_command,
+        identity=identity,
+    )
     return ImportResult(database, left_out + unfit + warnings, selection.key_op or "")
 
 
@@ -139,18 +143,22 @@ def import_ranks_of(source: Path, database: Path, options: ImportOptions, progre
     Raises:
         ProfileError: The source cannot be read, or the database cannot be written.
     """
+    write_rank_file(database, *_read_unchanged(source, database, options, progress))
+
+
+def _read_unchanged(
+    source: Path, database: Path, options: ImportOptions, progress: Progress
+) -> tuple[Profile, SourceIdentity]:
+    """The profile in a source, and what identifies the source, which does not change meanwhile."""
     importer = find_importer(source)
     before = identify(source)
-    profile = _profile([importer.read(source, _reading(database, options.read), progress)], options)
+    # The system's folder of temporary files may be small, or in memory.
+    reading = msgspec.structs.replace(options.read, folder=options.read.folder or database.parent)
+    profile = _profile([importer.read(source, reading, progress)], options)
     if identify(source) != before:
+        # Otherwise the database would be considered up to date although parts of the file are missing from it.
         raise BrokenSource(f"{shown(source)} changed while it was read; import it again when it is complete.")
-    write_rank_file(database, profile, before)
-
-
-def _reading(database: Path, options: ReadOptions) -> ReadOptions:
-    """Read options with temporary files in the database's folder: the system's folder may be small, or in memory."""
-    folder = options.folder or database.parent
-    return msgspec.structs.replace(options, folder=folder)
+    return profile, before
 
 
 def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
@@ -178,40 +186,17 @@ def _selection(profile: Profile, options: ImportOptions) -> tuple[Selection, lis
     return fitting(profile, selection) if options.lenient else (selection, [])
 
 
-def _write(
-    profile: Profile,
-    selection: Selection,
-    source: Path,
-    identity: SourceIdentity,
-    database: Path,
-    options: ImportOptions,
-) -> list[str]:
-    return write_database(
-        database,
-        source,
-        profile,
-        lambda: _results(profile, selection, source.name),
-        profile_name=options.profile_name,
-        original_command=options.original_command,
-        identity=identity,
-    )
-
-
 def _counters(path: Path) -> Callable[[Profile], list[str]]:
     """Read counters; returns a function that applies them to a profile and returns warnings."""
     report = read_report(path)
     return lambda profile: apply_counters(profile, report, str(path))
 
 
-def _results(profile: Profile, selection: Selection, source: str) -> Results:
-    aggregation = aggregate(profile, selection)
-    return Results([aggregation], lambda: _judgement(profile, aggregation, source))
-
-
-def _judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgement:
+def judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgement:
+    """What the expert system makes of an aggregation. ``source`` is the name of the imported file."""
     feedback, advice = _advice(profile, aggregation)
     release_freed()
-    return Judgement([feedback], [advice], _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
+    return Judgement(feedback, advice, _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
 
 
 def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] | None:

@@ -9,19 +9,19 @@ from pathlib import Path
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis.tables import Feedback
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.columns.rows import insert_rows
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice
-from tensorboard_plugin_dlprof.database.aggregated_rows import AggregationWriter, Feedback, Numbering, write_feedback
+from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering, write_feedback
 from tensorboard_plugin_dlprof.database.connection import opened_database, refuse_other_extensions
 from tensorboard_plugin_dlprof.database.copying import copied
 from tensorboard_plugin_dlprof.database.coverage import broken_rows
-from tensorboard_plugin_dlprof.database.extension_rows import write_aggregated_extensions
 from tensorboard_plugin_dlprof.database.lookups import ids_of, integers
 from tensorboard_plugin_dlprof.database.sql_files import last_id
 from tensorboard_plugin_dlprof.database.texts import Dictionary
-from tensorboard_plugin_dlprof.database.work_rows import stored_launches, write_iteration_kernels
-from tensorboard_plugin_dlprof.database.writer import write_who_and_when
+from tensorboard_plugin_dlprof.database.work_rows import stored_launches
+from tensorboard_plugin_dlprof.database.writer import write_aggregation
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, reading
@@ -91,15 +91,10 @@ def add_aggregation(
         numbering = _numbering(con, new, profile)
         dictionary = Dictionary({text: number for number, text in new.execute("SELECT id, string FROM dictionary")})
         aggr_id = last_id(new, "aggregations") + 1
-        write_who_and_when(new, aggr_id)
         text = _kernel_names(profile, aggregation, dictionary)
-        writer = AggregationWriter(new, dictionary, text, numbering)
-        writer.write(aggr_id, aggregation)
-        write_feedback(new, aggr_id, feedback)
-        writer.finish()
+        write_aggregation(new, aggr_id, profile, aggregation, stored_launches(new), dictionary, text, numbering)
         insert_rows(new, "dictionary", ("id", "string"), dictionary.rows())
-        write_aggregated_extensions(new, aggr_id, aggregation, numbering)
-        write_iteration_kernels(new, aggr_id, profile.kernels, aggregation, stored_launches(new), numbering)
+        write_feedback(new, aggr_id, feedback)
         broken = broken_rows(profile.coverage.broken_rules)
         new.executemany("INSERT OR IGNORE INTO ext_coverage (key, value, message) VALUES (?, ?, ?)", broken)
         if advice is not None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.grouping import alike
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Categories, Metrics, Part, TimeMetrics
+from tensorboard_plugin_dlprof.analysis.tables import Feedback
 from tensorboard_plugin_dlprof.columns.rows import insert_columns, insert_integers, insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.database.raw_rows import DOMAIN
 from tensorboard_plugin_dlprof.database.texts import Dictionary
@@ -59,10 +60,6 @@ def time_columns(times: TimeMetrics) -> list[Metrics]:
     return [times.cpu, times.gpu, times.api, times.cpu_overhead, times.gpu_idle]
 
 
-Feedback = tuple[str, str, str, str, str]
-"""Detector, problem, recommendation, JavaScript function of DLProf's viewer, arguments of that function."""
-
-
 class Numbering(msgspec.Struct, frozen=True):
     """Ids that the rows of an aggregation refer to, and the last ids in use, after which new rows are numbered."""
 
@@ -103,7 +100,7 @@ def write_feedback(con: sqlite3.Connection, aggr_id: int, feedback: Sequence[Fee
 
 
 class AggregationWriter:
-    """Writes aggregations one after the other; they share metrics, texts and running ids.
+    """Writes an aggregation.
 
     Args:
         con: the database that is being written.
@@ -131,9 +128,6 @@ class AggregationWriter:
         self._write_groups(same, aggregation)
         self._write_kernels(same, aggregation)
         self._write_op_types(same, aggregation)
-
-    def finish(self) -> None:
-        """Store the metrics, which the aggregations share. Call it once, after the last ``write``."""
         self._metrics.write(self._con)
 
     def _write_iterations(self, aggr_id: int, aggregation: Aggregation) -> None:

@@ -14,12 +14,13 @@ import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation
+from tensorboard_plugin_dlprof.analysis.tables import Feedback
 from tensorboard_plugin_dlprof.columns.rows import insert_row, insert_rows, storable
 from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.database.advice_rows import Advice, write_advice, write_device_peaks
 from tensorboard_plugin_dlprof.database.aggregated_rows import (
     AggregationWriter,
-    Feedback,
+    Numbering,
     fresh_numbering,
     write_feedback,
 )
@@ -52,32 +53,24 @@ from tensorboard_plugin_dlprof.timeline.build import build_tracks
 
 
 class Judgement(msgspec.Struct, frozen=True):
-    """What the expert system makes of the aggregations; written after them."""
+    """What the expert system makes of the aggregation."""
 
-    feedback: Sequence[Sequence[Feedback]] = ()
-    """Rows of DLProf's detectors for each aggregation; empty if there are none for any."""
-    advice: Sequence[Advice] = ()
-    """Efficiency and findings for each aggregation; empty if there are none for any."""
+    feedback: Sequence[Feedback] = ()
+    """Rows of DLProf's table of findings."""
+    advice: Advice | None = None
+    """Efficiency and findings."""
     diagnosis: dict[str, Any] | None = None
-    """Of the typical iterations; None if the first aggregation is of others."""
+    """Of the typical iterations; None if the aggregation is of others."""
     broken_rules: Sequence[str] = ()
     """Invariants that the numbers violate, as sentences."""
-
-
-class Results(msgspec.Struct, frozen=True):
-    """What is computed from a profile; written after its raw tables."""
-
-    aggregations: Sequence[Aggregation]
-    """At least one."""
-    judge: Callable[[], Judgement] = Judgement
-    """Called after the aggregations are written, so that another process can compute it in the meantime."""
 
 
 def write_database(
     path: Path,
     source: Path,
     profile: Profile,
-    results: Callable[[], Results],
+    aggregate: Callable[[], Aggregation],
+    judge: Callable[[Aggregation], Judgement] = lambda _aggregation: Judgement(),
     *,
     profile_name: str = "",
     original_command: str = "",
@@ -89,7 +82,8 @@ def write_database(
         path: the database.
         source: the file that the profile was read from.
         profile: the raw tables.
-        results: called after the raw tables are written, so that another process can compute them in the meantime.
+        aggregate: called after the raw tables are written, because both take much memory.
+        judge: called after the aggregation is written, likewise.
         profile_name: given by the user, else empty.
         original_command: command line to store, in which the caller has masked secrets.
         identity: of the source; computed if not given.
@@ -115,10 +109,10 @@ def write_database(
         release_freed()
         write_tracks(con, build_tracks(profile), ids_of_ours(profile, launches, text))
         release_freed()
-        result = results()
+        aggregation = aggregate()
         release_freed()
-        _write_aggregations(con, profile, result.aggregations, dictionary, text, launches)
-        _write_judgement(con, profile, result, text)
+        write_aggregation(con, 1, profile, aggregation, launches, dictionary, text, fresh_numbering(profile))
+        _write_judgement(con, profile, aggregation, judge(aggregation), text)
         insert_rows(con, "dictionary", ("id", "string"), dictionary.rows())
         run(con, *INDEX_SCRIPTS, *VIEW_SCRIPTS)
         write_op_patterns(con)
@@ -126,42 +120,47 @@ def write_database(
     return warnings(profile)
 
 
-def _write_aggregations(
+def write_aggregation(
     con: sqlite3.Connection,
+    aggr_id: int,
     profile: Profile,
-    aggregations: Sequence[Aggregation],
+    aggregation: Aggregation,
+    launches: StoredLaunches,
     dictionary: Dictionary,
     text: Int64s,
-    launches: StoredLaunches,
+    numbering: Numbering,
 ) -> None:
-    numbering = fresh_numbering(profile)
-    writer = AggregationWriter(con, dictionary, text, numbering)
-    for number, aggregation in enumerate(aggregations, start=1):
-        write_who_and_when(con, number)
-        writer.write(number, aggregation)
-        write_aggregated_extensions(con, number, aggregation, numbering)
-        write_iteration_kernels(con, number, profile.kernels, aggregation, launches, numbering)
-    writer.finish()
+    """Store an aggregation in DLProf's tables and ours.
 
-
-def _write_judgement(con: sqlite3.Connection, profile: Profile, results: Results, text: Int64s) -> None:
-    result = results.judge()
-    profile.coverage.broken_rules += result.broken_rules
-    write_coverage(con, profile)
-    for number, feedback in enumerate(result.feedback, start=1):
-        write_feedback(con, number, feedback)
-    if result.diagnosis is not None:
-        write_diagnosis(con, result.diagnosis)
-    if result.advice:
-        write_device_peaks(con, result.advice[0].efficiency.peaks)
-    for number, (aggregation, advice) in enumerate(zip(results.aggregations, result.advice, strict=False), start=1):
-        write_advice(con, number, profile, aggregation, advice, text, np.arange(1, len(profile.ops) + 1))
-
-
-def write_who_and_when(con: sqlite3.Connection, aggr_id: int) -> None:
-    """Store the row in ``aggregations``: user, host and time of the aggregation."""
+    Args:
+        con: the database that is being written.
+        aggr_id: id of the aggregation.
+        profile: its raw tables are in the database.
+        aggregation: of the profile.
+        launches: of the kernels, as they are in the database.
+        dictionary: assigns ids to texts; the caller stores it afterwards.
+        text: ``dictionary.id`` of each id in ``Profile.strings`` that is the name of a kernel.
+        numbering: of the rows that are in the database already.
+    """
     who = {"server_user_name": _user(), "server_host_name": storable(platform.node())}
-    insert_row(con, "aggregations", {"id": aggr_id, **who, "start_timestamp": f"{datetime.now():%Y-%m-%d %H:%M:%S}"})
+    when = {"start_timestamp": f"{datetime.now():%Y-%m-%d %H:%M:%S}"}
+    insert_row(con, "aggregations", {"id": aggr_id, **who, **when})
+    AggregationWriter(con, dictionary, text, numbering).write(aggr_id, aggregation)
+    write_aggregated_extensions(con, aggr_id, aggregation, numbering)
+    write_iteration_kernels(con, aggr_id, profile.kernels, aggregation, launches, numbering)
+
+
+def _write_judgement(
+    con: sqlite3.Connection, profile: Profile, aggregation: Aggregation, judgement: Judgement, text: Int64s
+) -> None:
+    profile.coverage.broken_rules += judgement.broken_rules
+    write_coverage(con, profile)
+    write_feedback(con, 1, judgement.feedback)
+    if judgement.diagnosis is not None:
+        write_diagnosis(con, judgement.diagnosis)
+    if judgement.advice is not None:
+        write_device_peaks(con, judgement.advice.efficiency.peaks)
+        write_advice(con, 1, profile, aggregation, judgement.advice, text, np.arange(1, len(profile.ops) + 1))
 
 
 def _user() -> str:

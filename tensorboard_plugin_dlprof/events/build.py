@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, KernelClass, MatrixUnit
@@ -43,38 +41,26 @@ from tensorboard_plugin_dlprof.profile.tables import (
     SubOps,
 )
 
-Progress = Callable[[str, float], None]
 
-
-def _silent(what: str, fraction: float) -> None:
-    """Ignores the progress."""
-
-
-def build_profile(
-    capture: Capture, progress: Progress = _silent, *, simple: bool = False, classifier: Classifier = DEFAULT
-) -> Profile:
+def build_profile(capture: Capture, *, simple: bool = False, classifier: Classifier = DEFAULT) -> Profile:
     """Build the profile of a capture.
 
     Args:
         capture: From an importer. It is not changed, except that new texts are interned in its ``strings``.
-        progress: Called with the stage and the fraction done, 0 to 1; may raise to cancel.
         simple: DLProf's simple mode: ranges are ignored, and one op stands for the whole program.
         classifier: Classifies kernels by name; the user's rules come before ours.
 
     Raises:
         IntegrityError: The profile is inconsistent, which is a bug of ours and not the input's fault.
     """
-    progress("Nesting ranges", 0.0)
     capture = cleaned(capture)
     keep = capture.store.keep_tables
     nesting = nest(capture.ranges, capture.store)
     keep(nesting)
     release_freed()
-    progress("Linking device work", 0.3)
     links = link(capture, nesting)
     keep(links)
     release_freed()
-    progress("Finding ops", 0.45)
     marked = not simple and dlprof_markers.has_markers(capture)
     find = _simple if simple else _marked if marked else _framework
     drafts, owners, tables, iterations = find(capture, nesting, links)
@@ -84,7 +70,6 @@ def build_profile(
     # Ranges are many, and what only ops are found by is not needed any more.
     capture.ranges = without(capture.ranges, "sequence", "forward_thread", "stack", "group")
     release_freed()
-    progress("Filling tables", 0.8)
     placed = Placed(capture, links, owners, tables)
     kernels, classes = work_tables.kernels(placed, classifier, one_long_name=marked)
     keep(kernels)
@@ -134,7 +119,6 @@ def build_profile(
     check(capture, profile)
     keep(profile.sub_ops, profile.host_ranges)
     release_freed()
-    progress("Filling tables", 1.0)
     return profile
 
 

@@ -18,8 +18,7 @@ from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.writer import write_database
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, aggregate_database, import_source
-from tensorboard_plugin_dlprof.pipeline import _results as results_of
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, aggregate_database, import_source, judgement
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tensorboard_plugin_dlprof.queries.coverage import Note, coverage_notes
 from tensorboard_plugin_dlprof.queries.scope import find_scope
@@ -118,7 +117,9 @@ def test_a_broken_rule_of_an_import_is_kept_in_the_database_and_shown(tmp_path: 
     profile.instances.end_ns = profile.instances.start_ns - 5
     source = write_trace(tmp_path / "a.json")
     database = tmp_path / "a.dlprof_dldb.sqlite"
-    said = write_database(database, source, profile, lambda: results_of(profile, Selection(), "source"))
+    said = write_database(
+        database, source, profile, lambda: aggregate(profile), lambda result: judgement(profile, result, "source")
+    )
     assert any(f"it is not true that {NEGATIVE}" in warning for warning in said)
     first = _notes(database)[0]
     assert first["severity"] == "warning"

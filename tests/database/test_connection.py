@@ -10,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import has_extensions, is_dlprof_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.errors import (
     NotADatabase,
     ProfileError,
@@ -35,7 +35,7 @@ def change(tmp_path: Path) -> Change:
         path = tmp_path / "profile.dlprof_dldb.sqlite"
         (tmp_path / "source").write_text("{}")
         profile = profile_of([DraftOp("LINEAR_1", "/net/linear", [Call(0, 9, [Work("kernel", (1, 2), (0, 1))])])])
-        write_database(path, tmp_path / "source", profile, lambda: Results([aggregate(profile)]))
+        write_database(path, tmp_path / "source", profile, lambda: aggregate(profile))
         if not extensions:
             drop_extensions(path)
         con = sqlite3.connect(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.analysis.dlprof_detectors import detect
 from tensorboard_plugin_dlprof.database.dlprof_export import write_dlprof_file
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Judgement, Results, write_database
+from tensorboard_plugin_dlprof.database.writer import Judgement, write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tests.database.conftest import Opened, Plain
 from tests.database.views import differences, view_names
@@ -34,9 +33,9 @@ def derived(genuine: Path, tmp_path: Path, opened: Opened) -> Path:
     """The same database, made anew from nothing but its raw tables."""
     path = tmp_path / "derived.sqlite"
     profile = read_profile(opened(genuine))
-    aggregation = aggregate(profile)
-    judgement = partial(Judgement, [detect(profile, aggregation)])
-    write_database(path, genuine, profile, lambda: Results([aggregation], judgement))
+    write_database(
+        path, genuine, profile, lambda: aggregate(profile), lambda aggregation: Judgement(detect(profile, aggregation))
+    )
     return path
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import has_extensions, open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.events.tables import Strings
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.aggregation.test_oracle import profiles
@@ -32,7 +32,7 @@ def test_a_profile_survives_its_database(tmp_path: Path) -> None:
         path = tmp_path / "profile.dlprof_dldb.sqlite"
         source = tmp_path / "source.json"
         source.write_text("{}")
-        write_database(path, source, profile, lambda: Results([aggregate(profile)]))
+        write_database(path, source, profile, lambda: aggregate(profile))
         con = open_database(path)
         try:
             assert has_extensions(con)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
+from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.fingerprint import source_fingerprint
 from tensorboard_plugin_dlprof.database.publishing import published
 from tensorboard_plugin_dlprof.database.sql_files import TABLE_SCRIPTS, layout_of
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -49,7 +49,7 @@ def _profile(kernels: int = 1) -> Profile:
 
 def _write(target: Path, source: Path, kernels: int = 1, **options: str) -> list[str]:
     profile = _profile(kernels)
-    return write_database(target, source, profile, lambda: Results([aggregate(profile)]), **options)
+    return write_database(target, source, profile, lambda: aggregate(profile), **options)
 
 
 def test_nothing_but_the_database_is_left(target: Path, source: Path) -> None:
@@ -263,25 +263,10 @@ def test_broken_texts_are_stored(target: Path, source: Path, plain: Plain) -> No
     profile = profile_of(
         [DraftOp("LINEAR_1", "/net/\ud800linear", [Call(0, 1, [Work("kernel", (0, 1), name="k\udfff")])])]
     )
-    write_database(target, source, profile, lambda: Results([aggregate(profile)]))
+    write_database(target, source, profile, lambda: aggregate(profile))
     con = plain(target)
     assert con.execute("SELECT op_name FROM read_only_ops").fetchone() == ("/net/?linear",)
     assert con.execute("SELECT kernel_name FROM view_kernel_summaries").fetchone() == ("k?",)
-
-
-def test_several_aggregations_share_a_database(target: Path, source: Path, plain: Plain) -> None:
-    """Each has its rows in every view."""
-    profile = profile_of(
-        [DraftOp("LINEAR_1", "/net/linear", [Call(0, 1, [Work("kernel", (0, 1))]), Call(60, 61)])],
-        iterations=[(0, 50), (50, 100)],
-    )
-    both = [aggregate(profile), aggregate(profile, Selection(iter_start=1))]
-    write_database(target, source, profile, lambda: Results(both))
-    con = plain(target)
-    ranges = con.execute("SELECT aggr_id, iter_start, iter_stop FROM view_aggregations ORDER BY aggr_id").fetchall()
-    assert ranges == [(1, 0, 1), (2, 1, 1)]
-    calls = con.execute("SELECT aggr_id, num_calls, kernel_calls FROM view_op_nodes ORDER BY aggr_id").fetchall()
-    assert calls == [(1, 2, 1), (2, 1, 0)]
 
 
 def test_the_rows_of_an_op_lie_where_the_database_says(target: Path, source: Path, plain: Plain) -> None:
@@ -293,7 +278,7 @@ def test_the_rows_of_an_op_lie_where_the_database_says(target: Path, source: Pat
             DraftOp("RELU_1", "/net/relu", [Call(60, 69)]),
         ]
     )
-    write_database(target, source, profile, lambda: Results([aggregate(profile)]))
+    write_database(target, source, profile, lambda: aggregate(profile))
     con = plain(target)
     ranges = con.execute(
         "SELECT read_only_ops_id, first_instance_id, instances, first_kernel_id, kernels FROM ext_op_ranges"

@@ -11,7 +11,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
@@ -45,7 +45,7 @@ def layers(tmp_path: Path) -> Iterator[UntrustedConnection]:
     ops.append(DraftOp("COPY_1", "copy", [Call(40, 49, [_kernel(4)])]))
     profile = profile_of(ops)
     (tmp_path / "source").write_text("{}")
-    write_database(tmp_path / "a.sqlite", tmp_path / "source", profile, lambda: Results([aggregate(profile)]))
+    write_database(tmp_path / "a.sqlite", tmp_path / "source", profile, lambda: aggregate(profile))
     with closing(open_database(tmp_path / "a.sqlite")) as connection:
         yield connection
 

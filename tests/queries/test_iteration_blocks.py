@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.iteration_blocks import MANY_ITERATIONS
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bars import (
     MAX_ROWS,
@@ -43,7 +43,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     candidate = profile.iterations[0]
     candidate.values = candidate.values * request.param + 2
     low, high = (int(candidate.values[row]) for row in (1_003, 40_001))
-    write_database(large, source, profile, lambda: Results([aggregate(profile, Selection(None, low, high))]))
+    write_database(large, source, profile, lambda: aggregate(profile, Selection(None, low, high)))
     return large
 
 

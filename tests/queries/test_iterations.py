@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.aggregation import Selection, aggregate
 from tensorboard_plugin_dlprof.database.adding import add_aggregation, leave_out_aggregation
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_dlprof_database, import_source
 from tensorboard_plugin_dlprof.queries.iteration_bars import (
     MAX_ROWS,
@@ -57,7 +57,7 @@ def test_sums_are_those_of_the_rows(tmp_path: Path, aggregated: tuple[int, int],
     candidate = profile.iterations[0]
     candidate.values = candidate.values * step
     low, high = (number * step for number in aggregated)
-    write_database(large, source, profile, lambda: Results([aggregate(profile, Selection(None, low, high))]))
+    write_database(large, source, profile, lambda: aggregate(profile, Selection(None, low, high)))
     with closing(open_database(large)) as con:
         scope = find_scope(con)
         rows, is_binned = iteration_rows(con, scope)

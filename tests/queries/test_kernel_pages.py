@@ -14,7 +14,7 @@ from benchmarks.tiled_profile import tile_profile
 from tensorboard_plugin_dlprof.aggregation import aggregate
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.reader import read_profile
-from tensorboard_plugin_dlprof.database.writer import Results, write_database
+from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries import pages
@@ -47,7 +47,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     with closing(open_database(small)) as con:
         profile = read_profile(con)
     profile = tile_profile(profile, 3_000, iterations=request.param == "several iterations")
-    write_database(path, TRACE, profile, lambda: Results([aggregate(profile)]))
+    write_database(path, TRACE, profile, lambda: aggregate(profile))
     return path
 
 
