@@ -230,10 +230,9 @@ def _present(answer: Mapping[str, Any]) -> str:
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
-    return [
-        "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)
-    ]
+    from tensorboard_plugin_dlprof.reports.as_text import aligned
+
+    return list(aligned([head, *rows], [True] * len(head)))
 
 
 def _time(time_ns: float | None) -> str:

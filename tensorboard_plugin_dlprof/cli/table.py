@@ -18,7 +18,6 @@ from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.cli.messages import tell, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
-from tensorboard_plugin_dlprof.opening.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -110,7 +109,7 @@ def answer(database: Path, name: str, asked: PageRequest) -> TablePage:
     """A page of a table of a database, as the address ``./table`` answers it.
 
     Args:
-        database: Ours or NVIDIA's.
+        database: From ``databases.aggregation_of``.
         name: How messages name it.
         asked: Which page.
 
@@ -141,22 +140,16 @@ def _opened(
     database: Path, name: str, asked: PageRequest
 ) -> Iterator[tuple[Connection, Connection, Scope, PageRequest]]:
     """The database, what holds the rows (for gaps, they are computed into memory), the scope, and the request with the
-    window of gaps.
-
-    A database of NVIDIA's is imported into a temporary folder first.
-    """
+    window of gaps."""
     from msgspec.structs import replace
 
     from tensorboard_plugin_dlprof.database.connection import opened_database
     from tensorboard_plugin_dlprof.database.memory import memory_database
-    from tensorboard_plugin_dlprof.pipeline import in_our_schema
     from tensorboard_plugin_dlprof.queries import gaps
     from tensorboard_plugin_dlprof.queries.scope import find_scope
 
     with ExitStack() as stack:
-        folder = stack.enter_context(temporary_folder())
-        ours = in_our_schema(database, folder / database.name, _silent)
-        opened = stack.enter_context(opened_database(ours, name))
+        opened = stack.enter_context(opened_database(database, name))
         scope = find_scope(opened, asked.aggregation)
         rows: Connection = opened
         if asked.table in gaps.TABLES:
@@ -187,22 +180,15 @@ def _window(connection: Connection, asked: PageRequest) -> tuple[int, int]:
     return start, stop
 
 
-def _silent(_stage: str, _fraction: float) -> None:
-    """No progress: what is computed is small."""
-
-
 def _lines(values: Mapping[str, Any]) -> Iterator[str]:
     """The columns that pages show without being asked, as text."""
+    from tensorboard_plugin_dlprof.reports.as_text import aligned
+
     columns = [column for column in values["columns"] if not column["hidden"]]
     right = [column["type"] in ("integer", "number", "duration_ns", "fraction", "bytes") for column in columns]
     cells = [[column["key"] for column in columns]]
     cells += [[_cell(row[column["key"]]) for column in columns] for row in values["rows"]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        placed = zip(row, widths, right, strict=True)
-        yield "  ".join(
-            cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in placed
-        ).rstrip()
+    yield from aligned(cells, right)
     last = values["offset"] + len(values["rows"])
     yield f"rows {min(values['offset'] + 1, last):,} to {last:,} of {values['filtered']:,}"
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import os
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from tensorboard_plugin_dlprof.cli import exit_codes
@@ -69,22 +68,14 @@ def _written(path: Path) -> Iterator[IO[bytes]]:
     """A file that takes its name when it is complete."""
     refuse_special(path)
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+        with TemporaryDirectory(prefix=".dlprof-", dir=path.parent) as folder:
+            made = Path(folder, "trace.json")
+            with made.open("wb") as file:
+                if path.name.endswith(".gz"):
+                    with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=3, mtime=0) as packed:
+                        yield packed  # type: ignore[misc]
+                else:
+                    yield file
+            made.replace(path)
     except OSError as error:
         raise OutputNotWritable(f"{path} cannot be written: {reason_of(error)}; choose another folder.") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            if path.name.endswith(".gz"):
-                with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=3, mtime=0) as packed:
-                    yield packed  # type: ignore[misc]
-            else:
-                yield file
-        mask = os.umask(0)
-        os.umask(mask)
-        Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except OSError as error:
-        raise OutputNotWritable(f"{path} cannot be written: {reason_of(error)}.") from None
-    finally:
-        with suppress(OSError):
-            Path(name).unlink()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
@@ -18,18 +18,21 @@ def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
         if block.columns:
             headings = [column.heading for column in block.columns]
             numeric = [column.kind in NUMERIC for column in block.columns]
-            _write_columns([headings, *cells], numeric, stream)
+            lines = aligned([headings, *cells], numeric)
         else:
             # Values of one column may be texts or numbers, so all of them are aligned to the left.
-            _write_columns(cells, [False, False], stream)
+            lines = aligned(cells, [False, False])
+        stream.writelines(f"{line}\n" for line in lines)
 
 
-def _write_columns(cells: Sequence[Sequence[str]], numeric: Sequence[bool], stream: TextIO) -> None:
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for row in cells:
-        columns = zip(row, widths, numeric, strict=True)
-        padded = [cell.rjust(width) if number else cell.ljust(width) for cell, width, number in columns]
-        stream.write("  ".join(padded).rstrip() + "\n")
+def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
+    """The lines of a table, with each column at its left or right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = zip(row, widths, right, strict=True)
+        yield "  ".join(
+            cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in cells
+        ).rstrip()
 
 
 def _cell(value: Value) -> str:
