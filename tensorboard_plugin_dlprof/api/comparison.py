@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.api.short_tables import ShortColumn
 from tensorboard_plugin_dlprof.comparing import as_json, comparison
 from tensorboard_plugin_dlprof.comparing.recording import Recording
+from tensorboard_plugin_dlprof.comparing.tables import COMPARE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,24 +21,13 @@ if TYPE_CHECKING:
 PathOrProfile: TypeAlias = "str | os.PathLike[str] | Profile"
 
 
-_ROWS = (
-    ShortColumn("kind", "text", "op, ops, gone, new, kernel, kernels, graphs, overlap or part"),
-    ShortColumn("name", "text", "path of the op, or name of the part"),
-    ShortColumn("matched_by", "text", "how the ops of A and B were matched"),
-    ShortColumn("op_type", "text", "kind of op"),
-    ShortColumn("a_ns", "duration_ns", "time of A by unit of comparison"),
-    ShortColumn("b_ns", "duration_ns", "time of B by unit of comparison"),
-    ShortColumn("change_ns", "duration_ns", "b_ns less a_ns; all rows add up to the change"),
-    ShortColumn("work_ns", "duration_ns", "part of the change from more or fewer calls"),
-    ShortColumn("speed_ns", "duration_ns", "part of the change from faster or slower calls"),
-    ShortColumn("a_calls", "number", "calls of A by unit of comparison"),
-    ShortColumn("b_calls", "number", "calls of B by unit of comparison"),
-    ShortColumn("low_ratio", "number", "lower 95 % bound of the ratio of B to A"),
-    ShortColumn("high_ratio", "number", "upper 95 % bound of the ratio of B to A"),
-    ShortColumn("a_kernel", "text", "kernel of A with the most time"),
-    ShortColumn("b_kernel", "text", "kernel of B with the most time"),
-    ShortColumn("a_tensor_core_fraction", "fraction", "share of A's kernel time on Tensor Cores"),
-    ShortColumn("b_tensor_core_fraction", "fraction", "share of B's kernel time on Tensor Cores"),
+_ROWS = tuple(
+    COMPARE.column(key)
+    for key in (
+        *("kind", "name", "matched_by", "op_type", "a_ns", "b_ns", "change_ns", "work_ns", "speed_ns", "a_calls"),
+        *("b_calls", "low_ratio", "high_ratio", "a_kernel", "b_kernel", "a_tensor_core_fraction"),
+        "b_tensor_core_fraction",
+    )
 )
 
 _REPLACED = (

@@ -115,8 +115,6 @@ class UntrustedConnection(sqlite3.Connection):
         self.text_factory = self._text
         self.cache: dict[str, Any] = {}
         """Cache of results that later queries need again, by name; valid because the file does not change."""
-        self.shared: dict[str, Any] = {}
-        """The same for all connections to the file, if their owner sets one; must be safe to use from many threads."""
 
     def spend_packed(self, rows: int, data: bytes) -> None:
         """Account for packed columns that were read.

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -43,7 +43,6 @@ class _OpenDatabase(msgspec.Struct):
     identity: Identity
     idle: list[UntrustedConnection] = msgspec.field(default_factory=list)
     counts: dict[CountKey, int] = msgspec.field(default_factory=dict)
-    shared: dict[str, Any] = msgspec.field(default_factory=dict)
 
 
 class Borrowed(msgspec.Struct, frozen=True):
@@ -134,7 +133,6 @@ class Databases:
                 return database.idle.pop(), database.counts
         connection = open_database(path, follow_links=False)
         connection.longest_text_bytes = MAX_TEXT_BYTES
-        connection.shared = database.shared
         return connection, database.counts
 
     def _give_back(self, path: Path, now: Identity, connection: UntrustedConnection, healthy: bool) -> None:

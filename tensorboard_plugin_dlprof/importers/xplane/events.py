@@ -153,7 +153,7 @@ class EventReader:
     """
 
     def __init__(self, source: Source, plane: Plane, strings: Strings, wanted: Iterable[str]) -> None:
-        self._source, self._plane, self.strings = source, plane, strings
+        self._source, self.strings = source, strings
         self.wanted = {name: number for number, name in enumerate(wanted)}
         columns = {
             key: self.wanted[name.lower()] for key, name in plane.stat_names.items() if name.lower() in self.wanted

@@ -55,7 +55,6 @@ class Instruction(msgspec.Struct):
     operands: tuple[int, ...] = ()
     called: tuple[int, ...] = ()
     id: int = 0
-    fusion_kind: str = ""
     contracting: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     batch: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
     groups: int = 1
@@ -203,8 +202,6 @@ def _instruction(source: Source, begin: int, end: int, frames: _Frames) -> Instr
             instruction.shapes = _shapes(source, first, stop)
         elif number == 7 and wire == BYTES:
             _metadata(source, first, stop, instruction, frames)
-        elif number == 11 and wire == BYTES:
-            instruction.fusion_kind = source.text(first, stop)
         elif number == 16 and wire == BYTES:
             instruction.dimensions = _convolution_dimensions(source, first, stop)
         elif number == 28 and wire == BYTES:
