@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import re
 import shlex
 from collections.abc import Sequence
@@ -104,6 +105,40 @@ def test_every_source_format_is_in_the_table_of_sources() -> None:
     table = README[README.index("## Sources") : README.index("## The command line")]
     for importer in importers():
         assert importer.title.split(" ")[0] in table
+
+
+NO_PROFILES = {
+    *(
+        "cli/doctor.py",
+        "cli/main.py",
+        "cli/scale_out.py",
+        "imports/worker.py",
+        "opening/locking.py",
+        "runs/recognise.py",
+    ),
+    *("opening/memory_limit.py", "opening/one_job.py", "running/child.py", "viewer/main.py"),
+}
+"""Open streams of the process, locks, and files of their own that are soon gone."""
+
+OPENS = {
+    *("open", "open_regular", "fdopen", "connect", "read_text", "read_bytes", "write_text", "write_bytes"),
+    *("TemporaryFile", "NamedTemporaryFile", "Workbook"),
+}
+
+
+def test_every_door_of_a_file_is_in_the_guide() -> None:
+    """By the module in which files are opened; and it names no module that opens none."""
+    table = CONTRIBUTING[CONTRIBUTING.index("## Where files") : CONTRIBUTING.index("## Adding an importer")]
+    package = REPOSITORY / "tensorboard_plugin_dlprof"
+    opening = set()
+    for path in package.rglob("*.py"):
+        calls = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call))
+        if any(ast.unparse(call.func).rpartition(".")[2] in OPENS for call in calls):
+            opening.add(path.relative_to(package).as_posix())
+    by_other_doors = {"database/job_rows.py", "database/rank_files.py"}
+    assert (
+        set(re.findall(r"`([a-z_/]+\.py)`", table)) - by_other_doors - {"tests/test_docs.py"} == opening - NO_PROFILES
+    )
 
 
 def commands_of_documents() -> list[str]:

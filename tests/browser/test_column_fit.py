@@ -7,6 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tensorboard_plugin_dlprof.queries.ops import OPS
 from tests.browser.serving import TensorBoard
 
 SHOWN = {
@@ -115,11 +116,11 @@ def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: Tensor
     menu = page.get_by_role("group", name="Columns to show")
     expect(menu.get_by_role("button", name="As fit")).to_be_disabled()
     menu.get_by_role("button", name="All").click()
-    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(19)
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(OPS.columns))
     menu.get_by_label("CPU Time").uncheck()
-    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(18)
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(OPS.columns) - 1)
     page.reload()
-    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(18)
+    expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(OPS.columns) - 1)
     page.get_by_role("button", name="Columns").click()
     menu.get_by_role("button", name="As fit").click()
     expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(fitting))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tensorboard_plugin_dlprof.queries.ops import OPS
 from tests.browser.serving import TensorBoard, viewing
 
 
@@ -103,22 +104,22 @@ def test_many_rows_of_all_columns(opened: Page, tensorboard: TensorBoard) -> Non
     expect_all(19)
     section.locator(".table-scroll").evaluate("element => element.scrollTo(0, element.scrollHeight)")
     section.get_by_role("button", name="Next page").click()
-    expect_all(19, offset="50")
+    expect_all(len(OPS.columns), offset="50")
     size = opened.viewport_size or {"width": 1280, "height": 720}
     for width in (1900, size["width"]):
         opened.set_viewport_size({"width": width, "height": size["height"]})
-        expect_all(19, offset="50")
+        expect_all(len(OPS.columns), offset="50")
         expect(table.locator("tbody tr").first.locator("td").first).to_be_visible()
         expect(table.locator("tbody tr").last.locator("td").last).to_be_visible()
     for theme, colour in (("dark", "rgb(255, 255, 255)"), ("light", "rgb(33, 33, 33)")):
         opened.emulate_media(color_scheme=theme)
         expect(opened.locator("html")).to_have_attribute("data-theme", theme)
-        expect_all(19, offset="50")
+        expect_all(len(OPS.columns), offset="50")
         for cell in table.locator("tbody tr > td:nth-child(2)").all():
             expect(cell).to_have_css("color", colour)
         expect(table.locator("tbody tr").last.locator("td").last).to_be_visible()
     table.get_by_role("columnheader", name=re.compile("^CPU Time")).get_by_role("button").click()
-    expect_all(19, sort="-cpu_time_ns")
+    expect_all(len(OPS.columns), sort="-cpu_time_ns")
     section.get_by_role("button", name="Columns").click()
     section.get_by_role("button", name="As fit").click()
     expect_all(few, sort="-cpu_time_ns")
@@ -130,7 +131,7 @@ def test_the_focus_stays_where_rows_wait(opened: Page) -> None:
     section.get_by_label("Rows").select_option("100")
     section.get_by_role("button", name="Columns").click()
     section.get_by_role("button", name="All", exact=True).click()
-    expect(table.locator("tbody td")).to_have_count(100 * 19)
+    expect(table.locator("tbody td")).to_have_count(100 * len(OPS.columns))
     cell = table.locator("tbody tr").nth(20).locator("td").nth(2)
     width = str(table.locator("col").nth(2).get_attribute("style"))
     cell.focus()
