@@ -50,7 +50,8 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
         "unknown_time_ns": "kernels.unknown_ns",
         "unknown_ops": f"({USING_OR_UNKNOWN}) IS NULL",
         "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
-        "rated_ops": "rate.measured_ns IS NOT NULL",
+        "ops_of_known_gain": "rate.measured_ns - rate.best_ns IS NOT NULL",
+        "ops_of_known_bound": "rate.bound IS NOT NULL",
         "gain_ns": "rate.measured_ns - rate.best_ns",
         "compute_bound_ns": "(rate.bound = 'compute') * rate.kernel_ns",
         "memory_bound_ns": "(rate.bound = 'memory') * rate.kernel_ns",
@@ -94,7 +95,7 @@ class Nodes(TypedDict):
     ``unknown_ops`` counts the ops whose use is unknown. ``eligible_ops`` is unknown where no op is known to be eligible
     but some may be; times on the host are, where no call that launched the work was recorded. ``gain_ns`` is kernel
     time less the time at the GPU's published rates; the times after it are those of ops bound by compute and by memory.
-    All three are None where no op below is rated, and for databases without the efficiency of ops.
+    All three are None where they are known of no op below, and for databases without the efficiency of ops.
     """
 
     parent: list[int]
@@ -261,8 +262,8 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
     def on_host(name: str) -> list[int | None]:
         return [time if known else None for time, known in zip(stored[name], launched, strict=True)]
 
-    def rates(name: str) -> list[int | None]:
-        return [number if rated and ops else None for number, ops in zip(sums[name], sums["rated_ops"], strict=True)]
+    def rates(name: str, known: str) -> list[int | None]:
+        return [number if rated and ops else None for number, ops in zip(sums[name], sums[known], strict=True)]
 
     return Nodes(
         parent=[place.get(row.parent, -1) for row in rows],
@@ -284,7 +285,7 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         tensor_core_time_ns=list(map(at_least, sums["tensor_core_time_ns"], sums["unknown_ops"])),
         unknown_time_ns=sums["unknown_time_ns"],
         unknown_ops=sums["unknown_ops"],
-        gain_ns=rates("gain_ns"),
-        compute_bound_ns=rates("compute_bound_ns"),
-        memory_bound_ns=rates("memory_bound_ns"),
+        gain_ns=rates("gain_ns", "ops_of_known_gain"),
+        compute_bound_ns=rates("compute_bound_ns", "ops_of_known_bound"),
+        memory_bound_ns=rates("memory_bound_ns", "ops_of_known_bound"),
     )

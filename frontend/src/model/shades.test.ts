@@ -22,6 +22,12 @@ it("colours a row by each question", () => {
   expect(Object.keys(colourings("Tensor Core", false))).toEqual(["cores", "host"]);
 });
 
+it("a bound that is known of less than half of the kernel time is none of the whole", () => {
+  const few = { ...nodes(), memory_bound_ns: nodes().kernel_time_ns.map((time) => time * 0.49) };
+  const part = new Rows(buildTree(few, ""), { sort: "", fold: true, visible: null });
+  expect(part.roots.map(boundOf)).toEqual(["", ""]);
+});
+
 it("text can be read on every step, in both themes", () => {
   for (const theme of ["light", "dark"] as const)
     for (const key of STEP_KEYS) {

@@ -112,10 +112,10 @@ export function colourings(unit: string, rated: boolean): Partial<Record<Colouri
   };
 }
 
-/** `compute` or `memory`, whichever takes more of the kernel time; empty where neither is known to take any. */
+/** `compute` or `memory`, whichever takes more of the kernel time; empty where both together are not known to take half of it. */
 export function boundOf({ values }: TreeRow): string {
-  const { compute_bound_ns: compute, memory_bound_ns: memory } = values;
-  return compute === 0 && memory === 0 ? "" : compute > memory ? "compute" : "memory";
+  const { compute_bound_ns: compute, memory_bound_ns: memory, kernel_time_ns: all } = values;
+  return compute + memory === 0 || (compute + memory) * 2 < all ? "" : compute > memory ? "compute" : "memory";
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

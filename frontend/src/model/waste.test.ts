@@ -4,7 +4,7 @@ import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
 import { wasteOf } from "./waste";
 
-const rowsOf = (gains: readonly number[], limited: readonly number[]): Rows => {
+const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
     limited.length === 0
       ? []
@@ -27,6 +27,12 @@ describe("which module wastes most", () => {
     //            /  un Net L0 L1 Head c0 c1 linear
     const EVEN = [100, 0, 100, 22, 22, 40, 22, 22, 40];
     expect(wasteOf(rowsOf(EVEN, HEAD)).gains?.name).toBe("conv_0..1");
+  });
+
+  it("is not what takes most, where nobody knows what that could gain", () => {
+    const untold = wasteOf(rowsOf([10, 0, 10, 5, 5, null, 5, 5, null], HEAD));
+    expect([untold.longest?.name, untold.gains?.name, untold.isLongestUntold]).toEqual(["linear", "conv_0..1", true]);
+    expect(wasteOf(rowsOf(SPREAD, HEAD)).isLongestUntold).toBe(false);
   });
 
   it("is told apart from what matrix units do not do", () => {

@@ -29,6 +29,8 @@ export interface Waste {
   longest: TreeRow | null;
   /** What could gain most time; null where no gain is known. */
   gains: TreeRow | null;
+  /** Whether what has most GPU time could gain is not known, while it takes more than what is known to gain most. */
+  isLongestUntold: boolean;
   /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
   limited: TreeRow | null;
   /** Eligible ops, and those of them that use matrix units; null where that is not known. */
@@ -40,9 +42,13 @@ export function wasteOf(rows: Rows): Waste {
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
   const limited = deepest(rows, limitedNs);
   const untold = roots.some(({ unknown }) => unknown.has("using_ops") || unknown.has("eligible_ops"));
+  const longest = deepest(rows, ({ values }) => values.gpu_time_ns);
+  const gains = deepest(rows, ({ values }) => values.gain_ns);
   return {
-    longest: deepest(rows, ({ values }) => values.gpu_time_ns),
-    gains: deepest(rows, ({ values }) => values.gain_ns),
+    longest,
+    gains,
+    isLongestUntold:
+      longest?.unknown.has("gain_ns") === true && longest.values.gpu_time_ns > (gains?.values.gpu_time_ns ?? 0),
     limited: limited !== null && limitedNs(limited) >= LEAST * sum("gpu_time_ns") ? limited : null,
     ops: untold || sum("unknown_ops") > 0 ? null : { eligible: sum("eligible_ops"), using: sum("using_ops") },
   };

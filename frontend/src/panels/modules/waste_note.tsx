@@ -12,23 +12,24 @@ import { boundOf } from "../../model/shades";
 import { wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
-  const { longest, gains, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
+  const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
   const row = useOneStop<HTMLElement>();
   const isTold = ops !== null && ops.eligible > 0 && ops.using <= ops.eligible;
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
   const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
   const sentences = [
-    gains === null && longest !== null && (
+    (gains === null || isLongestUntold) && longest !== null && (
       <>
         Most GPU time: <Place row={longest} tree={tree} />,{" "}
         <strong class="nowrap">{formatDuration(longest.values.gpu_time_ns)}</strong> (
-        {formatShare(shareOf(longest.values.gpu_time_ns, whole))}).
+        {formatShare(shareOf(longest.values.gpu_time_ns, whole))})
+        {gains !== null && "; what it could gain is not known"}.
       </>
     ),
     gains !== null && (
       <>
-        Could gain most: <Place row={gains} tree={tree} />,{" "}
+        Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />,{" "}
         <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
         {formatDuration(gains.values.gpu_time_ns)} GPU time{bound === "" ? "" : `; bound by ${bound}`}.
       </>
