@@ -53,6 +53,7 @@ WIDE_PIXELS = 3
 LABEL_PIXELS = 28
 """Items from this width on have a name."""
 MAX_NAME = 120
+"""Letters of a name, of which more would not be seen."""
 FARTHEST_NS = 1 << 60
 
 SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -261,7 +262,7 @@ class _Window:
     def _items(self, track: TrackRow, items: Items) -> dict[str, Any]:
         labelled = np.flatnonzero(items.stop - items.start >= LABEL_PIXELS * self._pixel)
         some = items.select(labelled)
-        texts = [text[-MAX_NAME:] for text in self._names.of(track, some.work_class, some.ref)]
+        texts = [_shortened(text) for text in self._names.of(track, some.work_class, some.ref)]
         known = {text: number for number, text in enumerate(dict.fromkeys(texts))}
         name = np.full(len(items.number), -1)
         name[labelled] = [known[text] for text in texts]
@@ -357,3 +358,8 @@ def _strip(busy: Int64s, widths: npt.NDArray[np.int64], first_class: int) -> dic
         "class": letters.tobytes().decode(),
         "share": np.frombuffer(SHARES.encode(), np.uint8)[share].tobytes().decode(),
     }
+
+
+def _shortened(name: str) -> str:
+    """What is seen of a long name: the begin of a kernel's, and the last part of a path, with its slash."""
+    return name[name.rfind("/") :][:MAX_NAME] if name.startswith("/") and len(name) > MAX_NAME else name[:MAX_NAME]

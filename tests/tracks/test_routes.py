@@ -170,6 +170,26 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
                 assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
 
 
+@pytest.mark.parametrize(
+    "profile", ["xplane/mi300x_jax_attention/*.xplane.pb", "dlprof-golden/dlprof_dldb.sqlite"], indirect=True
+)
+def test_a_long_name_keeps_what_tells_it_apart(profile: Profile) -> None:
+    """A kernel's begins as it does, a path is cut to its last part: neither begins in the middle of a word."""
+    about, long = profile.get("/timeline"), 0
+    begin, stop = (about["iterations"]["longest"][end] for end in ("start", "stop"))
+    step = (stop - begin) // 4 + 1
+    for track in (each["id"] for each in about["tracks"] if each["kind"] in ("op", "range", "stream")):
+        for low in range(begin, stop, step):
+            (shown,) = profile.get(f"/timeline?from={low}&to={low + step}&width=8000&tracks={track}")["tracks"]
+            named = {name: number for number, name in zip(shown["items"]["id"], shown["items"]["name"], strict=True)}
+            for name, number in list(named.items())[:20] if "items" in shown else ():
+                text = shown["names"][name] if name >= 0 else ""
+                whole = profile.get(f"/timeline_item?id={number}")["name"]
+                long += bool(text) and len(whole) > 120
+                assert whole.startswith(text) or (text.startswith("/") and whole.endswith(text))
+    assert long
+
+
 def test_next_gaps_are_those_of_the_table(profile: Profile) -> None:
     """One after the other, forwards and backwards, each with its parts."""
     about = profile.get("/timeline")
