@@ -174,7 +174,7 @@ _OP = Column("op", "Ending Op", "path", "The op whose work ended the gap; empty 
              searchable=True)  # fmt: skip
 _HOST = Column("host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host",
                searchable=True, tier=1)  # fmt: skip
-_DEVICE = Column("device", "GPU", "integer", "Number of the GPU.", "gap.device", tier=2)
+_DEVICE = Column("device", "GPU", "integer", "Number of the GPU.", "gap.device")
 _LINKS = ("from", "to")
 
 GAPS = Table(
@@ -214,7 +214,8 @@ GAP_GROUPS = Table(
         _OP,
         Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),
         Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all.", "gap.total_ns"),
-        Column("window_fraction", "Of the Window", "fraction", "Share of the window.", "gap.window_fraction"),
+        Column("window_fraction", "Of the Window", "fraction", "Share of the window.", "gap.window_fraction",
+               tier=1),
         Column("longest_ns", "Longest", "duration_ns", "The longest of them.", "gap.longest_ns"),
         _HOST,
         _REASON,

@@ -55,12 +55,12 @@ _SUMMED = frozenset(
 
 _ADDITIVE = frozenset(
     {
-        *("a_ns", "b_ns", "calls", "change_ns", "duration_ns", "gaps", "total_ns", "window_fraction"),
+        *("a_ns", "b_ns", "calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
         *("gpu_time_ns", "kernel_calls", "kernel_ns"),
     }
 )
-"""Columns whose sum means something."""
+"""Columns whose sum means something: a gap with two causes is in two groups, a share of a window is of one GPU."""
 
 
 def totals(connection: sqlite3.Connection, table: Table, scope: Scope, request: PageRequest) -> dict[str, float | None]:

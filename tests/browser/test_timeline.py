@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.serving import TensorBoard
@@ -40,6 +42,22 @@ def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard:
     expect(page.locator(".timeline-head")).to_contain_text("of this window")
     page.locator("body").press("?")
     expect(page.get_by_role("dialog")).to_contain_text("next gap")
+
+
+def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
+    page: Page, tensorboard: TensorBoard, logdir: Path
+) -> None:
+    """The GPU of the Dashboard; the gaps that it names are of that GPU, whatever the others do."""
+    if not (logdir / "nsight").is_dir():
+        pytest.skip("needs ../shared/data")
+    opened(page, tensorboard, "nsight")
+    head = page.locator(".timeline-head")
+    expect(head).to_contain_text(re.compile(r"^GPU 0 waits .* recorded: .*most: "))
+    expect(head).not_to_contain_text("iteration")
+    gaps, op = re.search(r"in (\d+) gaps? before (\S+)\)", head.inner_text()).groups()  # type: ignore[union-attr]
+    rows = page.get_by_role("grid", name="Gaps by Cause and Op").get_by_role("row")
+    row = rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op).first
+    expect(row.get_by_role("gridcell").last).to_have_text("0")
 
 
 PERFETTO = """<script>

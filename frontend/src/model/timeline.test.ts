@@ -45,6 +45,13 @@ describe("the window", () => {
 });
 
 describe("rows", () => {
+  it("of several GPUs are those of the one that the page is about", () => {
+    const tracks = [track(1, "device", { device: 0 }), track(2, "device", { device: 1 })];
+    const open = (main: number | null) =>
+      rowsOf(tracks, new Set(), main).flatMap(({ fold, open }) => (open === true ? [fold] : []));
+    expect([open(null), open(1), open(7)]).toEqual([["gpu0"], ["gpu1"], ["gpu0"]]);
+  });
+
   it("stand from the host to the streams, busiest first, and the rest is folded", () => {
     const tracks = [
       track(1, "call", { process: 1, thread: 1, launches: 9 }),

@@ -66,7 +66,7 @@ export interface TrackRow {
 const HEIGHTS = {
   range: 18,
   op: 18,
-  call: 14,
+  call: 18,
   queue: 34,
   memory: 34,
   idle: 26,
@@ -78,8 +78,15 @@ const HEIGHTS = {
 const MOST_STREAMS = 12;
 const MOST_THREADS = 2;
 
-/** The rows from top to bottom; `toggled` are the folds that the user opened or closed. */
-export function rowsOf(tracks: readonly TrackInfo[], toggled: ReadonlySet<string>): TrackRow[] {
+/**
+ * The rows from top to bottom; `toggled` are the folds that the user opened or closed. Of several GPUs only `main` is open at
+ * first, or the first one.
+ */
+export function rowsOf(
+  tracks: readonly TrackInfo[],
+  toggled: ReadonlySet<string>,
+  main: number | null = null,
+): TrackRow[] {
   const rows: TrackRow[] = [];
   const add = (kind: TrackRow["kind"], label: string, track: TrackInfo, device?: number): void => {
     const height = kind === "more" ? HEIGHTS.more : HEIGHTS[kind];
@@ -126,11 +133,12 @@ export function rowsOf(tracks: readonly TrackInfo[], toggled: ReadonlySet<string
   const devices = [...new Set(tracks.flatMap(({ device }) => (device === undefined ? [] : [device])))].sort(
     (a, b) => a - b,
   );
-  devices.forEach((device, place) => {
+  const first = main !== null && devices.includes(main) ? main : devices[0];
+  devices.forEach((device) => {
     const own = tracks.filter((track) => track.device === device);
     const name = devices.length > 1 ? `GPU ${device} ` : "";
     const key = `gpu${device}`;
-    const open = toggled.has(key) !== (place === 0);
+    const open = toggled.has(key) !== (device === first);
     if (devices.length > 1) fold(key, `${open ? "−" : "+"} GPU ${device}`, open);
     const activity = own.find(({ kind }) => kind === "device");
     const queue = own.find(({ kind }) => kind === "queue");

@@ -21,18 +21,19 @@ interface HeadlineProps {
   unit: string;
   range: View;
   dragged: boolean;
-  iteration: number | null;
+  /** What the window is, where it is an iteration or all that is recorded. */
+  of: string | null;
   /** The GPU, where there are several. */
   device: number | null;
   scope: { profile: string; aggregation: number | null; domain: string | null };
 }
 
-export function Headline({ parts, unit, range, dragged, iteration, device, scope }: HeadlineProps) {
+export function Headline({ parts, unit, range, dragged, of, device, scope }: HeadlineProps) {
   const all = idleOf(parts, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
   const wall = range.to - range.from;
-  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${range.from} ${range.to}` : null, (signal) =>
+  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null, (signal) =>
     fetchTable(
       {
         ...scope,
@@ -41,18 +42,19 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
         limit: 1,
         sort: "-total_ns",
         search: "",
-        where: {},
+        where: device === null ? {} : { device: String(device) },
         links: { from: String(range.from), to: String(range.to) },
       },
       signal,
     ),
   ).data;
   if (all.length === 0) return null;
-  const where = dragged ? "of this stretch" : iteration === null ? "of this window" : `of iteration ${iteration}`;
+  const where = dragged ? "of this stretch" : (of ?? "of this window");
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
+  const total = typeof row?.total_ns === "number" ? row.total_ns : null;
   return (
     <header class="headline">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
@@ -76,7 +78,7 @@ export function Headline({ parts, unit, range, dragged, iteration, device, scope
             {gaps !== null && op !== null && (
               <span class="muted">
                 {" "}
-                (most: {formatCounted(gaps, "gap")} before {op})
+                (most: {formatDuration(total)} in {formatCounted(gaps, "gap")} before {op})
               </span>
             )}
             .

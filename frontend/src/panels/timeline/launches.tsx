@@ -36,9 +36,14 @@ export function Launches({ device, range }: { device: number; range: View }) {
   );
 }
 
+/** Of fewer, no twentieth can be left out. */
+const FEW = 20;
+
 function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatistics; wall: number }) {
   const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = statistics;
-  const lacking = unrecorded > 0 && ` Of ${formatCounted(unrecorded, "kernel")} no call is recorded.`;
+  const lacking =
+    unrecorded > 0 &&
+    ` The ${unrecorded === 1 ? "launch" : "launches"} of ${formatCounted(unrecorded, "kernel")} ${unrecorded === 1 ? "was" : "were"} not recorded.`;
   if (launches === 0)
     return (
       <p class="nothing">
@@ -50,9 +55,13 @@ function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatis
   return (
     <>
       <p class="timeline-launches-said">
-        {formatCounted(launches, "launch", "launches")}: half of them wait up to <Duration ns={delay.median_ns} />, all
-        but a twentieth up to <Duration ns={delay.p95_ns} />. At most one waits in{" "}
-        <strong>{formatShare(late / Math.max(wall, 1))}</strong> of the window.
+        {formatCounted(launches, "launch", "launches")}: half of them wait up to <Duration ns={delay.median_ns} />
+        {launches >= FEW && (
+          <>
+            , 95 % up to <Duration ns={delay.p95_ns} />
+          </>
+        )}
+        . In <strong>{formatShare(late / Math.max(wall, 1))}</strong> of the window at most one launch waits.
         {ahead !== null && ahead > 0 && ` The GPU works on for ${formatDuration(ahead)} after the last call.`}
         {delay.before_call > 0 &&
           ` ${formatCount(delay.before_call)} begin before their call: the clocks of host and GPU differ.`}

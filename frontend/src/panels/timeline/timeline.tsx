@@ -17,8 +17,10 @@ import { useWindow } from "../../components/timeline/use_window";
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
+import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import type { TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
+import type { DashboardResponse, TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
+import { mainDevice } from "../../model/parts";
 import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { GapDetails, ItemDetails } from "./details";
@@ -33,7 +35,7 @@ import { WindowBar } from "./window_bar";
 /** Threads whose calls are searched for one that blocks. */
 const MOST_THREADS = 6;
 
-export function Timeline() {
+export function Timeline({ data }: { data: DashboardResponse }) {
   const { profile, round } = useScope();
   const query = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
   if (query.data === null)
@@ -48,16 +50,25 @@ export function Timeline() {
         <p>This recording holds neither GPU work nor ops with times.</p>
       </Message>
     );
-  return <Page key={`${query.dataKey} ${query.data.state}`} overview={query.data} onReplaced={query.reload} />;
+  return (
+    <Page
+      key={`${query.dataKey} ${query.data.state}`}
+      overview={query.data}
+      isMarked={data.iterations.source.kind !== "whole_capture"}
+      onReplaced={query.reload}
+    />
+  );
 }
 
-interface PageProps {
+interface WindowProps {
   overview: TimelineOverview;
+  /** Whether iterations are marked: otherwise the only one is all that is recorded. */
+  isMarked: boolean;
   /** Called once the database has other tracks than these. */
   onReplaced: () => void;
 }
 
-function Page({ overview, onReplaced }: PageProps) {
+function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const { profile, round, matrixUnit, title, ...scope } = useScope();
   const url = useUrl();
   const whole = useMemo(() => ({ from: overview.start, to: Math.max(overview.stop, overview.start + 1) }), [overview]);
@@ -90,7 +101,8 @@ function Page({ overview, onReplaced }: PageProps) {
   };
 
   const folded = [...folds].join();
-  const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(","))), [overview, folded]);
+  const main = useMainDevice();
+  const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(",")), main), [overview, folded, main]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
   const replaced = error !== null || (answer !== null && answer.state !== overview.state);
@@ -117,7 +129,7 @@ function Page({ overview, onReplaced }: PageProps) {
   const lines = useMemo(() => linesOf(gap?.ended_by ?? item, rows), [gap, item, rows]);
 
   const devices = rows.flatMap(({ kind, device }) => (kind === "idle" && device !== undefined ? [device] : []));
-  const device = gap?.device ?? item?.device ?? devices[0] ?? null;
+  const device = gap?.device ?? item?.device ?? (main !== null && devices.includes(main) ? main : (devices[0] ?? null));
   const activity = overview.tracks.find((track) => track.kind === "device" && track.device === device);
   const range = useStable(
     dragged === null
@@ -263,7 +275,7 @@ function Page({ overview, onReplaced }: PageProps) {
         unit={matrixUnit}
         range={dragged === null ? rest : range}
         dragged={dragged !== null}
-        iteration={here?.iteration ?? null}
+        of={here === null ? null : isMarked ? `of iteration ${here.iteration}` : "recorded"}
         device={devices.length > 1 ? device : null}
         scope={{ ...scope, profile }}
       />
@@ -359,6 +371,13 @@ function Page({ overview, onReplaced }: PageProps) {
       {helping && <Keys onClose={() => setHelping(false)} />}
     </div>
   );
+}
+
+/** The GPU that the Dashboard speaks of; null until it is known. */
+function useMainDevice(): number | null {
+  const diagnosis = useDiagnosis().data;
+  const [id] = (diagnosis === null ? null : mainDevice(diagnosis)) ?? [];
+  return id === undefined ? null : Number(id);
 }
 
 /** The same object while its times are the same. */
