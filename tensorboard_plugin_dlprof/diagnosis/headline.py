@@ -12,8 +12,8 @@ _CAUSES = {
     Part.COPY: "exposed copies cost",
     Part.BLOCKED: "calls that block the host cost",
     Part.LAUNCHING: "launching costs",
-    Part.HOST_OP: "the host's work in ops costs",
-    Part.HOST_CODE: "the host's own code costs",
+    Part.HOST_OP: "ops on the CPU cost",
+    Part.HOST_CODE: "other code on the CPU costs",
     Part.DATA_LOADER: "the data loader costs",
     Part.IO: "files and sockets cost",
     Part.UNRECORDED: "work of the host that was not recorded costs",
@@ -57,7 +57,7 @@ def headline(
     causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
     missing = "work that was not recorded takes" if lacks_work else "waits that nothing recorded explains cost"
     causes[missing] = missing_ns
-    causes["short waits between kernels cost"] = parts_ns[Part.QUEUED] - missing_ns
+    causes["short waits of queued work cost"] = parts_ns[Part.QUEUED] - missing_ns
     if capturing_ns:
         causes = {"capturing graphs takes": capturing_ns}
     words, time = max(causes.items(), key=lambda item: item[1])

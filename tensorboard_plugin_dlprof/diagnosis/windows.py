@@ -237,6 +237,12 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
     if "drift" in typical.why:
         sentences.append("Their length drifts.")
+    if 2 * sum(wall_ns[position] for position in positions) >= 3 * median * len(positions):
+        longest = max(positions, key=lambda position: wall_ns[position])
+        sentences.append(
+            f"Few long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
+            f"{short_duration(wall_ns[longest])}."
+        )
     return " ".join(sentences)
 
 

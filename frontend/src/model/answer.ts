@@ -36,13 +36,14 @@ const LEAST_SHARE = 0.01;
 
 /** Which iterations means are of, and why others are not. */
 export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: Pick<Step, "iterations">): string {
-  if (
+  const isAll =
+    iterations.length > 1 &&
     typical.why.length === 0 &&
     typical.left_out.length === 0 &&
-    typical.stop - typical.start + 1 === iterations.length
-  )
-    return iterations.length > 1 ? `All ${formatCount(iterations.length)} iterations.` : typical.said;
-  return typical.said;
+    typical.stop - typical.start + 1 === iterations.length;
+  return isAll
+    ? typical.said.replace(/^.*? recorded\./, `All ${formatCount(iterations.length)} iterations.`)
+    : typical.said;
 }
 
 /** Whether means leave iterations out: of two kinds, or of a drift, they are of all. */

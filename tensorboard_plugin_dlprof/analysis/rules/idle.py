@@ -240,8 +240,8 @@ def busy_host(signals: Signals) -> Finding | Lacks | None:
         row.cause.path == top.path for own in signals.idle_rows for row in own if first(row.cause)
     )
     # Two parts of the bar: their sum alone would stand nowhere else.
-    code = "outside of ops" if of_runtime else "in the program's own code"
-    split = f" ({{code_ns}} {code}, {{ops_ns}} in ops)" if 0 < in_ops < waits.time_ns else ""
+    code = "outside of them" if of_runtime else "in other code"
+    split = f" ({{ops_ns}} in ops, {{code_ns}} {code})" if 0 < in_ops < waits.time_ns else ""
     once = compiles and not signals.marked
     finding = finding_about(
         signals,
