@@ -135,7 +135,8 @@ def _undecided(comparison: Comparison) -> str:
     if not comparison.a.ops and not comparison.b.ops:
         return "Cannot tell: neither recording holds GPU work."
     if comparison.per == "capture":
-        return f"Cannot tell: {marks}, and A and B call their ops in different proportions.{reported}"
+        both = "call" if len(unmarked) > 1 else "A and B call"
+        return f"Cannot tell: {marks}, and {both} their ops in different proportions.{reported}"
     few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")
     times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
     return (

@@ -108,7 +108,7 @@ def headline(profile: Profile) -> str:
         return f"{at_end}, which recorded no events: neither the peak is known nor who allocated.{reserved}"
     where = f" on GPU {history.device}{_iteration_at(profile.iterations[0], peak.time_ns)}{_reached_in(history, peak)}"
     # PyTorch of 2021 tells sizes without addresses.
-    holds = f": {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded"
+    holds = f"; of it {consists}" if len(history.blocks.allocated) else "; what holds it was not recorded"
     return f"Peak {size(peak.in_use_bytes)}{of}{measure}{relative}{where}{holds if consists else ''}.{reserved}"
 
 

@@ -19,7 +19,7 @@ COLOURS = {
 _MORE_COLOURS = {
     "blocked": ("#a8430a", "#d9772e"),
     "launching": ("#f4b183", "#f7cf9c"),
-    "host_code": ("#e3c3a3", "#a58a6a"),
+    "host_code": ("#ab8f68", "#a58a6a"),
     "queued": ("#a9adb6", "#7d828c"),
     "optimizer-temporary": ("#aca5cc", "#7b4f91"),
     "backward-temporary": ("#f0b382", "#9d7944"),

@@ -69,8 +69,13 @@ function firstMeaningful(template: string): string {
   return "";
 }
 
+/** AMD's library of matrix multiplications writes hundreds of parameters into a name: layout and types, tile and instruction tell it apart. */
+const TENSILE = /^(Cijk(?:_[A-Z][a-z]+){2}_[A-Za-z0-9]+)_.*?(MT\d+x\d+x\d+)(?:_.*?(MI\d+x\d+x\d+))?/;
+
 /** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
 export function shortKernelName(name: string): string {
+  const [, problem, tile, instruction] = TENSILE.exec(name) ?? [];
+  if (problem !== undefined) return `${problem} ‹${[tile, instruction].filter(Boolean).join(" ")}›`;
   if (!/<|::|\w\(/.test(name)) return name; // no C++: "Memcpy HtoD (Pageable -> Device)"
   const { base, template } = functionOf(name);
   if (base === "") return name;

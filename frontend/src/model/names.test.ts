@@ -22,6 +22,11 @@ describe("kernel names", () => {
     ["void (anonymous namespace)::softmax_warp_forward<float, 8>(float*)", "softmax_warp_forward"],
     ["at::native::(anonymous namespace)::CatArrayBatchedCopy<float>", "CatArrayBatchedCopy"],
     ["ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevComm*, unsigned long)", "ncclDevKernel_AllReduce_Sum_f32_RING_LL"],
+    [
+      "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT128x256x32_MI16x16x1_SN_LDSB1_AFC1_AG0",
+      "Cijk_Alik_Bljk_BBS ‹MT128x256x32 MI16x16x1›",
+    ],
+    ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_1LDSB0", "Cijk_Ailk_Bljk_SB ‹MT64x64x8›"],
     ["Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"],
     ["", ""],
     ["broken<<<(", "broken"],

@@ -26,12 +26,14 @@ export function MomentStrip({ moments }: { moments: readonly Moment[] }) {
 /** The moments in words; a click leads to each, with what is there selected. */
 export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
   const row = useOneStop<HTMLUListElement>();
+  const onSeveral = new Set(moments.map(({ device }) => device)).size > 1;
   return (
     <ul class="finding-moments" aria-label="On the timeline" {...row}>
       {moments.map(({ from, to, device, what }) => (
         <li key={from}>
           <ViewLink class="link-button" to={evidenceLink(from, to, device)} tip="Open this moment in the Timeline">
             {formatDuration(to - from)} <Breakable text={what} />
+            {onSeveral && device !== null && `, GPU ${device}`}
           </ViewLink>
         </li>
       ))}

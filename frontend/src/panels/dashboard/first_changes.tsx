@@ -23,7 +23,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
     <Panel
       title="What to Change First"
       walked
-      about="DLProf's Recommendations. The bar is what a step could become shorter by, on the scale of the whole step: at least its dark part, at most all of it."
+      about="DLProf's Recommendations. A bar is as long as the whole step; its coloured part is what the step could become shorter by, the dark part at least."
       tools={
         count > 0 && (
           <ViewLink class="more-button" to={{ view: "recommendations" }}>

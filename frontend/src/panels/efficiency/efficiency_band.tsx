@@ -22,7 +22,8 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
         {flops !== null && flops > 0 && (
           <>
             <span>
-              {formatScaled(flops, "FLOPs")} in matrix multiplications, convolutions and attention
+              {formatScaled(flops, "FLOPs")} in{" "}
+              {isUntold(rates) ? "those whose shapes are known" : "matrix multiplications, convolutions and attention"}
               {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
             </span>
             {isLowerBound(rates) && !isUntold(rates) && (

@@ -47,7 +47,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
         <p class="finding-action" {...row}>
           <span>
             <Sentence text={action} />{" "}
-            {link !== "" && !action.includes(link) && <ExternalLink href={link}>Read more</ExternalLink>}
+            {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
           </span>
           <CopyButton text={action} what="what to do" />
         </p>
@@ -142,6 +142,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
   const counted = rows.some(({ count }) => count !== null);
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
+  const onSeveral = new Set(rows.map(({ device }) => device)).size > 1;
   return (
     <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
       <table class="plain-table evidence">
@@ -149,6 +150,11 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
           <tr>
             <th scope="col">Where</th>
             {called && <th scope="col">Call</th>}
+            {onSeveral && (
+              <th scope="col" class="right">
+                GPU
+              </th>
+            )}
             {counted && (
               <th scope="col" class="right">
                 Count
@@ -178,6 +184,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
                   {row.call ?? ""}
                 </td>
               )}
+              {onSeveral && <td class="right number">{row.device ?? ""}</td>}
               {counted && <td class="right number">{row.count === null ? "" : formatCount(row.count)}</td>}
               {timed && <td class="right">{row.time_ns === null ? "" : <Time row={row} ns={row.time_ns} />}</td>}
             </tr>

@@ -119,15 +119,15 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
         {diagnosis !== null && (
           <>
             {" "}
-            on {wholeOf(diagnosis.marked)} of <strong class="nowrap">{formatDuration(diagnosis.mean.wall_ns)}</strong>
+            in {wholeOf(diagnosis.marked)} of <strong class="nowrap">{formatDuration(diagnosis.mean.wall_ns)}</strong>
           </>
         )}
         .
       </h2>
       {gains && (
         <p class="model-line">
-          Begin at the top. The bar is what a step could become shorter by, on the scale of the whole step: at least its
-          dark part, at most all of it. Gains of findings about the same time do not add up.
+          Begin at the top. A bar is as long as the whole step; its coloured part is what the step could become shorter
+          by, the dark part at least. Gains of findings about the same time do not add up.
         </p>
       )}
       {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
