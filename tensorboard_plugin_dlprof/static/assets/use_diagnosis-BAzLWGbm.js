@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,n as t}from"./use_query-9d45_6AY.js";import{a as n,i as r}from"./walking-Cx3UEBqh.js";function i(){let i=n();return t(r(i,`diagnosis`),t=>e(i,t))}export{i as t};
