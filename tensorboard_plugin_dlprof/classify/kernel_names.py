@@ -16,6 +16,8 @@ _NOISE_WORDS: Final = ("static ", "inline ", "__global__ ", "void ", "auto ")
 _ITANIUM_WORD = Expression(r"(\d+)")
 _RETURN_TYPE = Expression(r"^(?:typename )?std::enable_if.*?::type (?=\w)")
 _RETURN_TYPES: Final = ("typename std::enable_if", "std::enable_if")
+_RANGES = Expression(r"^[^<(\[]*/(?=\w|<unnamed>::)", words=frozenset(("/",)))
+"""The NVTX ranges around a kernel, which Nsight Systems writes before its name if asked: ``forward/reduce_kernel``."""
 _ENDS_HEAD: Final = re.compile(r"[<(\[]").search
 _SUFFIXES = Expression(r"(?:\.kd|\s*\[clone [^\]]*\])+\Z", words=frozenset((".kd", "[clone ")))
 
@@ -46,6 +48,8 @@ def parse(name: str) -> KernelName:
         text = _SUFFIXES.sub("", text)
     if len(text) > _LONGEST_WORD:
         text = _ENDLESS_WORD.sub(r"\1", text)
+    if "/" in text:
+        text = _RANGES.sub("", text)
     if text.startswith("_Z"):
         return KernelName(_mangled_head(text), text, lowered(text))
     if text.startswith(_NOISE_WORDS):
@@ -97,6 +101,7 @@ def _mangled_head(text: str) -> str:
 
 _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
     "at": "pytorch", "c10": "pytorch", "torch": "pytorch", "caffe2": "pytorch", "at_cuda_detail": "pytorch",
+    "vision": "pytorch",
     "fbgemm_gpu": "fbgemm", "fbgemm": "fbgemm", "vllm": "vllm", "sglang": "sglang", "sgl_hip": "sglang",
     "sgl_kernel": "sglang", "tensorrt_llm": "tensorrt_llm", "flashinfer": "flashinfer",
     "fastertransformer": "tensorrt_llm", "transformer_engine": "transformer_engine", "apex": "apex",

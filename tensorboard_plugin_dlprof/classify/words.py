@@ -17,7 +17,7 @@ CUT: Final = ("...", "\N{HORIZONTAL ELLIPSIS}", "::")
 
 _WORD = Expression(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PRODUCT_ANYWHERE = Expression(
-    r"gemm(?!a(?![a-z]))|matmul|mat_mul|matri\w*?(?:mul|prod|pow|chain|squar|times)|(?:mul|prod)\w*?matri|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution"
+    r"gemm(?!a(?![a-z]|rms|rotary))|matmul|mat_mul|matri\w*?(?:mul|prod|pow|chain|squar|times)|(?:mul|prod)\w*?matri|(?<![a-z])[a-z]?mma(?![a-z])|mfma|convolv|convolution"
 )
 
 _PRODUCTS_TEXT: Final = """
@@ -71,7 +71,7 @@ _SHORT: Final = frozenset(_SHORT_TEXT.split())
 _RISKY_TEXT: Final = """
     abc attend based cce cell cholesky chunkwise comba cutlass cv decoder deltaformer deltanet dk dkdv dkdvdq dkv
     dplr dq dqk dqkv dqkwg dv encoder euclid ffn film gdr gett gla gmma gram gsa had hadamard hedgehog hessian hgrn
-    hmma householder hstu imma intra iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix
+    hmma householder hstu imma iplr kmeans kron lce logcumsumexp lowrank lu mainloop markov mesa mhc mimo mix
     mixer mixes mixing mmac multiplication oja ozaki panel parallax pk precompute precond product products qkpv qmma
     rebased recompute rectangle replay replayssm rht rnn rwkv simplicial solve subtile svd swordfish syrk tc
     tensorcore tensordot tgmm trailing trilinear trimul trmm trsm ttt uncontract wgmma winograd wmma wu wy xdl
@@ -84,13 +84,13 @@ _RISKY: Final = frozenset(_RISKY_TEXT.split())
 _AROUND_TEXT: Final = """
     a2a align allgather alloc alltoall amax anomaly append argmax ban bias bitmask build cache cast cat clean clear
     collapse combine commit compress compressed concat convert copy count counter counters counts cumsum cvt dequant
-    dispatch elementwise exchange fill filter finalize finish fix flatten gather gating hash headers histogram ids
-    indices info init insert join layout lens lookup loss map maps marker mask masks mean memset meta metadata mrope
-    node offsets owned pack packed pad padding penalties penalty perm permute plan position positions prefix prep
-    prepare quant quantize rebuild recurrence recurrent reduce reduction remap repeat reset rope rotary routing
-    sample sampling scale scan scatter select setup shuffle slot slots snapshot softcap softmax softplus sort
-    sorting stash store sum swizzle table tail temperature topk track transfer transform transpose unpack unpad
-    unpermute update window zero
+    dispatch downcast elementwise exchange fill filter finalize finish fix flatten gather gating hash headers
+    histogram ids indices info init insert join layout lengths lens lookup loss map maps marker mask masks mean
+    memset meta metadata mrope node offsets owned pack packed pad padding penalties penalty perm permute plan
+    position positions prefix prep prepare quant quantize rebuild recurrence recurrent reduce reduction remap repeat
+    reset rope rotary routing sample sampling scale scan scatter select setup shuffle slot slots snapshot softcap
+    softmax softplus sort sorting stash store sum swizzle table tail temperature topk track transfer transform
+    transpose unpack unpad unpermute upcast update window zero
 """
 _AROUND: Final = frozenset(_AROUND_TEXT.split())
 """Words for what is done before or after products."""
@@ -108,6 +108,7 @@ _SOFT: Final = tuple(
         ("chunk chunked mamba ssm", "split", "scan select store tail update"),  # Mamba-2's scan of chunks multiplies.
         ("expert experts moe router", "accum accumulate", ""),
         ("persistent", "norm normalization rms rmsnorm layernorm welford", "gather scatter"),
+        ("intra", "node nodes nvl nvlink rank ranks", ""),  # Within a chunk, or within a machine.
         ("route", "assignments candidates compatibility cost costs move moves nodes pair vehicle", ""),
     )
 )
@@ -160,7 +161,7 @@ def says_something(name: str) -> bool:
 
 
 _SUSPICIOUS = Expression(
-    r"(?i:conv(?!er)|gemm|(?<!ga|su|co)mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
+    r"(?i:conv(?!er)|gemm|skinny|(?<![a-z])[wa]\d+[wa]\d+|(?<!ga|su|co)mma|matm|att(?!r|en)|tf_?32|fp_?[48]|(?<!\d)(?:884|1688|16816|8816|16832)(?!\d)|sm_?\d\d"
     r"|tensor_?core|^triton_|^_(?:forward|backward)|persist|pipelin|speciali|swizz|^\w$)|(?<![A-Za-z])[fb]wd(?![a-z])"
     r"|_stage\d|split_?k"
 )

@@ -28,7 +28,7 @@ RULES: Final = (
          r"\baiter::(?:fmoe|moe_(?:stage|gemm)|ck_moe|asm_moe)\w*|^fmoe_\w+|^_moe_gemm\w*", "@aiter",
          words="_moe_gemm aiter:: fmoe_"),
     Rule("aiter-gemm", YES, "gemm", "aiter",
-         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\d+w\d+"
+         r"\baiter::(?!\w*clean)\w*(?:gemm|flatmm)\w*|^(?!\w*clean)(?:bf16gemm|f4gemm|f8gemm|i8gemm|flatmm|gemm_a\d+w\d+"
          r"|f8_block_scale|a8w8"
          r"|a4w4)\w*", "@aiter", words="a4w4 a8w8 aiter:: bf16gemm f4gemm f8_block_scale f8gemm flatmm gemm_a i8gemm"),
     Rule("aiter-skinny-mfma", YES, "gemm", "aiter",

@@ -10,7 +10,8 @@ RULES: Final = (
     # Helpers first: their names contain those of the main kernels.
     Rule("flash-helper", NO, "attention", "flash_attention",
          r"flash_fwd_(?:splitkv_)?(?:mla_)?combine|flash_bwd_(?:dot_do_o|convert_d|clear_d|preprocess|postprocess)"
-         r"|get_mla_metadata|prepare_varlen_num_blocks|flash_fwd_mla_combine|smxx::\w*(?:combine|get_mla)", "@types",
+         r"|get_mla_metadata|prepare_varlen_num_blocks|flash_fwd_mla_combine|smxx::\w*(?:combine|get_mla)"
+         r"|\bFlashAttnFwdCombine", "@types",
          note="sums, casts and clears around the products",
          words="combine flash_bwd_ flash_fwd_ get_mla prepare_varlen_num_blocks"),
     Rule("flash3-helper", NO, "attention", "flash_attention",
@@ -26,8 +27,8 @@ RULES: Final = (
          r"^kernel_cutlass_split_kv_kernel_\w*Attention", "@words", note="CUTLASS's decoding of MLA: tcgen05",
          words="kernel_cutlass_split_kv"),
     Rule("cudnn-attention-helper", NO, "attention", "cudnn",
-         r"cudnn::fusion::|compute_dot_do_o|convert_dq_to_16bits", "@types",
-         words="compute_dot_do_o convert_dq_to_16bits cudnn::fusion::"),
+         r"cudnn::fusion::|compute_dot_do_o|\bconvert_dq(?:_to_16bits)?\b", "@types",
+         words="compute_dot_do_o convert_dq cudnn::fusion::"),
     Rule("flashinfer-helper", NO, "attention", "flashinfer",
          r"(?:MergeState|MergeStates|VariableLengthMergeStates|VariableLengthAttentionSum|AttentionSum)\w*Kernel"
          r"|merge_attn_states|merge_state", words="attentionsum merge_attn_states merge_state mergestate"),
@@ -74,13 +75,14 @@ RULES: Final = (
          r"(?:^|\bflash::)compute_attn_ws", "@types", note="its first releases: warp-specialised, with wgmma",
          words="compute_attn_ws"),
     Rule("flash4", YES, "attention", "flash_attention",
-         r"\bFlashAttention(?:MLA)?(?:Forward|Backward)Sm\d+\w*", "@words or types", words="flashattention"),
+         r"\bFlash(?:Attention(?:MLA)?(?:Forward|Backward)|Attn(?:Fwd|Bwd))Sm\d+\w*", "@words or types",
+         words="flashatt"),
     Rule("flash1", YES, "attention", "flash_attention",
          r"\bfmha_(?:fprop|dgrad|bwd|fwd|block_fprop|block_dgrad)\w*_(?:loop|sm\d+)\w*|\bfmha_bwd_dq_dk_dv",
          "@words or types", words="fmha_"),
     Rule("flash-mla", YES, "attention", "flash_attention",
          r"flash_fwd_splitkv_mla|\bflash_mla|sparse_attn_fwd|^sm(?:90"
-         r"|100)::(?:fwd|decode)|^(?:legacy::)?sm(?:90"
+         r"|100)::(?:fwd(?!_prod)|decode)|^(?:legacy::)?sm(?:90"
          r"|100)::(?:\w+::)+core_attn::fwd_kernel$", "@types", words="decode flash_mla fwd"),
     Rule("lean-attention", YES, "attention", "flash_attention", r"\bmobaattn|block_sparse_attn_fwd", "@types",
          words="block_sparse_attn_fwd mobaattn"),

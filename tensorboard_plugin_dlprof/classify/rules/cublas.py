@@ -144,7 +144,7 @@ RULES: Final = (
          words="cutlass::device_kernel"),
     Rule("cutlass-fp8", YES, "gemm", "cutlass",
          r"^cutlass\w*::device_kernel", "fp8",
-         r"(?i:\b\w*fp8\w*::\w*gemm\w*kernel)",
+         r"(?i:\b\w*fp8\w*(?:<.*>)?::\w*gemm\w*kernel)",
          note="a product of FP8 has nowhere else to run", words="::device_kernel"),
     Rule("cutlass-template-simt", NO, "gemm", "cutlass",
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types",

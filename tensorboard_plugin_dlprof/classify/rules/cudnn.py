@@ -123,8 +123,8 @@ RULES: Final = (
          r"|kern_?[tT]ranspose\w*|foldedNhwcToNchw\w*|ncqhw\w*|convertTensor\w*"
          r"|cubeTranspose\w*|convert_tensor\w*)|\bnhwc2nchw|\bnchw2nhwc|\bim2col4d_kernel|\bflip_filter"
          r"|\bcol2im\w*|\bim2col\w*|_RSKC_to_KRSC_\w+"
-         r"|\bvol2col\w*|\bcol2vol\w*", "@types", knows_better=True,
-         words="rskc_to_krsc col2im col2vol convert_tensor converttensor flip_filter im2col nchw2nhwc "
+         r"|\bvol2col\w*|\bcol2vol\w*|\breorderImma\w+", "@types", knows_better=True,
+         words="reorderimma rskc_to_krsc col2im col2vol convert_tensor converttensor flip_filter im2col nchw2nhwc "
                "nchwaddpadding nchwto "
                "ncqhw nhwc2nchw nhwcaddpadding nhwcto ranspose tensortransform vol2col"),
     Rule("cudnn-offsets", NO, "other", "cudnn",
@@ -141,11 +141,12 @@ RULES: Final = (
     Rule("cudnn-elementwise", NO, "elementwise", "cudnn",
          r"\bop_?(?:generic_)?tensor_kernel\w*|\bop_generic_tensor\w*|\badd_tensor_kernel\w*"
          r"|\bscale(?:Packed)?Tensor\w*|\bactivation_(?:fw|bw)_\w*|\bsetTensor\w*|\bscale_tensor\w*"
-         r"|\blrn_[fb]w_\w+|\bcompute_(?:alphas|grads_deterministic)\w*|\bdivNorm_\w+|\btransposeDirect_kernel"
+         r"|\blrn(?:_[fb]w_|Forward|Backward)\w*|\bgenerate_grid_[fb]w_\w+|\bSBAR_\w+|\bcompute_(?:alphas|grads_deterministic)\w*|\bdivNorm_\w+|\btransposeDirect_kernel"
          r"|\bscaleFilterNd_\w+"
          r"|\bconvolution_bias\w*|\bfprop_bias\w*|\bbiasBw\w*"
          r"|\bcalc_bias_diff\w*", "@types",
-         words="lrn_ compute_alphas compute_grads divnorm transposedirect scalefilternd activation_ biasbw "
+         words="lrn generate_grid sbar_ "
+               "compute_alphas compute_grads divnorm transposedirect scalefilternd activation_ biasbw "
                "calc_bias_diff "
                "convolution_bias fprop_bias op_tensor "
                "optensor op_generic_tensor "

@@ -49,7 +49,7 @@ RULES: Final = (
          note="Triton's attention by many queries or of many heads, and the scores of its indexer: tl.dot",
          knows_better=True, words="attn attention mla gqa mqa mha score logits bwd_d mlstm_"),
     Rule("triton-product-by-name", YES, "gemm", "triton",
-         r"^(?!\w*(?:args|norm|router|fp32|float|reduc|quant|gemv|prep|process|post|meta|sched|sparse|bias|scatter"
+         r"^(?!\w*(?:args|norm|router|fp32|float|reduc|finali|complete|quant|gemv|prep|process|post|meta|sched|sparse|bias|scatter"
          r"|gather|mask|init|copy|combine|merge|naive|vec|small_?(?:m|batch)|per_row|tail|starts|_m1_|desc|swizzle"
          r"|pointer|ptr|layout|(?<!shuffled_)(?<!weight_)scale|routing|grad_|_pre_|epilogue|prologue))"
          r"(?:_(?:\w+_)?(?:gemm|matmul|bmm|(?:scaled|batched|add)_?mm|proj(?:ection)?)(?:_\w+)?"
@@ -65,9 +65,10 @@ RULES: Final = (
          note="state and rows of convolutions of a few taps, and their steps; turns of fairchem's", knows_better=True,
          words="conv"),
     Rule("plan-by-name", NO, "other", "custom",
-         r"^_?\w+_(?:indices(?:_and_lens)?|metadata|page_table|slot_mapping|(?:cache|tail|recent)_write|replay_commit)"
+         r"^_?\w+_(?:indices(?:_and_lens)?|metadata|lengths|pages|page_table|slot_mapping|(?:cache|tail|recent)_write"
+         r"|replay_commit)"
          r"(?:_kernel|_triton)*$", "@types", r"^\w+$", note="where what is multiplied lies, or its store",
-         knows_better=True, words="indices metadata page_table slot_mapping _write replay_commit"),
+         knows_better=True, words="indices metadata lengths pages page_table slot_mapping _write replay_commit"),
     Rule("elementwise-by-name", NO, "elementwise", "custom",
          r"^_?(?:rad2deg|deg2rad|round|var|outer|tile|full_tensor|swish|i0e?|special_\w+|xlog1py|multiply_t[st]|fht)_+"
          r"(?:\w+_)?kernel(?:_\w+)?$|^_fht_\w+$", "@types", r"^\w+$", note="FlagGems' names of functions of PyTorch",
@@ -116,7 +117,7 @@ RULES: Final = (
          note="a product of a matrix and a vector reads each number once: matrix units gain nothing, and few use them",
          words="gemv matvec mat_vec vecmat"),
     Rule("word-warp-specialised", YES, "gemm", "custom",
-         r"(?i)^(?!.*(?:args|quant|update|desc(?!riptor_persistent)|init|pack|reduc|combin|merge|transpos|meta"
+         r"(?i)^(?!.*(?:args|pre_?compute|quant|update|desc(?!riptor_persistent)|init|pack|reduc|combin|merge|transpos|meta"
          r"|schedul|copy|rope|cache|norm"
          r"|softmax|ptr|pointer|notify|vec|gemv|route|simt|naive|sgemm|fp32|float|starts))(?=.*(?:gemm|matmul|bmm_))"
          r".*(?:warp_?speciali[sz]|_ws(?:_|$)|hopper|blackwell|sm_?(?:90|100|120)(?!\d)|gfx(?:9[45]\d|1250)|(?:^"
@@ -179,7 +180,7 @@ RULES: Final = (
     _by_words("word-embedding", NO, "embedding",
          "embedding gather scatter index lookup embed onehot", "@types"),
     _by_words("word-sort", NO, "sort",
-         "sort topk argsort unique", "@types"),
+         "sort sorting topk argsort unique", "@types"),
     _by_words("word-random", NO, "random",
          "random rand rng dropout bernoulli", "@types"),
     Rule("word-memory", NO, "memory", "custom",
@@ -188,8 +189,9 @@ RULES: Final = (
     Rule("word-batched-transpose", NO, "copy", "custom", r"(?:^|::)batched_transpose(?:_kernel)?$", "@types",
          knows_better=True, note="what is batched is told: it only moves", words="batched_transpose"),
     _by_words("word-copy", NO, "copy",
-         "copy transpose permute cast convert concat cat split slice pad pack unpack reorder im2col "
-                "col2im shuffle unshuffle move identity stack layout reshape remap interleave deinterleave",
+         "copy transpose permute unpermute cast upcast downcast convert concat cat split slice pad pack unpack "
+                "reorder im2col col2im shuffle unshuffle move identity stack layout reshape remap interleave "
+                "deinterleave",
          "@types",
          r"|(?i:(?<![a-z])(?:float|half|double|int8|fp\d+|bf16)_?2_?(?:float|half|double|int8|fp\d+|bf16))",
          words="float half double int8 fp bf16"),

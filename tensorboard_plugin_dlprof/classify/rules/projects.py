@@ -48,7 +48,7 @@ RULES: Final = (
          r"|kv_update|stage)"
          r"|dsa_attn_combine)_kernel$"
          r"|^(?:varlen_)?mla_(?:ds|rs)_kernel$"
-         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|^_?attn_?res_\w+$"
+         r"|^_kernel_gqa_token_decode_attention_flash_decoding_vsm_stage2$|(?:^|::)_?attn_?res_\w+$"
          r"|^_(?:fused_neighborhood_attention_(?:av|grad_v)|sparse_neighborhood_grad_\w+)_kernel$"
          r"|^_(?:sparse_attn_expand_to_dense|indexer_[kq]_(?:quant|dequant|fp8_fold|rope_fp8_fold)"
          r"|cp_gather_indexer_k|(?:flatten|prepare)_dsa_indexer_[kq](?:_cache)?)_kernel$"
@@ -85,7 +85,7 @@ RULES: Final = (
          r"^kernel_cake_(?:blackwell_msa|lm_head_loss|kda|grouped_fp8_fused_silu|gdn_cp)_\w+$", "@words",
          note="told apart by a digest: some multiply", words="kernel_cake_"),
     Rule("recurrent-attention-cuda", NO, "attention", "custom",
-         r"(?:^|::)(?:kernel_(?:cake_fused_kda_decode|gdn_decode_(?:pre|non)transpose)_\w+"
+         r"(?:^|::)(?:kernel_(?:cake_fused_kda_decode|gdn_decode_(?:pre|non)transpose)_\w+|kda_decode_fusion_\w+"
          r"|kernel_flashinfer_(?:packed|recurrent)_kda_t1_\w+|kernel_kimi_k3_kda_t1_\w+"
          r"|gdn_(?:fused_)?decode_\w+"
          r"|gdr_decode_packed_\w+|fused_split_gdr_update_kernel|gdn_ba_gemv_kernel|RecurrentGdrKernel|ChunkedGdrKernel"
@@ -206,7 +206,7 @@ RULES: Final = (
          r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device"
          r"|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"
          r"|paged_attention_ll4mi_QKV_kernel|hk_(?:bf16|fp8)_(?:atb_)?gemm|QUANT_GEMM_Kernel"
-         r"|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel"
+         r"|cooperative_\w+_fp8_gemm_kernel|swordfish_decode_(?:moe_|streamk_)?kernel|TgvGemmCuteExtKernel\w*"
          r"|exl3_gemv_kernel|sgmv_shrink|compute_(?:tf32|bf16)gemm(?:_async_copy)?|tgv_gemm_device"
          r"|opus_moe_stage\d_gemmstyle_kernel\w*"
          r"|dispatch_group_gemm_kernel"
@@ -214,7 +214,7 @@ RULES: Final = (
          r"|^bitblas_kernel_\w*?_m(?!1n)\d+n\d+k\d+\w*$", "@words or types",
          note="mma or CUTLASS", knows_better=True,
          words="lookupmatmul e8p qgemm_device mlp_fused ll4mi_qkv hk_ "
-               "quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv_gemm opus_moe dispatch_group_gemm "
+               "quant_gemm _fp8_gemm_ swordfish exl3_gemv sgmv_shrink tgv opus_moe dispatch_group_gemm "
                "gemm_kernel_sm bitblas_kernel moe_kernel_topk exl3_moe "
                "compute_tf32 compute_bf16"),
     Rule("flash-fft-conv", YES, "convolution", "flash_fft_conv",
@@ -260,7 +260,7 @@ RULES: Final = (
          r"|moe_smooth_per_token_scaled_quant_kernel\w*|prepare_moe_tma_descs\w*|moe_res_matmul|kdequant_mm_int32_fp16"
          r"|dequantize_gemm_output_kernel|loraAddBiasKernel|loraReorderKernel|swordfish_(?:dequant_dense|prep"
          r"|zero_c)_kernel"
-         r"|retile_marlin_to_blocks|sparse24_apply_dense_output_k|sparseNM_dense_kernel)$|^_silu_and_mul_moe_ep_kernel$"
+         r"|retile_marlin_to_blocks|sparse24_(?:apply|sparsify)\w*|sparseNM_dense_kernel)$|^_silu_and_mul_moe_ep_kernel$"
          r"|^_(?:binned|padded)_copy_wgrad$",
          "@words or types", note="by elements, beside a product", knows_better=True,
          words="moe_ sharedexpert moeactivation kdequant dequantize_gemm lora swordfish retile_marlin "
@@ -315,8 +315,8 @@ RULES: Final = (
          "@words", note="scales, plans and rows beside a product", knows_better=True,
          words="_1x128 _128x128 tma_setup schedule scatter_intermediate fused_rope dot_do_o"),
     Rule("split-alone", UNKNOWN, "other", "custom",
-         r"^_?split_kernel$|(?:^|::)split\w*_[fb]wd(?:_|$)|[fb]wd_split(?:_|$)",
-         note="splits a tensor, or is attention whose keys are split", words="split"),
+         r"^_?split_kernel$|(?:^|::)split\w*_[fb]wd(?:_|$)|[fb]wd_split(?:_|$)|^_gather_[fb]wd_kernel$",
+         note="splits or gathers a tensor, or is attention whose keys are split or gathered", words="split _gather_"),
     Rule("newton-schulz", YES, "gemm", "triton", r"^(?:ns_line_\d|XXT|XTX|ba_plus_cAA)_kernel$",
          note="Muon's steps: tl.dot of a matrix with itself", knows_better=True, words="ns_line_ xxt xtx ba_plus_caa"),
     Rule("cutlass-reference", NO, "gemm", "cutlass", r"\bcutlass::reference::|^Conv[23]d(?:Fprop|Dgrad|Wgrad)$"

@@ -113,7 +113,8 @@ RULES: Final = (
          r"|interpolate\w*|RoIAlign\w*|roi_\w*|\bnms\w*", "@types",
          note="pooling and resampling", words="grid_sampler interpolate nms pool roi_ roialign upsample"),
     Rule("pytorch-convolution", NO, "convolution", "@namespace",
-         r"\bconv_depthwise\w*|\bDepthwiseConv\w*|\bcausal_conv1d\w*|deformable_im2col\w*|\bshort_conv\w*", "@types",
+         r"\bconv_depthwise\w*|\bDepthwiseConv\w*|\bcausal_conv1d\w*|deformable_im2col\w*"
+         r"|(?<![A-Za-z])short_conv\w*", "@types",
          words="causal_conv1d conv_depthwise deformable_im2col depthwiseconv short_conv"),
     Rule("pytorch-rnn-cell", NO, "elementwise", "@namespace",
          r"\b(?:lstm|gru)_cell_\w*|\bkernel::(?:lstm|gru)\w*", "@types", words="_cell_ kernel::"),
@@ -168,9 +169,10 @@ RULES: Final = (
          r"transformer_engine::", "@types", of_rest=True, words="transformer_engine::"),
     Rule("fbgemm-other", NO, "other", "fbgemm", r"^fbgemm_gpu::", "@types", of_rest=True, words="fbgemm_gpu::"),
     Rule("pytorch-other", NO, "other", "@namespace",
-         r"^(?:at::|c10::|torch::|caffe2::)(?!native::tinyg)|^at_cuda_detail|\bprepare_grouped_gemm_data", "@types",
+         r"^(?:at::|c10::|torch::|caffe2::|vision::ops::)(?!native::tinyg)|^at_cuda_detail"
+         r"|\bprepare_grouped_gemm_data", "@types",
          note="PyTorch calls libraries for products; its own kernels hold none",
-         words="at:: at_cuda_detail c10:: caffe2:: prepare_grouped_gemm_data torch::"),
+         words="at:: at_cuda_detail c10:: caffe2:: prepare_grouped_gemm_data torch:: vision::"),
     Rule("pytorch-before-1", NO, "elementwise", "pytorch",
          r"^kernelPointwiseApply\d|^(?:nearest|linear|bilinear)_neighbor_\dd_kernel", "@types",
          note="PyTorch's element-wise kernels before 1.0", words="_neighbor_ kernelpointwiseapply"),

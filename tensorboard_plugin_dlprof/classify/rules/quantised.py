@@ -149,7 +149,7 @@ RULES: Final = (
     Rule("triton-fused-moe", YES, "gemm", "triton",
          r"^_?fused_moe_(?!\w*(?:quant_|sort|gate_|topk|loss|cudacore|router_kernel|dispatch_index"
          r"|small_batch))(?:\w+_)?kernel(?:_gptq_awq)?(?:_\d\w*|_mxfp4\w*"
-         r"|_a\d+w\d+\w*|_split_?k)?$"
+         r"|_a\d+w\d+\w*|_rdna\d|_split_?k)?$"
          r"|^invoke_fused_moe\w*|^batched_triton_kernel",
          note="tl.dot on 16-bit or narrower operands", words="batched_triton_kernel fused_moe"),
     Rule("fbgemm-grouped", YES, "gemm", "fbgemm", r"^_fbgemm_grouped_gemm\w*", note="tl.dot on bf16 or FP8 operands",
@@ -170,7 +170,7 @@ RULES: Final = (
          r"|expand)(?:_slice)?)_kernel\w*",
          note="tl.dot on the model's 16-bit types", words="lora_ sgmv_ _fwd_kernel"),
     Rule("lora-vector", NO, "gemm", "@namespace", r"(?:^|::)_?(?:moe_)?bgmv_(?:multi_lora_rank_)?(?:shrink"
-         r"|expand)\w*|^_embedding_lora_a_kernel$|^kernel_flashinfer_bgmv_moe_(?:shrink|combine|order"
+         r"|expand)\w*|^_(?:\w+_)?embedding_lora_a_(?:\w+_)?kernel$|^kernel_flashinfer_bgmv_moe_(?:shrink|combine|order"
          r"|group)_\w+$", "@types",
          note="a row of each sequence times its own matrix, by elements", words="bgmv_ embedding_lora"),
     Rule("grouped-triton", YES, "gemm", "triton", r"^_grouped_gemm_(?:forward|dX|dW)_kernel$|^_(?:sdd|dsd|dds)_kernel$",

@@ -52,10 +52,10 @@ RULES: Final = (
          r"^onnxruntime::(?!(?:\w+::)*(?:\w*[Aa]ttention|\w*[Gg]emm(?!a)|\w*MatMul|(?:[a-z]\w*|H\d*)?:?\.\.))",
          "@types", words="onnxruntime::"),
     Rule("onnxruntime-vector", NO, "gemm", "onnxruntime",
-         r"^onnxruntime::(?:\w+::)*(?:\w*[gG]emv|MatMulFloat(?:Int)?[48])\w*$", "@types",
+         r"^onnxruntime::(?:\w+::)*(?:\w*[gG]emv|MatMulFloat(?:Int)?[248])\w*$", "@types",
          note="a matrix of narrow numbers times a row, by elements", knows_better=True, words="onnxruntime::"),
     Rule("onnxruntime-beside", NO, "other", "onnxruntime",
-         r"^onnxruntime::(?:\w+::)*\w*(?:[qQ]uantize|Bias|Transpose|Softmax|Concat|Mask|Copy|[pP]ack|Mark|Upsample"
+         r"^onnxruntime::(?:\w+::)*\w*(?:[qQ]uantize|Bias|Transpose|Softmax|Concat|Mask|Copy|[pP]ack|Mark|Merge|Gate|Remap|Recurrent|Upsample"
          r"|CausalConv)\w*$",
          "@types", note="by elements, or moves what products read", knows_better=True, words="onnxruntime::"),
     Rule("onnxruntime-product", UNKNOWN, "gemm", "onnxruntime", r"^onnxruntime::", "@types", words="onnxruntime::"),
