@@ -26,9 +26,8 @@ from __future__ import annotations
 import gc
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -38,11 +37,10 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto.capture import build_capture
-from tensorboard_plugin_dlprof.importers.kineto.collect import NO_TYPE, EventTables
-from tensorboard_plugin_dlprof.importers.kineto.events import Event
+from tensorboard_plugin_dlprof.importers.kineto.collect import NO_TYPE
 from tensorboard_plugin_dlprof.importers.kineto.reader import NeedsSequentialRead, TraceReader
 from tensorboard_plugin_dlprof.importers.kineto.tables import Events
-from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_by_many
+from tensorboard_plugin_dlprof.importers.kineto.workers import can_fork, read_events
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream, read_head
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -55,9 +53,6 @@ _SIGNS = re.compile(
 _EVENT_SIGN = re.compile(rb'"ph"\s*:\s*"')
 _SNIFFED_BYTES = 8 << 20
 """A trace may begin with metadata of its own; how far to look for its events."""
-
-_REPORT_EVERY = 16
-"""Batches between two reports of progress: about 4 MB."""
 
 _OTHER_DEVICES = {"mtia_ccp_events": "MTIA", "mtia_insight": "MTIA", "hpu_op": "Gaudi"}
 """Categories of work on devices that are no GPUs. It is not read."""
@@ -103,26 +98,10 @@ class KinetoImporter:
 def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progress) -> tuple[Events, TraceReader]:
     with suppress(NeedsSequentialRead), ByteStream(path, options.max_expanded_bytes) as stream:
         reader = TraceReader(stream, shown(path))
-        reader.begin()
         if stream.expanded_bytes < options.parallel_from_bytes or not can_fork():
             options = msgspec.structs.replace(options, workers=1)
-        read = partial(_sorted, stream=stream, store=store, progress=progress)
-        return read_by_many(path, reader, stream, options, store, read), reader
+        return read_events(path, reader, options, store, progress), reader
     return _read(path, msgspec.structs.replace(options, workers=1), store, progress)
-
-
-def _sorted(batches: Iterable[list[Event]], stream: ByteStream, store: ColumnStore, progress: Progress) -> EventTables:
-    """Sorts all events. Each batch is freed before the next is created, which then reuses memory that is still in the
-    processor's cache."""
-    tables = EventTables(store)
-    begin = stream.fraction
-    for number, events in enumerate(batches):
-        if number % _REPORT_EVERY == 0:
-            progress("Reading events", (stream.fraction - begin) / max(1 - begin, 1e-9))
-        tables.add(events)
-        del events
-    progress("Reading events", 1.0)
-    return tables
 
 
 @contextmanager

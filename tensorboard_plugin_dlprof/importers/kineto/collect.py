@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
+from tensorboard_plugin_dlprof.events.tables import Int32s
 from tensorboard_plugin_dlprof.importers.kineto.counters import is_tensor_sample
 from tensorboard_plugin_dlprof.importers.kineto.events import (
     COUNTER_RANGE,
@@ -119,6 +122,11 @@ class _GrowingTable:
                 numbers = map(whole_number, values)
                 growing.extend([number if -limit <= number < limit else -1 for number in numbers])
 
+    def append(self, columns: Iterator[npt.NDArray[Any]], numbers: Mapping[str, Int32s]) -> None:
+        """Appends whole columns. Where they hold places in a list of items, ``numbers`` has those here."""
+        for (column, *_, growing), values in zip(self._columns.values(), columns, strict=False):
+            growing.append(numbers[column.items][values] if column.items else values)
+
     def whole(self) -> Columns:
         """The complete columns."""
         return {name: growing.whole() for name, (*_, growing) in self._columns.items()}
@@ -189,6 +197,25 @@ class EventTables:
         for name, group in groups.items():
             if group:
                 self._add(name, group)
+
+    def append(self, part: Events, columns: Iterator[npt.NDArray[Any]]) -> None:
+        """Adds the events of the next part of the trace, which has no begin and end events.
+
+        Args:
+            part: what is told besides the columns; its items are numbered here as they first appear.
+            columns: those of ``TABLES``.
+        """
+        numbers = {
+            name: np.array([places.setdefault(item, len(places)) for item in getattr(part, name)], np.int32)
+            for name, places in self._items.items()
+        }
+        for table in self._tables.values():
+            table.append(columns, numbers)
+        events = self._events
+        events.thread_names |= part.thread_names
+        events.skipped.update(part.skipped)
+        events.categories.update(part.categories)
+        events.other_categories |= part.other_categories
 
     def finish(self) -> Events:
         """Joins begin and end events, and completes the columns."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -44,9 +45,7 @@ def decode_event(text: bytes, kind: type[Event]) -> Event | None:
         return msgspec.json.decode(text, type=kind, strict=False)
     except DECODE_ERRORS:
         decoded = text.decode("utf-8", "replace")
-    fields = _fields(decoded)
-    if fields is None:
-        fields = _fields(escaped(decoded))
+    fields = _object(decoded, Decimal)
     if fields is None:
         return None
     args, category = fields.get("args"), fields.get("cat")
@@ -69,25 +68,36 @@ def decode_args(text: bytes | msgspec.Raw, kind: type[msgspec.Struct]) -> Any:
     try:
         return msgspec.json.decode(text, type=kind, strict=False)
     except DECODE_ERRORS:
-        fields = _fields(bytes(text).decode("utf-8", "replace")) or {}
+        fields = _object(bytes(text).decode("utf-8", "replace")) or {}
     known: dict[str, Any] = {}
     for field in msgspec.structs.fields(kind):
         value = fields.get(field.encode_name, field.default)
         if field.type is msgspec.Raw and field.encode_name in fields:
-            known[field.name] = msgspec.Raw(json.dumps(value, default=float).encode())
-        elif isinstance(value, Decimal):
-            known[field.name] = float(value)
+            known[field.name] = msgspec.Raw(json.dumps(value).encode())
         elif value is None or isinstance(value, (int, float, str)):
             known[field.name] = valid_text(value) if isinstance(value, str) else value
     return kind(**known)
 
 
-def _fields(text: str) -> dict[str, Any] | None:
-    try:
-        fields = json.loads(text, strict=False, parse_float=Decimal)
-    except (ValueError, RecursionError):
-        return None
-    return fields if isinstance(fields, dict) else None
+def decode_members(text: bytes) -> tuple[dict[str, Any], bool]:
+    """The members of a JSON object, and whether these are all; if it is broken, those that are intact."""
+    decoded = text.decode("utf-8", "replace")
+    members = _object(decoded)
+    return (members, True) if members is not None else (_intact_members(decoded), False)
+
+
+def _object(text: str, number: type[float | Decimal] = float) -> dict[str, Any] | None:
+    """The JSON object in a text, whose strings may not be escaped; None if it is broken, or no object.
+
+    Args:
+        text: JSON.
+        number: what numbers that are not whole become.
+    """
+    for mended in (str, escaped):
+        with suppress(ValueError, RecursionError):
+            fields = json.loads(mended(text), strict=False, parse_float=number)
+            return fields if isinstance(fields, dict) else None
+    return None
 
 
 def _text(value: object) -> str:
@@ -127,16 +137,7 @@ def escaped(text: str) -> str:
     return "".join(parts) + text[copied:]
 
 
-def mended_members(text: str) -> tuple[dict[str, Any], bool]:
-    """The members of a broken JSON object, and whether these are all; if not, those that are intact."""
-    try:
-        members = json.loads(escaped(text), strict=False)
-    except (ValueError, RecursionError):
-        members = None
-    return (members, True) if isinstance(members, dict) else (_whole_members(text), False)
-
-
-def _whole_members(text: str) -> dict[str, Any]:
+def _intact_members(text: str) -> dict[str, Any]:
     members: dict[str, Any] = {}
     read_value = json.JSONDecoder(strict=False).raw_decode
     position = broken = 0

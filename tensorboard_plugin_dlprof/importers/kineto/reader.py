@@ -11,16 +11,16 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import chain, islice
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, Event
-from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event, mended_members
+from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event, decode_members
 from tensorboard_plugin_dlprof.importers.kineto.times import event_type
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
@@ -41,10 +41,9 @@ BROKEN_EVENT = "events that are broken JSON"
 NO_OBJECT = "entries of the event list that are not events"
 
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*')
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
-_GAP = re.compile(rb"[\s,]*")
-_GAP_BYTES = b" \t\r\n,"
-_SCALAR = re.compile(rb'[^\s,\[\]{}"]+')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]|[^\s,{}\[\]"]+(?=[\s,{}\[\]"])', re.DOTALL)
+_GAP = b" \t\n\r\f\v,"
+_NO_GAP = re.compile(rb"[^\s,]")
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -56,95 +55,75 @@ class NeedsSequentialRead(Exception):
 class TraceReader:
     """Reads the events of one trace in order; ``metadata`` is complete when they have been read.
 
+    Begins with reading up to the events, and determining the format of events and timestamps.
+
     Args:
         stream: the trace.
         name: how messages refer to it.
+
+    Raises:
+        BrokenSource: there is no list of events, or it cannot be read.
+        UnsafeFile: the file expands beyond its limit.
     """
 
     def __init__(self, stream: ByteStream, name: str) -> None:
-        self._stream = stream
+        self.stream = stream
+        """Another process puts its own here, of the same trace."""
         self._name = name
         self._buffer = b""
         self._long_bytes = SAMPLE_BYTES
         self._ended = False
         self._bare_array = False
         self._is_part = False
-        self._separator = b""
-        self._first_chunk_bytes = 0
-        self._event_type: type[Event]
-        self._decode: Callable[[bytes], list[Event]]
         self.metadata: dict[str, Any] = {}
         """The members of the trace besides ``traceEvents``."""
         self.skipped: Counter[str] = Counter()
         """Reason -> number of entries of the event list that were left out."""
-
-    def begin(self) -> None:
-        """Reads up to the events, and determines the format of events and timestamps.
-
-        Raises:
-            BrokenSource: there is no list of events, or it cannot be read.
-            UnsafeFile: the file expands beyond its limit.
-        """
         self._read_head()
         while len(self._buffer) < SAMPLE_BYTES and self._fill():
             pass
         self._event_type = event_type(self._buffer)
         self._decode = msgspec.json.Decoder(list[self._event_type], strict=False).decode  # type: ignore[name-defined]
         self._separator = _separator(self._buffer)
-        self._first_chunk_bytes = self._stream.position_bytes
+        self._first_chunk_bytes = stream.position_bytes
 
-    def batches(self) -> Iterator[list[Event]]:
-        """The rest of the events, in lists of hundreds. Reads the metadata behind.
+    def chunks(self) -> int:
+        """How many chunks after the sample may be read by several processes."""
+        return max(0, self.stream.expanded_bytes - TAIL_BYTES - self._first_chunk_bytes) // CHUNK_BYTES
+
+    def batches(self, first: int = 0, stop: int | None = None) -> Iterator[list[Event]]:
+        """Events in lists of hundreds: those that begin in the chunks ``first`` to before ``stop`` after the sample.
+
+        With the first chunk come those in the sample too; without ``stop`` all others, and the metadata behind is read.
 
         Raises:
             BrokenSource: the list of events cannot be read.
             UnsafeFile: the file expands beyond its limit.
+            NeedsSequentialRead: these are not all events, and the trace must be read in order, from its start.
         """
-        yield from self._batches(self._chunks())
-        if not self._ended:
-            yield self._one_by_one(at_end_of_file=True)
-        self._read_tail()
+        self._is_part = stop is not None
+        if first:
+            self._go_to(first)
+        read, self._buffer = self._buffer, b""
+        chunks = islice(iter(partial(self.stream.read, CHUNK_BYTES), b""), None if stop is None else stop - first)
+        yield from self._batches(chain((read,), chunks))
+        if stop is None:
+            if not self._ended:
+                yield self._one_by_one(at_end_of_file=True)
+            self._read_tail()
 
-    def chunks(self) -> int:
-        """How many chunks after the sample may be read by several processes."""
-        return max(0, self._stream.expanded_bytes - TAIL_BYTES - self._first_chunk_bytes) // CHUNK_BYTES
-
-    def batches_of(self, stream: ByteStream, first: int, stop: int) -> Iterator[list[Event]]:
-        """The events that begin in the chunks ``first`` to before ``stop``; with the first chunk, those before it too.
-
-        Args:
-            stream: the same trace, opened anew.
-            first: a chunk after the sample.
-            stop: another one.
-
-        Raises:
-            NeedsSequentialRead: the trace must be read in order, from its start.
-        """
-        self._is_part = True
-        self.go_to(first, stream)
-        yield from self._batches(self._chunks(stop - first))
-
-    def go_to(self, chunk: int, stream: ByteStream) -> None:
-        """Goes on at a chunk, in a stream of the same trace that has not been read beyond it.
+    def _go_to(self, chunk: int) -> None:
+        """Goes on with the first event that begins in a chunk, which has not been read.
 
         Raises:
             NeedsSequentialRead: no event ends in the chunk before it.
         """
-        self._stream = stream
-        if not chunk:
-            stream.skip_to(self._first_chunk_bytes)
-            return
-        stream.skip_to(self._first_chunk_bytes + (chunk - 1) * CHUNK_BYTES)
-        before = stream.read(CHUNK_BYTES)
+        self.stream.skip_to(self._first_chunk_bytes + (chunk - 1) * CHUNK_BYTES)
+        before = self.stream.read(CHUNK_BYTES)
         end = self._last_end(before)
         if not end or len(before) < CHUNK_BYTES:
             raise NeedsSequentialRead
-        self._buffer = before[end:].lstrip(_GAP_BYTES)
-
-    def _chunks(self, count: int | None = None) -> Iterator[bytes]:
-        """What has been read, and up to ``count`` chunks after it."""
-        read, self._buffer = self._buffer, b""
-        return chain((read,), islice(iter(partial(self._stream.read, CHUNK_BYTES), b""), count))
+        self._buffer = before[end:].lstrip(_GAP)
 
     def _last_end(self, text: bytes) -> int:
         """Where the last event that seems to end in ``text`` does; 0 if none does."""
@@ -160,7 +139,7 @@ class TraceReader:
             batch = b"".join((b"[", self._buffer, memoryview(chunk)[:end], b"]"))
             try:
                 events = self._decode(batch)
-                self._buffer = chunk[end:].lstrip(_GAP_BYTES)
+                self._buffer = chunk[end:].lstrip(_GAP)
             except DECODE_ERRORS:
                 self._buffer = batch[1:-1]
                 events = self._one_by_one()
@@ -172,7 +151,7 @@ class TraceReader:
 
     def _fill(self, size: int = CHUNK_BYTES) -> bool:
         """Reads more text; whether there is any."""
-        chunk = self._stream.read(size)
+        chunk = self.stream.read(size)
         self._buffer += chunk
         return bool(chunk)
 
@@ -184,13 +163,10 @@ class TraceReader:
         """
         events: list[Event] = []
         text, position, separated = self._buffer, 0, 0
-        while True:
-            position = _end_of(_GAP, text, position)
-            if position == len(text):
-                break
-            if text[position : position + 1] == b"]":
+        while first := _NO_GAP.search(text, position):
+            position = first.start()
+            if first[0] == b"]":
                 self._ended = True
-                position += 1
                 break
             if 0 <= separated <= position:
                 separated = text.find(self._separator, position) if self._separator else -1
@@ -200,9 +176,9 @@ class TraceReader:
             if event is not None:
                 events.append(event)
             else:
-                self.skipped[BROKEN_EVENT if text[position : position + 1] == b"{" else NO_OBJECT] += 1
+                self.skipped[BROKEN_EVENT if first[0] == b"{" else NO_OBJECT] += 1
             position = end
-        self._buffer = text[position:]
+        self._buffer = text[position + 1 :] if self._ended else text[position:].lstrip(_GAP)
         # Otherwise one long event would be searched again and again.
         self._long_bytes = max(SAMPLE_BYTES, 2 * len(self._buffer))
         if self._is_part and (self._ended or self._buffer):
@@ -224,11 +200,6 @@ class TraceReader:
         brackets. If a quotation mark is missing in it, all that follows would be inside a string; then the next event
         starts where it seems to.
         """
-        if text[start] not in b'{["':
-            end = _end_of(_SCALAR, text, start)
-            if end == start:
-                return start + 1, None  # a bracket that closes nothing
-            return end if end < len(text) or at_end_of_file else -1, None
         if separated and (event := decode_event(text[start:separated], self._event_type)):
             return separated, event
         end = _end_of_value(text, start)
@@ -279,27 +250,18 @@ class TraceReader:
 
     def _members(self, text: bytes, where: str) -> dict[str, Any]:
         """The members of a JSON object; of a broken one, those that can be read."""
-        decoded = text.decode("utf-8", "replace")
-        try:
-            members = json.loads(decoded, strict=False)
-        except (ValueError, RecursionError):
-            members, all_read = mended_members(decoded)
-            if not all_read:
-                self.skipped[f"metadata {where} the events that is broken JSON"] += 1
+        members, are_all = decode_members(text)
+        if not are_all:
+            self.skipped[f"metadata {where} the events that is broken JSON"] += 1
         members.pop("traceEvents", None)
-        return cast("dict[str, Any]", members)
+        return members
 
     def _no_events(self, what: str) -> BrokenSource:
         return BrokenSource(f"{self._name} {what}, so it is not a PyTorch profiler trace; name a *.pt.trace.json file.")
 
 
-def _end_of(pattern: re.Pattern[bytes], text: bytes, start: int) -> int:
-    match = pattern.match(text, start)
-    return match.end() if match else start
-
-
 def _end_of_value(text: bytes, start: int) -> int:
-    """The end of the object, list or string at ``start``; -1 if it does not end."""
+    """The end of the first value from ``start`` on; -1 if it does not end."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         first = text[token.start() : token.end()] if token.end() - token.start() == 1 else b""
@@ -319,7 +281,7 @@ def _separator(text: bytes) -> bytes:
 
     It is taken from the end of the first event; if that is broken, it is the most frequent text of this kind.
     """
-    end = _end_of_value(text, _end_of(_GAP, text, 0))
+    end = _end_of_value(text, 0)
     if first := _BETWEEN_OBJECTS.match(text, max(0, end - 1)):
         return first[0]
     gaps = Counter(_BETWEEN_OBJECTS.findall(text[:CHUNK_BYTES]))
