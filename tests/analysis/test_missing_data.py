@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tensorboard_plugin_dlprof.analysis.tables import Severity
-from tensorboard_plugin_dlprof.importers.kineto.collect import COUNTER_RANGES
+from tensorboard_plugin_dlprof.importers.kineto.events import COUNTER_RANGES
 from tests.analysis.cases import (
     graphs,
 )

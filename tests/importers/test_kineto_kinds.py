@@ -12,7 +12,7 @@ import pytest
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables
-from tensorboard_plugin_dlprof.importers.kineto.events import RoundedEvent
+from tensorboard_plugin_dlprof.importers.kineto.events import Event
 from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, texts, trace, x
 
 
@@ -169,7 +169,7 @@ def test_one_thread_number_in_two_processes_is_two_threads() -> None:
     tracks = [(process, thread) for process in (100, 200) for thread in (1, 2)]
     tables = EventTables(ColumnStore())
     for piece in (tracks[:2], tracks[2:], tracks):
-        tables.add([RoundedEvent("X", "cpu_op", pid=process, tid=thread, ts=1, dur=1) for process, thread in piece])
+        tables.add([Event("X", "cpu_op", pid=process, tid=thread, ts=1, dur=1) for process, thread in piece])
     result = tables.finish()
     assert result.threads == tracks
     assert result.tables["ops"]["thread"].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]

@@ -119,6 +119,7 @@ def _gc_paused() -> Iterator[None]:
 def _of_unknown_categories(categories: Counter[str]) -> Counter[str]:
     """Events of categories that we do not know, by reason."""
     skipped: Counter[str] = Counter()
+    categories = +categories
     named = categories.most_common(_NAMED_CATEGORIES)
     for category, count in named:
         device = _OTHER_DEVICES.get(category.lower())
@@ -139,14 +140,14 @@ def _holds_events(path: Path) -> bool:
 
 def _without_events(name: str, events: Events, skipped: Counter[str]) -> str:
     """Why a trace holds nothing that can be shown, and what to do."""
-    categories = [category for category, _ in events.categories.most_common(3)]
-    if not categories and set(skipped) == {NO_TYPE}:
+    categories = [category[:40] for category, _ in events.categories.most_common(3)]
+    if not +events.categories and set(skipped) == {NO_TYPE}:
         what = "its events have no category"
-    elif not categories and skipped:
+    elif not +events.categories and skipped:
         reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
         return f"{name} holds no event that can be read: {reasons}; record the profile again."
-    elif shown_categories := categories or sorted(events.other_categories)[:3]:
-        what = f"it has {', '.join(category[:40] for category in shown_categories)} events"
+    elif categories:
+        what = f"it has {', '.join(categories)} events"
     else:
         return f"{name} holds no events; let the profiler record at least one step."
     how = "record it with torch.profiler or Nsight Systems"

@@ -46,7 +46,7 @@ from tensorboard_plugin_dlprof.importers.kineto.frames import (
 )
 from tensorboard_plugin_dlprof.importers.kineto.metadata import read_devices, read_info
 from tensorboard_plugin_dlprof.importers.kineto.ranks import device_numbers, launching_processes, process_numbers
-from tensorboard_plugin_dlprof.importers.kineto.tables import OF_ALLOCATOR, TIMED, Events
+from tensorboard_plugin_dlprof.importers.kineto.tables import TIMED, Events
 from tensorboard_plugin_dlprof.importers.kineto.times import (
     Columns,
     Mask,
@@ -85,7 +85,7 @@ def build_capture(
     base_ns, end_ns = _count_from_first(tables, skipped)
     *ranges, frames = host = [tables[name] for name in _HOST]
     calls, work, syncs = (tables[name] for name in ("calls", "work", "syncs"))
-    memory = _allocator_events(*(tables[name] for name in OF_ALLOCATOR))
+    memory = _allocator_events(tables["memory"])
     numbers = process_numbers(events)
     threads = _threads(events, numbers)
     devices, processes = device_numbers(events), launching_processes(events, numbers)
@@ -137,7 +137,7 @@ def _count_from_first(tables: Mapping[str, Columns], skipped: Counter[str]) -> t
     Returns:
         The first start on the trace's clock (ns), 0 without events; and the last end since then.
     """
-    timed = [tables[name] for name in (*TIMED, *OF_ALLOCATOR)]
+    timed = [tables[name] for name in (*TIMED, "memory")]
     middle_ns = middle_of(table["start_ns"] for table in timed)
     for table in timed:
         leave_out_unusable(table, middle_ns, skipped)
@@ -219,15 +219,16 @@ def _work(work: Columns, strings: Strings, triples: Sequence[tuple[int, int, int
     )
 
 
-def _allocator_events(memory: Columns, failed: Columns) -> Columns:
+def _allocator_events(memory: Columns) -> Columns:
     """The allocator's events, and its failures after those of the same time: they change nothing, and their bytes are
     what was asked for."""
-    asked = failed["num_bytes"]
-    if not len(asked):
+    failed = memory.pop("failed")
+    if not failed.any():
         return memory
-    failed = {**failed, "num_bytes": np.zeros_like(asked)}
-    joined = {name: np.concatenate([memory[name], failed[name]]) for name in memory}
-    return {**joined, "asked_bytes": np.append(np.zeros_like(memory["num_bytes"]), asked)}
+    order = np.argsort(failed, kind="stable")
+    asked = np.where(failed, memory["num_bytes"], 0)
+    memory["num_bytes"] = memory["num_bytes"] - asked
+    return {name: column[order] for name, column in {**memory, "asked_bytes": asked}.items()}
 
 
 def _memory_device(device: Int32s, of_work: Int32s) -> Int32s:

@@ -17,19 +17,10 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int32s
 from tensorboard_plugin_dlprof.importers.kineto.counters import is_tensor_sample
-from tensorboard_plugin_dlprof.importers.kineto.events import (
-    COUNTER_RANGE,
-    DECODE_ERRORS,
-    IGNORED,
-    NO_TABLES,
-    UNKNOWN,
-    UNNAMED,
-    Event,
-    table_of,
-)
+from tensorboard_plugin_dlprof.importers.kineto.events import BY_NAME, DECODE_ERRORS, IGNORED, UNKNOWN, Event, table_of
 from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_args
 from tensorboard_plugin_dlprof.importers.kineto.numbers import ThreadKey, thread_key
-from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, JSON, OF_ALLOCATOR, TABLES, TIMED, Column, Events
+from tensorboard_plugin_dlprof.importers.kineto.tables import ITEMS, JSON, OUT_OF_MEMORY, TABLES, TIMED, Column, Events
 from tensorboard_plugin_dlprof.importers.kineto.times import NO_TIME, Columns, nanoseconds
 from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
@@ -39,18 +30,14 @@ NO_PARTNER = "begin or end events without their counterpart"
 NO_TYPE = "events without a category"
 NO_SIZE = "memory events without a size"
 GPU_TIMES = "GPU times of ops, which PyTorch recorded in place of kernels until 2020"
-COUNTER_RANGES = (
-    "counters of kernels, which PyTorch recorded in place of their times: give this file as --counters beside a "
-    "profile without them"
-)
-_KNOWN_PHASES = ("X", "B", "E", "M")  # ranges, begin and end of ranges, and metadata
 
-_CPU_TRACK, _GPU_TRACK = "CPU functions", "CUDA functions"
+_OLD_TRACKS: Final[dict[int | str, str]] = {"CPU functions": "old_ops", "CUDA functions": GPU_TIMES}
 """Process names in traces of ``torch.autograd.profiler`` of 2020, whose events have no category."""
 
 _TIMES = ("ts", "dur")
 _HALVES = ("B", "E")
-_INSTANTS = ("i", "I")
+_HALF = "half"
+_THREAD_NAME = "thread_name"
 
 _COLLECTIVE = "Collective name"
 """The key that tells ``args`` that describe a collective from others."""
@@ -65,7 +52,7 @@ _OLD_KEYS = {"Input dims": "Input Dims", "external id": "External id", "Process 
 """Keys of ``args`` in other versions of PyTorch -> those of today, which replace them."""
 
 _WANTED: Final[dict[str, Callable[[Event, Any], bool]]] = {
-    **dict.fromkeys(OF_ALLOCATOR, lambda event, args: args.Bytes is not None),
+    "memory": lambda event, args: args.Bytes is not None,
     "counters": lambda event, args: is_tensor_sample(event, args.value),  # others are ignored, not counted as skipped
 }
 """Table -> whether it takes an event."""
@@ -158,6 +145,27 @@ def _getter(source: str) -> Callable[[Sequence[Event], Sequence[Any]], list[Any]
     return lambda events, args: list(map(field, args))
 
 
+def _group_of(category_and_phase: tuple[str, str]) -> str:
+    """Where events belong: ``_HALF``, or as ``table_of``."""
+    category, phase = category_and_phase
+    if phase in _HALVES:
+        return _HALF
+    table = table_of(category)
+    is_wrong = phase == "M" if table == UNKNOWN else phase != "X" and table in TIMED
+    return IGNORED if is_wrong else table
+
+
+def _table_by_name(event: Event) -> str:
+    """The table of an event whose category does not tell; or ``_THREAD_NAME``, ``IGNORED``, or why it is left out."""
+    if event.name in ("[memory]", OUT_OF_MEMORY) and (event.cat or event.ph in ("i", "I")):
+        return "memory"
+    if event.cat or event.ph in ("i", "I", "C"):
+        return IGNORED
+    if event.ph == "M":
+        return _THREAD_NAME if event.name == "thread_name" else IGNORED
+    return _OLD_TRACKS.get(event.pid, NO_TYPE) if event.ph == "X" else NO_TYPE
+
+
 class EventTables:
     """Sorts the events of a trace into tables. Feed it with ``add``, then call ``finish``."""
 
@@ -167,7 +175,7 @@ class EventTables:
         self._items["texts"][""] = 0
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(name, store, self._of_column) for name in TABLES}
-        self._table_of = Memo(table_of)
+        self._group_of = Memo(_group_of)
         self._events = Events()
         self._halves: list[Event] = []
         """Begin and end events in the order of the trace; they wait until all are known."""
@@ -187,16 +195,7 @@ class EventTables:
 
     def add(self, events: Sequence[Event]) -> None:
         """Sorts events into their tables, in which they keep their order."""
-        if not {event.ph for event in events}.isdisjoint(_HALVES):
-            self._halves += [event for event in events if event.ph in _HALVES]
-            events = [event for event in events if event.ph not in _HALVES]
-        groups: dict[str, list[Event]] = {name: [] for name in (*TABLES, *NO_TABLES)}
-        table_of = self._table_of
-        for event in events:
-            groups[table_of[event.cat]].append(event)
-        for name, group in groups.items():
-            if group:
-                self._add(name, group)
+        self._sort(events, map(self._group_of.__getitem__, [(event.cat, event.ph) for event in events]))
 
     def append(self, part: Events, columns: Iterator[npt.NDArray[Any]]) -> None:
         """Adds the events of the next part of the trace, which has no begin and end events.
@@ -215,7 +214,6 @@ class EventTables:
         events.thread_names |= part.thread_names
         events.skipped.update(part.skipped)
         events.categories.update(part.categories)
-        events.other_categories |= part.other_categories
 
     def finish(self) -> Events:
         """Joins begin and end events, and completes the columns."""
@@ -225,51 +223,43 @@ class EventTables:
             setattr(self._events, name, list(places))
         return self._events
 
+    def _sort(self, events: Iterable[Event], names: Iterable[str]) -> None:
+        groups: defaultdict[str, list[Event]] = defaultdict(list, {name: [] for name in TABLES})
+        for event, name in zip(events, names, strict=True):
+            groups[name].append(event)
+        for name, group in groups.items():
+            if group:
+                self._add(name, group)
+
     def _add(self, name: str, events: Sequence[Event]) -> None:
         """Adds events to a table, or counts those that none has."""
-        if name == UNNAMED:
-            self._add_unnamed(events)
-        elif name == UNKNOWN:
-            self._events.categories.update(event.cat for event in events if event.ph == "X")
-            self._events.other_categories.update(event.cat for event in events if event.ph not in _KNOWN_PHASES)
-        elif name == COUNTER_RANGE:
-            self._events.skipped[COUNTER_RANGES] += len(events)
-        elif name in TIMED:
-            self._extend(name, [event for event in events if event.ph == "X"])
-        elif name == "memory":
-            self._extend(name, [event for event in events if event.name == "[memory]"])
-            self._extend("failed_allocations", [event for event in events if event.name == "[OutOfMemory]"])
-        elif name in self._tables:
+        if name in TABLES:
             self._extend(name, events)
+        elif name == BY_NAME:
+            self._sort(events, map(_table_by_name, events))
+        elif name == _HALF:
+            self._halves += events
+        elif name == _THREAD_NAME:
+            for event in events:
+                if isinstance(text := decode_args(event.args, _Named).name, str):
+                    self._events.thread_names[thread_key((event.pid, event.tid))] = text
+        elif name == UNKNOWN:
+            for event in events:
+                self._events.categories[event.cat] += event.ph == "X"
+        elif name != IGNORED:
+            self._events.skipped[name] += len(events)
 
     def _extend(self, name: str, events: Sequence[Event]) -> None:
         args = self._tables[name].args_of(events)
         if wanted := _WANTED.get(name):
             are_wanted = list(map(wanted, events, args))
-            if name in OF_ALLOCATOR:
+            if name == "memory":
                 self._events.skipped[NO_SIZE] += are_wanted.count(False)
             events, args = list(compress(events, are_wanted)), list(compress(args, are_wanted))
         self._tables[name].extend(events, args)
         if name in _MAY_DESCRIBE:
             describe = (each.Collective_name is not None for each in args)
             self._extend("collectives", list(compress(events, describe)))
-
-    def _add_unnamed(self, events: Sequence[Event]) -> None:
-        memory, ops = [], []
-        for event in events:
-            if event.name == "[memory]" and event.ph in _INSTANTS:
-                memory.append(event)
-            elif event.ph == "X" and event.pid == _CPU_TRACK:
-                ops.append(event)
-            elif event.ph == "X" and event.pid == _GPU_TRACK:
-                self._events.skipped[GPU_TIMES] += 1
-            elif event.ph == "M":
-                if event.name == "thread_name" and isinstance(name := decode_args(event.args, _Named).name, str):
-                    self._events.thread_names[thread_key((event.pid, event.tid))] = name
-            elif event.ph not in (*_INSTANTS, "C"):
-                self._events.skipped[NO_TYPE] += 1
-        self._extend("old_ops", ops)
-        self._extend("memory", memory)
 
     def _joined_halves(self) -> Iterator[Event]:
         """A complete event for each begin and its end, and for begins without an end of categories that are not read,
@@ -282,10 +272,10 @@ class EventTables:
                 begin_ns, begin = begun[thread].pop()
                 duration_us = math.nan if event.ts != event.ts else (time_ns - begin_ns) / NS_PER_US
                 yield msgspec.structs.replace(begin, ph="X", dur=duration_us)
-            elif self._table_of[event.cat] not in (UNKNOWN, IGNORED):
+            elif self._group_of[event.cat, "X"] not in (UNKNOWN, IGNORED):
                 self._events.skipped[NO_PARTNER] += 1
         for _, begin in chain.from_iterable(begun.values()):
-            if self._table_of[begin.cat] in TIMED:
+            if self._group_of[begin.cat, "X"] in TIMED:
                 self._events.skipped[NO_PARTNER] += 1
             else:
                 yield msgspec.structs.replace(begin, ph="X")

@@ -32,22 +32,16 @@ class Event(msgspec.Struct, frozen=True, gc=False):
     name: str = ""
     pid: int | str = -1
     tid: int | str = -1
-    ts: float | Decimal = math.nan
+    ts: float = math.nan
     dur: float = math.nan
     args: msgspec.Raw = NO_ARGS
     id: int | str = -1
 
 
-class RoundedEvent(Event, frozen=True, gc=False):
-    """An event whose timestamp a double represents to the nanosecond."""
-
-    ts: float = math.nan
-
-
 class ExactEvent(Event, frozen=True, gc=False):
     """An event whose timestamp has more digits than a double holds."""
 
-    ts: Decimal = Decimal("nan")
+    ts: Decimal = Decimal("nan")  # type: ignore[assignment]
 
 
 IGNORED: Final = "ignored"
@@ -55,16 +49,16 @@ IGNORED: Final = "ignored"
 
 UNKNOWN: Final = "unknown"
 
-UNNAMED: Final = "unnamed"
-"""No category: metadata, the ``[memory]`` instants of 2021, and the ops of 2020."""
+BY_NAME: Final = "by name"
+"""The category does not tell: instants, the ops of 2020, metadata."""
 
-COUNTER_RANGE: Final = "counter_range"
-"""Hardware counters of a kernel, recorded in place of its times."""
-
-NO_TABLES: Final = (IGNORED, UNKNOWN, UNNAMED, COUNTER_RANGE)
+COUNTER_RANGES: Final = (
+    "counters of kernels, which PyTorch recorded in place of their times: give this file as --counters beside a "
+    "profile without them"
+)
 
 _TABLES = {
-    "": UNNAMED,
+    "": BY_NAME,
     "operator": "old_ops",
     "cpu_op": "ops",
     "user_annotation": "annotations",
@@ -77,9 +71,9 @@ _TABLES = {
     "memset": "work",
     "fwdbwd": "flows",
     "forward_backward": "flows",
-    "cpu_instant_event": "memory",
+    "cpu_instant_event": BY_NAME,
     "hardware_counters": "counters",
-    "cuda_profiler_range": COUNTER_RANGE,
+    "cuda_profiler_range": COUNTER_RANGES,
     **dict.fromkeys(("async", "ac2g", "async_cpu_to_gpu", "async_gpu", "trace", "overhead"), IGNORED),
     **dict.fromkeys(("cuda_event", "external_correlation", "collective_comm"), IGNORED),
 }
@@ -96,8 +90,8 @@ _SUFFIXES = {
 
 
 def table_of(category: str) -> str:
-    """The table (``tables.TABLES``) of the first known category in a comma-separated list, ignoring case; or one of
-    ``NO_TABLES``."""
+    """The table (``tables.TABLES``) of the first known category in a comma-separated list, ignoring case; or
+    ``IGNORED``, ``UNKNOWN``, ``BY_NAME``, or the reason why its events are left out."""
     for name in map(str.strip, category.lower().split(",")):
         if name in _TABLES:
             return _TABLES[name]

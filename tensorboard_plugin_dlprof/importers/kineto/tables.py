@@ -31,6 +31,8 @@ from tensorboard_plugin_dlprof.importers.kineto.numbers import (
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
+OUT_OF_MEMORY: Final = "[OutOfMemory]"
+
 _FLOW_ENDS = {"s": 0, "f": 1}
 """Phase of an end of an arrow -> which one it is; -1 for a step between, which PyTorch does not write."""
 
@@ -91,15 +93,6 @@ _ON_DEVICE = {
     "gpu": Column("i", ("pid", "device"), gpu_key, "gpus"),
     "stream": Column("q", ("stream", "tid"), track_number),
 }
-_MEMORY = {
-    **_START,
-    **_THREAD,
-    "gpu": Column("i", ("pid", "Device Type", "Device Id"), memory_key, "gpus"),
-    "num_bytes": Column("q", ("Bytes",), lambda size: whole_number(size, 0)),
-    "allocated_bytes": _integer("Total Allocated"),
-    "reserved_bytes": _integer("Total Reserved"),
-    "address": _integer("Addr"),
-}
 TABLES: Final[dict[str, dict[str, Column]]] = {
     "old_ops": _OPS,
     "ops": _OPS,
@@ -123,8 +116,16 @@ TABLES: Final[dict[str, dict[str, Column]]] = {
         "sync_type": Column("i", ("cuda_sync_kind", "name"), sync_type),
         "event_id": _integer("wait_on_cuda_event_id"),
     },
-    "memory": _MEMORY,
-    "failed_allocations": _MEMORY,
+    "memory": {
+        **_START,
+        **_THREAD,
+        "gpu": Column("i", ("pid", "Device Type", "Device Id"), memory_key, "gpus"),
+        "num_bytes": Column("q", ("Bytes",), lambda size: whole_number(size, 0)),
+        "allocated_bytes": _integer("Total Allocated"),
+        "reserved_bytes": _integer("Total Reserved"),
+        "address": _integer("Addr"),
+        "failed": Column("b", ("name",), lambda name: name == OUT_OF_MEMORY),
+    },
     "flows": {
         **_START,
         **_THREAD,
@@ -163,9 +164,6 @@ ITEMS: Final = ("texts", "threads", "gpus", "triples")
 TIMED: Final = ("old_ops", "ops", "annotations", "frames", "calls", "work", "syncs")
 """Tables of events with a duration."""
 
-OF_ALLOCATOR: Final = ("memory", "failed_allocations")
-"""Tables of the allocator's events."""
-
 
 class Events(msgspec.Struct):
     """All events of a trace, or of a part of it."""
@@ -182,10 +180,8 @@ class Events(msgspec.Struct):
     skipped: Counter[str] = msgspec.field(default_factory=Counter)
     """Events that were left out, by reason."""
     categories: Counter[str] = msgspec.field(default_factory=Counter)
-    """Categories that we do not know -> events with a duration."""
-    other_categories: set[str] = set()
-    """Those of events of other types: spans of asynchronous work, samples."""
+    """Categories that we do not know -> events with a duration: 0 of spans of asynchronous work, and of samples."""
 
     def is_empty(self) -> bool:
         """Whether no table of ranges, calls, work or memory has a row."""
-        return not any(len(self.tables[name]["start_ns"]) for name in (*TIMED, *OF_ALLOCATOR))
+        return not any(len(self.tables[name]["start_ns"]) for name in (*TIMED, "memory"))

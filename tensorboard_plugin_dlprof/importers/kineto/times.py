@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
-from tensorboard_plugin_dlprof.importers.kineto.events import Event, ExactEvent, RoundedEvent
+from tensorboard_plugin_dlprof.importers.kineto.events import Event, ExactEvent
 from tensorboard_plugin_dlprof.units import NS_PER_S, NS_PER_US
 
 NO_START = "events without a usable start time"
@@ -47,10 +47,10 @@ _DAY_NS = 86_400 * NS_PER_S
 def event_type(sample: bytes) -> type[Event]:
     """What to decode events as, of a text from their start: all timestamps of a trace are written in the same way."""
     is_long = any(int(stamp[1]) >= _EXACT_BELOW_US for stamp in _STAMP.finditer(sample))
-    return ExactEvent if is_long else RoundedEvent
+    return ExactEvent if is_long else Event
 
 
-def nanoseconds(microseconds: Sequence[float | Decimal]) -> Int64s:
+def nanoseconds(microseconds: Sequence[float] | Sequence[Decimal]) -> Int64s:
     """Times or durations in nanoseconds; ``NO_TIME`` where they are not finite or too long.
 
     The fraction of a double is scaled separately, because 1000 times a timestamp since 1970 is not exact.
