@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.empty import empty
@@ -15,7 +15,6 @@ from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
     Capture,
-    CaptureInfo,
     DeviceWork,
     ForwardLinks,
     MemoryEvents,
@@ -28,9 +27,9 @@ from tensorboard_plugin_dlprof.events.tables import (
 from tensorboard_plugin_dlprof.importers.importer import Progress, ReadOptions
 from tensorboard_plugin_dlprof.importers.nsight.calls import read_calls, read_os_calls
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
-from tensorboard_plugin_dlprof.importers.nsight.info import TargetInfo, read_info
+from tensorboard_plugin_dlprof.importers.nsight.info import read_info, session_ns
 from tensorboard_plugin_dlprof.importers.nsight.memory import read_memory
 from tensorboard_plugin_dlprof.importers.nsight.nccl import read_nccl
 from tensorboard_plugin_dlprof.importers.nsight.ranges import RangeReader
@@ -79,11 +78,9 @@ class NsightSystemsImporter:
 
 
 def _read(export: Export, rank_in_name: int) -> Capture:
-    strings, threads, tally = Strings(), Threads(), Tally()
+    strings, threads, tally = Strings(), Threads(), Counter[str]()
     names, devices = Names(export, strings), Devices(export)
-    info = read_info(export)
-    if info.rank < 0:
-        info = msgspec.structs.replace(info, rank=rank_in_name)
+    info = read_info(export, rank_in_name)
     range_reader = RangeReader(export, strings, names, threads, tally)
     ranges = range_reader.read()
     calls = read_calls(export, names, threads, tally)
@@ -93,12 +90,13 @@ def _read(export: Export, rank_in_name: int) -> Capture:
     nccl = read_nccl(export, strings, threads, calls, work)
     samples = read_tensor_samples(export)
     memory = read_memory(export, devices, calls, tally)
-    base_ns = _rebase(info, ranges, calls, os_calls, work, syncs)
-    samples.time_ns -= base_ns
-    memory.time_ns = memory.time_ns - base_ns
-    end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), info.session_ns)
+    info.base_time_ns = _rebase(info.utc_start_ns, ranges, calls, os_calls, work, syncs)
+    samples.time_ns -= info.base_time_ns
+    memory.time_ns = memory.time_ns - info.base_time_ns
+    info.end_ns = _close_open_ranges(ranges, _last(ranges, calls, os_calls, work, syncs), session_ns(export))
+    info.recorded = _recorded(export, ranges, work, memory)
     return Capture(
-        info=_capture_info(info, base_ns, end_ns, _recorded(export, ranges, work, memory)),
+        info=info,
         strings=strings,
         threads=threads.table(export, range_reader.thread_names),
         devices=devices.table(np.append(work.device, memory.device).astype(np.int32)),
@@ -114,16 +112,16 @@ def _read(export: Export, rank_in_name: int) -> Capture:
         collectives=nccl.collectives,
         process_groups=nccl.groups,
         process_ranks=nccl.process_ranks,
-        skipped=tally.counts,
+        skipped={reason: count for reason, count in tally.items() if count},
     )
 
 
-def _rebase(info: TargetInfo, *tables: Ranges | Calls | DeviceWork | Syncs) -> int:
+def _rebase(utc_start_ns: int, *tables: Ranges | Calls | DeviceWork | Syncs) -> int:
     """Make normalised times, which count from 1970, count from the start of the session; returns the difference."""
     first = min((int(table.start_ns.min()) for table in tables if len(table.start_ns)), default=0)
     if first < _LONGEST_SESSION_NS:
         return 0
-    base_ns = info.utc_start_ns if 0 < info.utc_start_ns <= first else first
+    base_ns = utc_start_ns if 0 < utc_start_ns <= first else first
     for table in tables:
         table.start_ns = table.start_ns - base_ns
         table.end_ns = np.where(table.end_ns == NO_TIME, NO_TIME, table.end_ns - base_ns)
@@ -164,23 +162,3 @@ def _recorded(export: Export, ranges: Ranges, work: DeviceWork, memory: MemoryEv
         "graphs": bool((work.kind == WorkKind.GRAPH).any()),
     }
     return frozenset(name for name, is_recorded in recorded.items() if is_recorded)
-
-
-def _capture_info(info: TargetInfo, base_ns: int, end_ns: int, recorded: frozenset[str]) -> CaptureInfo:
-    return CaptureInfo(
-        source_format=NsightSystemsImporter.name,
-        base_time_ns=base_ns,
-        end_ns=end_ns,
-        utc_start_ns=info.utc_start_ns,
-        tool_version=info.nsys_version,
-        framework=info.framework,
-        cuda_version=info.cuda_version,
-        driver_version=info.driver_version,
-        cudnn_version=info.cudnn_version,
-        nsys_version=info.nsys_version,
-        cpu_model=info.cpu_model,
-        host_name=info.host_name,
-        rank=info.rank,
-        world_size=info.world_size,
-        recorded=recorded,
-    )

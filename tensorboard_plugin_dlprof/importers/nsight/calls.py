@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import Calls
-from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, possible
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.batches import GrowingTable, possible
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
 
 _API_TABLES = ("CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_DRIVER")
 """Current exports have both kinds of calls in the first table."""
 
 
-def read_calls(export: Export, names: Names, threads: Threads, tally: Tally) -> Calls:
+def read_calls(export: Export, names: Names, threads: Threads, tally: Counter[str]) -> Calls:
     """Calls of the CUDA runtime and driver."""
     return _calls(export, _API_TABLES, names, threads, tally, "CUDA calls", "")
 
@@ -31,40 +32,31 @@ _TRANSFERS = (
 # fmt: on
 """Calls that transfer data. Waiting (poll, futex), memory (mmap), devices (ioctl) and names (stat) do not."""
 
-_MOST_IDS = 2_000
-"""A limit for hostile files; each of these texts should have one id."""
 
-
-def read_os_calls(export: Export, names: Names, threads: Threads, tally: Tally) -> Calls:
+def read_os_calls(export: Export, names: Names, threads: Threads, tally: Counter[str]) -> Calls:
     """Calls that read or write files and sockets."""
-    strings = export.table("StringIds")
-    if strings is None:
-        return empty(Calls)
     quoted = ", ".join(f"'{name}'" for name in _TRANSFERS)
-    ids = export.con.execute(f'SELECT CAST(id AS INTEGER) FROM "{strings}" WHERE value IN ({quoted}) LIMIT {_MOST_IDS}')
-    where = f"nameId IN ({', '.join(str(number) for (number,) in ids.fetchall() if number is not None)})"
+    where = f"nameId IN ({', '.join(map(str, names.matching(f'value IN ({quoted})')))})"
     return _calls(export, ("OSRT_API",), names, threads, tally, "operating system calls", where)
 
 
 def _calls(
-    export: Export, bases: tuple[str, ...], names: Names, threads: Threads, tally: Tally, what: str, where: str
+    export: Export, bases: tuple[str, ...], names: Names, threads: Threads, tally: Counter[str], what: str, where: str
 ) -> Calls:
-    batches = Batches(export.store)
-    wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("globalTid"), Column("nameId")]
-    wanted.append(Column("correlationId"))
-    tables = [export.table(base, needed=("start", "end", "globalTid", "nameId")) for base in bases]
-    for table in filter(None, tables):
-        for batch in export.batches(table, wanted, doing=f"reading {what}", where=where):
-            start, end, global_tid, name, correlation = batch.integers
-            usable, on_thread = possible(start, end), global_tid >= 0
-            tally.add(f"{what} with impossible times", np.count_nonzero(~usable))
-            tally.add(f"{what} without a thread", np.count_nonzero(usable & ~on_thread))
-            rows = usable & on_thread
-            batches.add(
-                start_ns=start[rows],
-                end_ns=end[rows],
-                thread=threads.rows(global_tid[rows]),
-                name=names.resolve(name[rows]),
-                correlation=correlation[rows],
+    calls = GrowingTable(export.store)
+    needed = ("start", "end", "globalTid", "nameId")
+    for base in bases:
+        wanted = (*needed, "correlationId")
+        for batch in export.batches(base, wanted, needed=needed, doing=f"reading {what}", where=where):
+            usable, on_thread = possible(batch["start"], batch["end"]), batch["globalTid"] >= 0
+            tally[f"{what} with impossible times"] += np.count_nonzero(~usable)
+            tally[f"{what} without a thread"] += np.count_nonzero(usable & ~on_thread)
+            rows = batch.only(usable & on_thread)
+            calls.add(
+                start_ns=rows["start"],
+                end_ns=rows["end"],
+                thread=threads.rows(rows["globalTid"]),
+                name=names.resolve(rows["nameId"]),
+                correlation=rows["correlationId"],
             )
-    return batches.table(Calls)
+    return calls.table(Calls)

@@ -8,6 +8,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Device, Int32s, Int64s
 from tensorboard_plugin_dlprof.importers.memo import Memo
+from tensorboard_plugin_dlprof.importers.nsight.batches import mapped
 from tensorboard_plugin_dlprof.importers.nsight.export import Export
 
 _MOST_DEVICES = 1 << 16
@@ -52,9 +53,7 @@ class Devices:
         """GPU id for each (process, CUDA ordinal); -1 for an impossible ordinal."""
         possible = np.where((ordinal >= 0) & (ordinal < _MOST_DEVICES), ordinal, _MOST_DEVICES)
         pairs = process * (2 * _MOST_DEVICES) + possible
-        keys = distinct_values(pairs)
-        ids = np.array([self._known[key] for key in keys.tolist()], np.int32)
-        return ids[np.searchsorted(keys, pairs)] if len(keys) else np.zeros(0, np.int32)
+        return mapped(pairs, self._known)
 
     def table(self, used: Int32s) -> list[Device]:
         """The GPUs ordered by id, with a nameless one for each that work refers to but the export does not list."""

@@ -10,13 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-import msgspec
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.importers.importer import Progress
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch, batches
+from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, read_batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection, columns, real_tables, seal
 
 NO_TIME = -(1 << 63)
@@ -56,11 +55,13 @@ _TABLES = _EVENT_TABLES | {
 _VERSION = re.compile(r"(?P<base>[A-Za-z_]\w*?)_V(?P<version>\d{1,3})")
 
 
-class Column(msgspec.Struct, frozen=True):
-    """An integer column to read, and its default if the table or the row lacks it."""
-
-    name: str
-    default: int = -1
+_DEFAULTS = {
+    **dict.fromkeys(("start", "end", "timestamp"), NO_TIME),
+    **dict.fromkeys(("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "priority"), 0),
+    "deviceId": 0,  # an export without device numbers has a single device
+    "memKind": 2,
+}
+"""What integer columns read as where the table or the row lacks them, if not -1."""
 
 
 class Export:
@@ -107,9 +108,10 @@ class Export:
             )
         return latest
 
-    def has(self, base: str) -> bool:
-        """Whether the export has the table, with or without rows."""
-        return base in self._versions
+    def has(self, base: str, *columns: str) -> bool:
+        """Whether the export has the table, with or without rows; or, of one with rows, all of these columns."""
+        table = self.table(base)
+        return table is not None and self._columns[table] >= set(columns) if columns else base in self._versions
 
     def has_column(self, table: str, column: str) -> bool:
         """Whether an existing table has the column."""
@@ -120,9 +122,10 @@ class Export:
         ((last,),) = self.con.execute(f"SELECT ifnull(max({self._rowid(table)}), 0) FROM {_quoted(table)}").fetchall()
         return max(0, int(last))
 
-    def value_type(self, table: str, column: str) -> str:
+    def value_type(self, base: str, column: str) -> str:
         """SQLite's type of the column's first value that is not NULL: ``integer``, ``text``, ... or ``null``."""
-        if not self.has_column(table, column):
+        table = self.table(base)
+        if table is None or not self.has_column(table, column):
             return "null"
         name = _quoted(column)
         first = self.con.execute(
@@ -141,30 +144,45 @@ class Export:
         return [dict(zip(wanted, row, strict=True)) for row in cursor.fetchmany(100_000)]
 
     def batches(
-        self, table: str, wanted: Sequence[Column], *, text: str | None = None, doing: str, where: str = ""
+        self,
+        base: str,
+        wanted: Sequence[str],
+        *,
+        needed: Collection[str] = (),
+        text: str = "",
+        doing: str,
+        where: str = "",
     ) -> Iterator[Batch]:
-        """Some integer columns, and one text column, of an existing table, in the order of its rows.
+        """Some integer columns, and one text column, of a table in the order of its rows; nothing if there is none.
 
         Args:
-            table: a name from ``table``.
+            base: the table.
             wanted: integer columns; other values in the file are converted as by SQLite's CAST.
+            needed: columns that it must have.
             text: a text column; NULL and a missing column read as the empty text.
             doing: what is being done, for the progress.
             where: a condition on the rows, never taken from a file.
+
+        Raises:
+            BrokenSource: as ``table``.
         """
-        present = [column for column in wanted if self.has_column(table, column.name)]
-        numbers = [f"ifnull(CAST({_quoted(column.name)} AS INTEGER), {column.default})" for column in present]
-        texts = f"ifnull({_quoted(text)}, '')" if text is not None and self.has_column(table, text) else "''"
+        table = self.table(base, needed)
+        if table is None:
+            return
+        defaults = {name: _DEFAULTS.get(name, -1) for name in wanted}
+        present = [name for name in wanted if self.has_column(table, name)]
+        numbers = {name: f"ifnull(CAST({_quoted(name)} AS INTEGER), {defaults[name]})" for name in present}
+        texts = (f"ifnull({_quoted(text)}, '')" if self.has_column(table, text) else "''") if text else ""
         # An index would return the rows that meet the condition in another order.
         rows = f"{_quoted(table)} NOT INDEXED {f'WHERE {where} ' if where else ''}ORDER BY {self._rowid(table)}"
-        for batch in batches(self.con, numbers, texts, rows):
-            self._advance(doing, batch.rows)
-            arrays = dict(zip(present, batch.integers, strict=True))
-            yield Batch(
-                batch.rows,
-                [arrays[c] if c in arrays else np.full(batch.rows, c.default, np.int64) for c in wanted],
-                batch.texts,
-            )
+        for batch in read_batches(self.con, numbers, texts, rows):
+            self._read_rows += len(batch)
+            self._progress(doing, min(1.0, self._read_rows / max(1, self._expected_rows)))
+            columns = batch.columns
+            if len(present) < len(wanted):
+                absent = {name: np.full(len(batch), defaults[name], np.int64) for name in wanted if name not in columns}
+                columns = {name: {**columns, **absent}[name] for name in wanted}
+            yield Batch(columns, batch.texts)
 
     def _rowid(self, table: str) -> str:
         """A name for SQLite's row id that no column of the table has, ignoring case."""
@@ -173,22 +191,6 @@ class Export:
         if name is None:
             raise self.con.refusal(f"{self.con.shown_name} has columns in {table} that no profile has.")
         return name
-
-    def _advance(self, doing: str, rows: int) -> None:
-        self._read_rows += rows
-        self._progress(doing, min(1.0, self._read_rows / max(1, self._expected_rows)))
-
-
-class Tally:
-    """Counts events that cannot be used, by reason."""
-
-    def __init__(self) -> None:
-        self.counts: dict[str, int] = {}
-
-    def add(self, reason: str, count: int | np.integer) -> None:
-        """Count events; a count of 0 leaves no entry."""
-        if count:
-            self.counts[reason] = self.counts.get(reason, 0) + int(count)
 
 
 def _versions(tables: Collection[str]) -> dict[str, list[str]]:

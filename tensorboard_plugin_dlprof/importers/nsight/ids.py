@@ -13,12 +13,14 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, Strings, Thread
-from tensorboard_plugin_dlprof.importers.nsight.columns import mapped
-from tensorboard_plugin_dlprof.importers.nsight.export import Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.batches import mapped
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
 
 ID_BITS = 24
 ID_MASK = (1 << ID_BITS) - 1
 _IDS_PER_QUERY = 500
+_MOST_MATCHING = 10_000
+"""A limit for hostile files: each of the dozens of texts that are looked for should have one id."""
 
 
 def process_of(global_ids: Int64s) -> Int64s:
@@ -43,6 +45,14 @@ class Names:
     def text(self, string_id: int) -> str:
         """The text of one id; empty if there is none."""
         return self._strings[int(self.resolve(np.array([string_id], np.int64))[0])]
+
+    def matching(self, condition: str) -> dict[int, str]:
+        """Ids and texts for which an SQL condition on ``value`` holds, which is never taken from a file."""
+        if self._table is None:
+            return {}
+        columns = "CAST(id AS INTEGER), CAST(value AS TEXT)"
+        statement = f'SELECT {columns} FROM "{self._table}" WHERE id IS NOT NULL AND {condition} LIMIT {_MOST_MATCHING}'
+        return dict(self._export.con.execute(statement).fetchall())
 
     def _read(self, unknown: list[int]) -> None:
         self._known.update(dict.fromkeys(unknown, 0))
@@ -88,13 +98,10 @@ class Threads:
 
 def _system_names(export: Export, wanted_threads: Collection[int]) -> dict[tuple[int, int], str]:
     """(process, thread) -> name in ``ThreadNames``; if there are several, the one with the highest priority."""
-    table = export.table("ThreadNames", needed=("globalTid", "nameId"))
     best: dict[int, tuple[int, int]] = {}
-    if table is None:
-        return {}
-    wanted = [Column("globalTid"), Column("nameId"), Column("priority", 0)]
-    for batch in export.batches(table, wanted, doing="reading thread names"):
-        for thread, name_id, priority in zip(*(column.tolist() for column in batch.integers), strict=True):
+    wanted = ("globalTid", "nameId", "priority")
+    for batch in export.batches("ThreadNames", wanted, needed=wanted[:2], doing="reading thread names"):
+        for thread, name_id, priority in batch.rows():
             if thread in wanted_threads and (thread not in best or priority > best[thread][0]):
                 best[thread] = (priority, name_id)
     names = Names(export, Strings())

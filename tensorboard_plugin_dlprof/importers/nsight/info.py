@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-import msgspec
-
+from tensorboard_plugin_dlprof.events.tables import CaptureInfo
 from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
 
@@ -24,42 +23,38 @@ _PROPERTIES = ("CpuDescription", "NvDriverVersion", "CudaDriverVersion", "Hostna
 """The properties of the target that are read."""
 
 
-class TargetInfo(msgspec.Struct, frozen=True):
-    """Facts about tool, machine and job. Unknown texts are empty, unknown numbers -1."""
+def read_info(export: Export, rank_in_name: int) -> CaptureInfo:
+    """The facts in the export about tool, machine and job.
 
-    nsys_version: str
-    framework: str
-    cuda_version: str
-    driver_version: str
-    cudnn_version: str
-    cpu_model: str
-    host_name: str
-    rank: int
-    world_size: int
-    utc_start_ns: int
-    session_ns: int
-    """Duration of the session in nanoseconds."""
-
-
-def read_info(export: Export) -> TargetInfo:
-    """The facts in the export."""
+    Args:
+        export: the export.
+        rank_in_name: for an export that does not tell its rank.
+    """
     target = _facts(_properties(export, "TARGET_INFO_SYSTEM_ENV", _PROPERTIES))
     dlprof = _facts(_dlprof_system_info(export))
     environment = _environment(export)
     cpu = dlprof["cpuModel"] or target.get("CpuDescription", "")
-    return TargetInfo(
-        nsys_version=dlprof["nsysVersion"] or _product_version(export),
+    rank = _first_number(environment, _RANK_VARIABLES)
+    version = dlprof["nsysVersion"] or _product_version(export)
+    return CaptureInfo(
+        source_format="nsight_systems",
+        utc_start_ns=_positive(export, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
+        tool_version=version,
         framework=dlprof["framework"],
         cuda_version=dlprof["cudaVersion"] or cuda_version(target.get("CudaDriverVersion", "")),
         driver_version=dlprof["driverVersion"] or driver_version(target.get("NvDriverVersion", "")),
         cudnn_version=dlprof["cudnnVersion"],
+        nsys_version=version,
         cpu_model="" if cpu == "unknown" else cpu,
         host_name=target.get("Hostname", ""),
-        rank=_first_number(environment, _RANK_VARIABLES),
+        rank=rank if rank >= 0 else rank_in_name,
         world_size=_first_number(environment, _WORLD_SIZE_VARIABLES),
-        utc_start_ns=_positive(export, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"),
-        session_ns=_positive(export, "ANALYSIS_DETAILS", "duration"),
     )
+
+
+def session_ns(export: Export) -> int:
+    """Duration of the session; -1 if unknown."""
+    return _positive(export, "ANALYSIS_DETAILS", "duration")
 
 
 def cuda_version(number: str) -> str:

@@ -24,13 +24,11 @@ from tensorboard_plugin_dlprof.events.tables import (
     Strings,
     WorkKind,
 )
-from tensorboard_plugin_dlprof.importers.nsight.export import Column, Export
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads, process_of
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _PUSH_POP = 59
-_MOST_TEXTS = 10_000
-"""A limit for hostile files; NCCL has some dozens of functions."""
 
 _LARGEST = ("ncclAllGather", "ncclReduceScatter")
 """Functions whose message size is that of one rank; the whole message is that many times the number of ranks."""
@@ -99,35 +97,23 @@ def _read(
     by_thread: dict[int, list[_Range]] = defaultdict(list)
     members: dict[int, dict[int, tuple[int, int]]] = defaultdict(dict)
     ranks: dict[int, tuple[int, int]] = {}
-    table, names = export.table("NVTX_EVENTS"), export.table("StringIds")
-    if (
-        table is None
-        or names is None
-        or not (export.has_column(table, "jsonText") or export.has_column(table, "jsonTextId"))
-    ):
+    if not (export.has("NVTX_EVENTS", "jsonText") or export.has("NVTX_EVENTS", "jsonTextId")):
         return by_thread, members, ranks
-    texts = dict(
-        export.con.execute(
-            f"SELECT CAST(id AS INTEGER), CAST(value AS TEXT) FROM \"{names}\" WHERE value >= 'nccl' "
-            f"AND value < 'nccm' LIMIT {_MOST_TEXTS}"
-        ).fetchall()
-    )
-    wanted = [Column("start"), Column("end"), Column("globalTid"), Column("textId"), Column("jsonTextId")]
-    where = f"eventType = {_PUSH_POP} AND (textId IN ({', '.join(map(str, texts)) or 'NULL'})"
-    where += " OR text >= 'nccl' AND text < 'nccm')" if export.has_column(table, "text") else ")"
     payloads = Names(export, Strings())
-    for batch in export.batches(table, wanted, text="jsonText", doing="reading NCCL's ranges", where=where):
-        usable = np.flatnonzero(batch.integers[2] >= 0)
-        rows = threads.rows(batch.integers[2][usable])
-        process = process_of(batch.integers[2])
-        for row, thread in zip(usable.tolist(), rows.tolist(), strict=True):
-            start, end, _, text_id, json_id = (int(column[row]) for column in batch.integers)
-            payload = batch.texts[row].decode("utf-8", "replace") or payloads.text(json_id)
-            facts = _facts(payload)
+    texts = payloads.matching("value >= 'nccl' AND value < 'nccm'")
+    wanted = ("start", "end", "globalTid", "textId", "jsonTextId")
+    where = f"eventType = {_PUSH_POP} AND (textId IN ({', '.join(map(str, texts)) or 'NULL'})"
+    where += " OR text >= 'nccl' AND text < 'nccm')" if export.has("NVTX_EVENTS", "text") else ")"
+    doing = "reading NCCL's ranges"
+    for batch in export.batches("NVTX_EVENTS", wanted, text="jsonText", doing=doing, where=where):
+        rows = batch.only(batch["globalTid"] >= 0)
+        thread_rows, processes = threads.rows(rows["globalTid"]), process_of(rows["globalTid"])
+        for row, thread, pid in zip(rows.rows(), thread_rows.tolist(), processes.tolist(), strict=True):
+            start, end, _, text_id, json_id, direct = row
+            facts = _facts(direct.decode("utf-8", "replace") or payloads.text(json_id))
             communicator = whole_number(facts.get("NCCL communicator ID")) % (1 << 63) if facts else -1
             rank, size = whole_number(facts.get("Rank")), whole_number(facts.get("No. of ranks"))
             if communicator >= 0 and 0 <= rank < size:
-                pid = int(process[row])
                 members[communicator][pid] = rank, size
                 ranks[pid] = max(ranks.get(pid, (-1, -1)), (rank, size), key=lambda each: (each[1], each[0]))
             message = whole_number(facts.get("Message size [bytes]"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -10,12 +11,12 @@ import numpy as np
 from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
 from tensorboard_plugin_dlprof.importers.memo import Memo
-from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, possible
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, GrowingTable, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight.markers import cut, read_cut_name, read_cut_sizes, read_marker
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch
 
+_TABLE = "NVTX_EVENTS"
 _PUSH_POP, _START_END = (59, 70), (60, 71)
 """``eventType`` of ranges; 70 and 71 were imported from a text file of NVTX."""
 _DOMAIN_CREATE, _THREAD_NAME = 75, 39
@@ -33,7 +34,7 @@ _Reading: TypeAlias = tuple[int, int, int, int]
 class RangeReader:
     """Reads ``NVTX_EVENTS`` into ``Ranges``."""
 
-    def __init__(self, export: Export, strings: Strings, names: Names, threads: Threads, tally: Tally) -> None:
+    def __init__(self, export: Export, strings: Strings, names: Names, threads: Threads, tally: Counter[str]) -> None:
         self._export = export
         self._strings = strings
         self._names = names
@@ -49,49 +50,39 @@ class RangeReader:
 
     def read(self) -> Ranges:
         """All push/pop and start/end ranges. The end of a range that was open when the session ended is ``NO_TIME``."""
-        batches = Batches(self._export.store)
-        table = self._export.table("NVTX_EVENTS", needed=("start", "eventType", "globalTid"))
-        if table is not None:
-            wanted = [Column("start", NO_TIME), Column("end", NO_TIME), Column("eventType")]
-            wanted += [Column("globalTid"), Column("domainId"), Column("textId")]
-            where = f"eventType IN ({', '.join(map(str, (*_PUSH_POP, *_START_END, _THREAD_NAME)))})"
-            for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX ranges", where=where):
-                self._add(batches, self._without_names(batch))
-        start = batches.take("start_ns", np.int64)
+        ranges = GrowingTable(self._export.store)
+        needed = ("start", "eventType", "globalTid")
+        wanted = (*needed, "end", "domainId", "textId")
+        where = f"eventType IN ({', '.join(map(str, (*_PUSH_POP, *_START_END, _THREAD_NAME)))})"
+        doing = "reading NVTX ranges"
+        for batch in self._export.batches(_TABLE, wanted, needed=needed, text="text", doing=doing, where=where):
+            is_name = batch["eventType"] == _THREAD_NAME
+            if is_name.any():
+                self._add_names(batch.only(is_name))
+            if not is_name.all():
+                self._add(ranges, batch.only(~is_name))
+        start = ranges.take("start_ns", np.int64)
         # NVTX has no types, parameters, stacks and groups. A view of one zero takes no memory.
         absent = np.broadcast_to(np.zeros(1, np.int32), start.shape)
-        return batches.table(
+        return ranges.table(
             Ranges,
             start_ns=start,
             **dict.fromkeys(("dtypes", "parameters", "stack", "group"), absent),
             forward_thread=np.broadcast_to(np.full(1, -1, np.int64), start.shape),
         )
 
-    def _without_names(self, batch: Batch) -> Batch:
-        """The batch without its rows of thread names, which are stored."""
-        is_name = batch.integers[2] == _THREAD_NAME
-        if not is_name.any():
-            return batch
-        for row in np.flatnonzero(is_name).tolist():
-            global_tid = int(batch.integers[3][row])
+    def _add_names(self, batch: Batch) -> None:
+        """Stores the names of threads."""
+        for _, _, global_tid, _, _, text_id, direct in batch.rows():
             thread = global_tid >> ID_BITS & ID_MASK, global_tid & ID_MASK
-            self.thread_names[thread] = self._text(batch.texts[row], int(batch.integers[5][row]))
-        rows = np.flatnonzero(~is_name)
-        return Batch(
-            len(rows), [column[rows] for column in batch.integers], [batch.texts[row] for row in rows.tolist()]
-        )
+            self.thread_names[thread] = self._text(direct, text_id)
 
     def _read_domains(self) -> dict[int, int]:
         """Text ids of the names of domains, which may come after the ranges in them."""
-        domains: dict[int, int] = {}
-        table = self._export.table("NVTX_EVENTS")
-        if table is None:
-            return domains
-        wanted = [Column(name) for name in ("globalTid", "domainId", "textId")]
-        where = f"eventType = {_DOMAIN_CREATE}"
-        for batch in self._export.batches(table, wanted, text="text", doing="reading NVTX domains", where=where):
-            rows = zip(*(column.tolist() for column in batch.integers), batch.texts, strict=True)
-            for global_tid, domain, text_id, direct in rows:
+        domains = {0: 0}
+        wanted, where = ("globalTid", "domainId", "textId"), f"eventType = {_DOMAIN_CREATE}"
+        for batch in self._export.batches(_TABLE, wanted, text="text", doing="reading NVTX domains", where=where):
+            for global_tid, domain, text_id, direct in batch.rows():
                 if domain > 0:
                     key = (global_tid >> ID_BITS << ID_BITS) + min(domain, ID_MASK)
                     domains[key] = self._strings.intern(self._text(direct, text_id))
@@ -100,22 +91,19 @@ class RangeReader:
     def _text(self, direct: bytes, text_id: int) -> str:
         return direct.decode("utf-8", "replace") if direct else self._names.text(text_id)
 
-    def _add(self, batches: Batches, batch: Batch) -> None:
-        if not batch.rows:
-            return
-        start, end, _, global_tid, domain_id, _ = batch.integers
-        usable = possible(start, np.where(end == NO_TIME, start, end))
-        on_thread = global_tid >= 0
-        self._tally.add("NVTX ranges with impossible times", np.count_nonzero(~usable))
-        self._tally.add("NVTX ranges without a thread", np.count_nonzero(usable & ~on_thread))
-        domains = self._domain_names(global_tid, domain_id)
+    def _add(self, ranges: GrowingTable, batch: Batch) -> None:
+        start, end, global_tid = batch["start"], batch["end"], batch["globalTid"]
+        usable, on_thread = possible(start, np.where(end == NO_TIME, start, end)), global_tid >= 0
+        self._tally["NVTX ranges with impossible times"] += np.count_nonzero(~usable)
+        self._tally["NVTX ranges without a thread"] += np.count_nonzero(usable & ~on_thread)
+        domains = self._domain_names(global_tid, batch["domainId"])
         readings = self._texts.read(domains.tolist(), self._texts_of(batch))
         kind, name, shapes, sequence = (
-            np.fromiter(column, np.int64, batch.rows) for column in zip(*readings, strict=True)
+            np.fromiter(column, np.int64, len(batch)) for column in zip(*readings, strict=True)
         )
         self._free_spans(kind, batch)
         rows = usable & on_thread
-        batches.add(
+        ranges.add(
             start_ns=start[rows],
             end_ns=end[rows],
             thread=self._threads.rows(global_tid[rows]),
@@ -128,28 +116,21 @@ class RangeReader:
 
     def _free_spans(self, kind: Int64s, batch: Batch) -> None:
         """Makes start/end ranges ``SPAN``, except ops that a framework (TensorFlow) runs on one thread."""
-        start, _, event_type, global_tid, _, _ = batch.integers
-        free = np.isin(event_type, _START_END)
+        free = np.isin(batch["eventType"], _START_END)
         ops = np.flatnonzero(free & (kind == RangeKind.OP))
         if len(ops):
             if self._wandering is None:
                 self._wandering = self._read_wandering()
-            keys = zip(start[ops].tolist(), global_tid[ops].tolist(), strict=True)
+            keys = zip(batch["start"][ops].tolist(), batch["globalTid"][ops].tolist(), strict=True)
             free[ops] = [key in self._wandering for key in keys]
         kind[free] = RangeKind.SPAN
 
     def _read_wandering(self) -> set[tuple[int, int]]:
-        wandering: set[tuple[int, int]] = set()
-        table = self._export.table("NVTX_EVENTS")
-        if table is None:
-            return wandering
-        wanted = [Column("start", NO_TIME), Column("globalTid"), Column("endGlobalTid")]
-        where = f"eventType IN ({', '.join(map(str, _START_END))})"
-        for batch in self._export.batches(table, wanted, doing="reading NVTX ranges across threads", where=where):
-            start, begun_on, ended_on = batch.integers
-            away = begun_on != ended_on
-            wandering.update(zip(start[away].tolist(), begun_on[away].tolist(), strict=True))
-        return wandering
+        wanted, where = ("start", "globalTid", "endGlobalTid"), f"eventType IN ({', '.join(map(str, _START_END))})"
+        batches = self._export.batches(_TABLE, wanted, doing="reading NVTX ranges across threads", where=where)
+        return {
+            (start, begun_on) for batch in batches for start, begun_on, ended_on in batch.rows() if begun_on != ended_on
+        }
 
     def _domain_names(self, global_tid: Int64s, domain_id: Int64s) -> Int32s:
         """Text id of each domain's name; 0 for the default domain.
@@ -159,7 +140,7 @@ class RangeReader:
         if not (domain_id > 0).any():
             return np.zeros(len(domain_id), np.int32)
         if self._domains is None:
-            self._domains = {**self._read_domains(), 0: 0}
+            self._domains = self._read_domains()
         keys = np.where(domain_id > 0, (global_tid >> ID_BITS << ID_BITS) + np.clip(domain_id, 0, ID_MASK), 0)
         for key in distinct_values(keys).tolist():
             if key not in self._domains:
@@ -167,7 +148,7 @@ class RangeReader:
         return mapped(keys, self._domains)
 
     def _texts_of(self, batch: Batch) -> Sequence[_Text]:
-        text_ids = batch.integers[5]
+        text_ids = batch["textId"]
         if not (text_ids >= 0).any():
             return batch.texts
         names = self._names.resolve(text_ids).tolist()

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, Syncs, WorkKind
+from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
-from tensorboard_plugin_dlprof.importers.nsight.columns import Batches, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.memo import Memo
+from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, GrowingTable, mapped, narrow, possible
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
-from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Column, Export, Tally
+from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, process_of
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import Batch
 
 _TABLES = (
     (WorkKind.KERNEL, "CUPTI_ACTIVITY_KIND_KERNEL", "kernels"),
@@ -20,52 +22,19 @@ _TABLES = (
     (WorkKind.GRAPH, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graph launches"),
 )
 
-_COPY_NAMES = {
-    1: "Memcpy HtoD",
-    2: "Memcpy DtoH",
-    3: "Memcpy HtoA",
-    4: "Memcpy AtoH",
-    5: "Memcpy AtoA",
-    6: "Memcpy AtoD",
-    7: "Memcpy DtoA",
-    8: "Memcpy DtoD",
-    9: "Memcpy HtoH",
-    10: "Memcpy PtoP",
-    11: "Unified memory HtoD",
-    12: "Unified memory DtoH",
-    13: "Unified memory DtoD",
-}
-"""CUPTI's kinds of copies."""
+_COPIES = ("HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
+_UNIFIED_COPIES = ("HtoD", "DtoH", "DtoD")
+_COPY_NAMES = [*(f"Memcpy {copy}" for copy in _COPIES), *(f"Unified memory {copy}" for copy in _UNIFIED_COPIES)]
+"""CUPTI's kinds of copies, from 1."""
 
-_PLACE = (
-    Column("start", NO_TIME),
-    Column("end", NO_TIME),
-    Column("globalPid"),
-    Column("deviceId", 0),
-    Column("streamId"),
-    Column("correlationId"),
-)
-"""The first columns of every device event. An export without device numbers has a single device."""
-
-_GEOMETRY = tuple(Column(name, 0) for name in ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ"))
-
-_DETAILS = tuple(
-    Column(name)
-    for name in (
-        "registersPerThread",
-        "staticSharedMemory",
-        "dynamicSharedMemory",
-        "bytes",
-        "copyKind",
-        "graphNodeId",
-        "demangledName",
-        "shortName",
-        "srcKind",
-        "dstKind",
-    )
+_NEEDED = ("start", "end")
+_PLACE = (*_NEEDED, "globalPid", "deviceId", "streamId", "correlationId")
+_GEOMETRY = ("gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ")
+_DETAILS = (
+    *("registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "bytes", "copyKind", "graphNodeId"),
+    *("demangledName", "shortName", "srcKind", "dstKind"),
 )
 """Columns of which each table has some; the others read as -1."""
-
 
 _MEMORY = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 """CUPTI's kinds of memory."""
@@ -74,7 +43,8 @@ _MEMORY = {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed"}
 def _copy_name(key: int) -> str:
     """``Memcpy HtoD (Pageable -> Device)``, as PyTorch's profiler names copies; without kinds of memory that were not
     recorded. The key has the kind of copy and of both memories, each plus 1."""
-    name = _COPY_NAMES.get((key >> 32) - 1, "Memcpy")
+    kind = (key >> 32) - 1
+    name = _COPY_NAMES[kind - 1] if 0 < kind <= len(_COPY_NAMES) else "Memcpy"
     source, target = _MEMORY.get((key >> 16 & 0xFFFF) - 1), _MEMORY.get((key & 0xFFFF) - 1)
     return f"{name} ({source} -> {target})" if source and target else name
 
@@ -82,24 +52,22 @@ def _copy_name(key: int) -> str:
 class WorkReader:
     """Reads the tables of device events."""
 
-    def __init__(self, export: Export, strings: Strings, names: Names, devices: Devices, tally: Tally) -> None:
+    def __init__(self, export: Export, strings: Strings, names: Names, devices: Devices, tally: Counter[str]) -> None:
         self._export = export
         self._strings = strings
         self._names = names
         self._devices = devices
         self._tally = tally
-        self._short: dict[int, int] = {}
-        """Full name -> short name."""
+        self._short = Memo(lambda name: strings.intern(short_kernel_name(strings[name])))
+        """Full name -> short name; making one takes as long as reading hundreds of kernels."""
 
     def read(self) -> DeviceWork:
         """Kernels, copies, sets and graphs, in this order."""
-        batches = Batches(self._export.store)
+        work = GrowingTable(self._export.store)
         for kind, base, what in _TABLES:
-            table = self._export.table(base, needed=("start", "end"))
-            if table is not None:
-                self._read_table(batches, kind, table, what)
-        geometry = batches.take("geometry", np.int32).reshape(-1, 6)
-        return batches.table(
+            self._read_table(work, kind, base, what)
+        geometry = work.take("geometry", np.int32).reshape(-1, 6)
+        return work.table(
             DeviceWork,
             grid=geometry[:, :3],
             block=geometry[:, 3:],
@@ -108,73 +76,67 @@ class WorkReader:
 
     def read_syncs(self) -> Syncs:
         """Synchronisations of streams, events and devices."""
-        batches = Batches(self._export.store)
-        table = self._export.table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", needed=("start", "end"))
-        if table is not None:
-            wanted = [*_PLACE, Column("syncType"), Column("eventId")]
-            for batch in self._export.batches(table, wanted, doing="reading synchronisations"):
-                rows = self._usable(batch, "synchronisations")
-                start, end, global_pid, device, stream, correlation, kind, event = [v[rows] for v in batch.integers]
-                process = process_of(global_pid)
-                batches.add(start_ns=start, end_ns=end, process=narrow(process))
-                batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
-                batches.add(sync_type=narrow(kind), event_id=event)
-        return batches.table(Syncs)
+        syncs = GrowingTable(self._export.store)
+        base, wanted = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", (*_PLACE, "syncType", "eventId")
+        for batch in self._export.batches(base, wanted, needed=_NEEDED, doing="reading synchronisations"):
+            rows = self._placed(syncs, batch, "synchronisations")
+            syncs.add(sync_type=narrow(rows["syncType"]), event_id=rows["eventId"])
+        return syncs.table(Syncs)
 
-    def _read_table(self, batches: Batches, kind: WorkKind, table: str, what: str) -> None:
-        wanted = [*_PLACE, *_GEOMETRY, *_DETAILS]
+    def _read_table(self, work: GrowingTable, kind: WorkKind, base: str, what: str) -> None:
+        wanted = (*_PLACE, *_GEOMETRY, *_DETAILS)
         # Exports by tools that imitate Nsight may contain kernel names instead of their ids.
-        direct = kind == WorkKind.KERNEL and self._export.value_type(table, "demangledName") == "text"
-        text = "demangledName" if direct else None
-        for batch in self._export.batches(table, wanted, text=text, doing=f"reading {what}"):
-            rows = self._usable(batch, what)
-            start, end, global_pid, device, stream, correlation = [column[rows] for column in batch.integers[:6]]
-            geometry = np.stack([narrow(column[rows]) for column in batch.integers[6:12]], axis=1)
-            details = [column[rows] for column in batch.integers[12:]]
-            registers, static, dynamic, num_bytes, copy_kind, node, long_id, short_id, source, target = details
-            process = process_of(global_pid)
-            name, short_name = self._work_names(kind, (copy_kind, source, target), long_id, short_id)
-            if direct:
-                texts = np.array(
-                    [self._strings.intern(text.decode("utf-8", "replace")) for text in batch.texts], np.int32
-                )[rows]
-                name, short_name = texts, self._short_names(texts)
-            batches.add(kind=np.full(len(start), kind, np.int8), start_ns=start, end_ns=end, process=narrow(process))
-            batches.add(device=self._devices.ids(process, device), stream=stream, correlation=correlation)
-            batches.add(name=name, short_name=short_name, geometry=geometry.reshape(-1), registers=narrow(registers))
-            batches.add(static_shared_bytes=static, dynamic_shared_bytes=dynamic, num_bytes=num_bytes)
-            batches.add(copy_kind=narrow(copy_kind), graph_node=node)
+        direct = kind == WorkKind.KERNEL and self._export.value_type(base, "demangledName") == "text"
+        text = "demangledName" if direct else ""
+        for batch in self._export.batches(base, wanted, needed=_NEEDED, text=text, doing=f"reading {what}"):
+            rows = self._placed(work, batch, what)
+            name, short_name = self._direct_names(rows.texts) if direct else self._work_names(kind, rows)
+            work.add(
+                kind=np.full(len(rows), kind, np.int8),
+                name=name,
+                short_name=short_name,
+                geometry=np.stack([narrow(rows[column]) for column in _GEOMETRY], axis=1).reshape(-1),
+                registers=narrow(rows["registersPerThread"]),
+                static_shared_bytes=rows["staticSharedMemory"],
+                dynamic_shared_bytes=rows["dynamicSharedMemory"],
+                num_bytes=rows["bytes"],
+                copy_kind=narrow(rows["copyKind"]),
+                graph_node=rows["graphNodeId"],
+            )
 
-    def _usable(self, batch: Batch, what: str) -> Int64s:
-        """Indexes of the rows with possible times; the others are counted as skipped."""
-        usable = possible(batch.integers[0], batch.integers[1])
-        self._tally.add(f"{what} with impossible times", batch.rows - np.count_nonzero(usable))
-        return np.flatnonzero(usable)
+    def _placed(self, table: GrowingTable, batch: Batch, what: str) -> Batch:
+        """The rows with possible times, whose times and places are added; the others are counted as skipped."""
+        usable = possible(batch["start"], batch["end"])
+        self._tally[f"{what} with impossible times"] += np.count_nonzero(~usable)
+        rows = batch.only(usable)
+        process = process_of(rows["globalPid"])
+        table.add(start_ns=rows["start"], end_ns=rows["end"], process=narrow(process), stream=rows["streamId"])
+        table.add(device=self._devices.ids(process, rows["deviceId"]), correlation=rows["correlationId"])
+        return rows
 
-    def _work_names(
-        self, kind: WorkKind, copied: tuple[Int64s, Int64s, Int64s], long_id: Int64s, short_id: Int64s
-    ) -> tuple[Int32s, Int32s]:
+    def _direct_names(self, texts: Sequence[bytes]) -> tuple[Int32s, Int32s]:
+        names = np.array([self._strings.intern(text.decode("utf-8", "replace")) for text in texts], np.int32)
+        return names, self._short_names(names)
+
+    def _work_names(self, kind: WorkKind, rows: Batch) -> tuple[Int32s, Int32s]:
         if kind == WorkKind.KERNEL:
-            long_name, short_name = self._names.resolve(long_id), self._names.resolve(short_id)
+            long_name, short_name = (self._names.resolve(rows[name]) for name in ("demangledName", "shortName"))
             long_name = np.where(long_name == 0, short_name, long_name)
             nameless = np.flatnonzero(short_name == 0)
             if len(nameless):
                 short_name[nameless] = self._short_names(long_name[nameless])
             return long_name, short_name
         if kind == WorkKind.MEMCPY:
-            copy_kind, source, target = (np.clip(column, -1, 255) + 1 for column in copied)
+            copy_kind, source, target = (
+                np.clip(rows[name], -1, 255) + 1 for name in ("copyKind", "srcKind", "dstKind")
+            )
             key = copy_kind << 32 | source << 16 | target
-            table = {each: self._strings.intern(_copy_name(each)) for each in distinct_values(key).tolist()}
-            name = mapped(key, table)
+            name = mapped(key, Memo(lambda each: self._strings.intern(_copy_name(each))))
         else:
             text = "Memset" if kind == WorkKind.MEMSET else "CUDA graph"
-            name = np.full(len(long_id), self._strings.intern(text), np.int32)
+            name = np.full(len(rows), self._strings.intern(text), np.int32)
         return name, name
 
     def _short_names(self, names: Int32s) -> Int32s:
-        """Short name of each full name. Cached, because making one takes as long as reading hundreds of kernels."""
-        wide = names.astype(np.int64)
-        for key in distinct_values(wide).tolist():
-            if key not in self._short:
-                self._short[key] = self._strings.intern(short_kernel_name(self._strings[key]))
-        return mapped(wide, self._short)
+        """Short name of each full name."""
+        return mapped(names, self._short)

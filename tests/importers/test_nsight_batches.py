@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import RangeKind
-from tensorboard_plugin_dlprof.importers.nsight.read_columns import ROWS, Batch, batches
+from tensorboard_plugin_dlprof.importers.nsight.batches import ROWS, Batch, read_batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
 from tests.importers.nsight_exports import read, thread, write_export
 from tests.importers.nsight_rows import NVTX_COLUMNS, marker
 
-NUMBERS = ("ifnull(CAST(a AS INTEGER), -1)", "ifnull(CAST(b AS INTEGER), -1)")
+NUMBERS = {"a": "ifnull(CAST(a AS INTEGER), -1)", "b": "ifnull(CAST(b AS INTEGER), -1)"}
 
 
 def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = "") -> list[Batch]:
@@ -30,12 +30,12 @@ def read_rows(folder: Path, rows: Sequence[tuple[Any, ...]], condition: str = ""
     with closing(open_untrusted(path)) as con:
         seal(con)
         where = f"WHERE {condition} " if condition else ""
-        return list(batches(con, NUMBERS, "ifnull(c, '')", f"some NOT INDEXED {where}ORDER BY rowid"))
+        return list(read_batches(con, NUMBERS, "ifnull(c, '')", f"some NOT INDEXED {where}ORDER BY rowid"))
 
 
 def joined(result: Sequence[Batch]) -> list[tuple[int, int, bytes]]:
     """All rows."""
-    return [row for batch in result for row in zip(*(x.tolist() for x in batch.integers), batch.texts, strict=True)]
+    return [row for batch in result for row in batch.rows()]
 
 
 def test_rows_of_several_portions(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_rows_of_several_portions(tmp_path: Path) -> None:
     count = 3 * ROWS + 5
     values = [(n if n % 2 else -(1 << 62) - n, 7 if n < 2 * ROWS + 9 else 8, f"text {n}") for n in range(count)]
     rows = read_rows(tmp_path, [(n + 1, *row) for n, row in enumerate(values)] + [(count + 1, None, None, None)])
-    assert [batch.rows for batch in rows] == [ROWS, ROWS, ROWS, 6]
+    assert [len(batch) for batch in rows] == [ROWS, ROWS, ROWS, 6]
     assert joined(rows) == [(a, b, c.encode()) for a, b, c in values] + [(-1, -1, b"")]
 
 
