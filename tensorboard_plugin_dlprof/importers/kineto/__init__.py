@@ -23,11 +23,9 @@ merged trace; and ``capture`` builds the tables.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -86,8 +84,7 @@ class KinetoImporter:
             UnsafeFile: not a regular file, or one that expands beyond ``options.max_expanded_bytes``.
         """
         store = ColumnStore(options.memory_bytes, options.folder)
-        with _gc_paused():
-            events, reader = _read(path, options, store, progress)
+        events, reader = _read(path, options, store, progress)
         skipped = reader.skipped + events.skipped + _of_unknown_categories(events.categories)
         if events.is_empty():
             raise BrokenSource(_without_events(shown(path), events, skipped))
@@ -102,18 +99,6 @@ def _read(path: Path, options: ReadOptions, store: ColumnStore, progress: Progre
             options = msgspec.structs.replace(options, workers=1)
         return read_events(path, reader, options, store, progress), reader
     return _read(path, msgspec.structs.replace(options, workers=1), store, progress)
-
-
-@contextmanager
-def _gc_paused() -> Iterator[None]:
-    """Disables garbage collection: events are created by the million and contain no cycles."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _of_unknown_categories(categories: Counter[str]) -> Counter[str]:
