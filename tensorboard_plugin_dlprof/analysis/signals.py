@@ -21,7 +21,6 @@ from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, disti
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
-from tensorboard_plugin_dlprof.diagnosis.captures import captured
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 from tensorboard_plugin_dlprof.efficiency.op_rates import TRANSPOSES
@@ -125,8 +124,8 @@ class Signals(Program):
 
     @cached_property
     def captures(self) -> tuple[int, int]:
-        """How many CUDA graphs are captured, and for how many nanoseconds (``diagnosis.captures``)."""
-        return captured(self.diagnosis)
+        """How many CUDA graphs are captured, and for how many nanoseconds."""
+        return self.diagnosis.captured
 
     @cached_property
     def late(self) -> Late | None:

@@ -100,6 +100,13 @@ class Diagnosis(msgspec.Struct):
         """Why the busy time is only a lower bound; empty if it is not."""
         return _lower_bound(self)
 
+    @property
+    def captured(self) -> tuple[int, int]:
+        """How many CUDA graphs are captured in the chosen windows, and for how many nanoseconds (``captures``)."""
+        if not self.selected:
+            return 0, 0
+        return captured(self.profile, int(self.start_ns[self.selected[0]]), int(self.stop_ns[self.selected[-1]]))
+
 
 def rows_of(
     diagnosis: Diagnosis, device: DeviceDiagnosis, windows: Sequence[int] | None = None, *, busy: bool = False
@@ -125,15 +132,12 @@ def candidate_of(profile: Profile) -> IterationCandidate:
     return first
 
 
-def diagnose(
-    profile: Profile, candidate: IterationCandidate | None = None, selected: Sequence[int] | None = None
-) -> Diagnosis:
+def diagnose(profile: Profile, candidate: IterationCandidate | None = None) -> Diagnosis:
     """Clip the activity of a profile to its iterations, or to the time with GPU work if none are marked.
 
     Args:
         profile: with the complete activity (``activity.complete``).
         candidate: the iterations; by default ``candidate_of(profile)``.
-        selected: positions of the iterations that means are made of; by default the typical ones.
     """
     candidate, activity = candidate or candidate_of(profile), profile.activity
     marked = candidate.source != "whole_capture"
@@ -156,9 +160,8 @@ def diagnose(
             work |= by_device.parts_ns[:, : Part.QUEUED].sum(axis=1) > 0
             ahead |= ran_ahead(by_device.launches, start, stop)
         typical = find_typical((stop - start).tolist(), work.tolist(), ahead.tolist())
-    positions = typical.selected if selected is None or not marked else list(selected)
     return Diagnosis(
-        profile, candidate, marked, labels, start, stop, typical, positions, devices, *_merged(activity.causes)
+        profile, candidate, marked, labels, start, stop, typical, typical.selected, devices, *_merged(activity.causes)
     )
 
 
@@ -368,7 +371,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         missing_ns=int(queued[2:].sum()),
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work="missing_work" in diagnosis.lower_bound,
-        capturing_ns=captured(diagnosis)[1] // max(len(diagnosis.selected), 1),
+        capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
         one_of=len(devices),
     )
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.expressions import Expression
-
-if TYPE_CHECKING:
-    from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis
+from tensorboard_plugin_dlprof.profile.tables import Profile
 
 _CAPTURE: Final = Expression(r"(?:cuda|hip|cu)Stream(Begin|End)Capture")
 
@@ -18,12 +16,10 @@ _MOST: Final = 0.5
 """Share of the time in which graphs are captured, from which idle time is their capture's."""
 
 
-def captured(diagnosis: Diagnosis) -> tuple[int, int]:
-    """How many CUDA graphs are captured, and for how many nanoseconds; 0 and 0 if it is the lesser part of the
-    iterations that means are of."""
-    calls, strings = diagnosis.profile.calls, diagnosis.profile.strings
-    if not len(calls.name) or not diagnosis.selected:
-        return 0, 0
+def captured(profile: Profile, start: int, stop: int) -> tuple[int, int]:
+    """How many CUDA graphs are captured in a window, and for how many nanoseconds; 0 and 0 if that is the lesser part
+    of it."""
+    calls, strings = profile.calls, profile.strings
     capturing = {
         text: match[1] == "Begin"
         for text in distinct_values(calls.name).tolist()
@@ -38,8 +34,6 @@ def captured(diagnosis: Diagnosis) -> tuple[int, int]:
             begun[thread] = int(calls.api_start_ns[row])
         elif thread in begun:
             spans.append((begun.pop(thread), int(calls.api_end_ns[row])))
-    first, last = diagnosis.selected[0], diagnosis.selected[-1]
-    start, stop = int(diagnosis.start_ns[first]), int(diagnosis.stop_ns[last])
     inside = [(max(begin, start), min(end, stop)) for begin, end in spans if begin < stop and end > start]
     time_ns = sum(end - begin for begin, end in inside)
     return (len(inside), min(time_ns, stop - start)) if time_ns >= _MOST * (stop - start) else (0, 0)
