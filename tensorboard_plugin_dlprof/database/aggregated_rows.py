@@ -153,7 +153,7 @@ class AggregationWriter:
                 "aggr_id": aggr_id,
                 "iter_value": iterations.iter_value.tolist(),
                 "gpu_utilization": map(percent, busy, whole),
-                **{f"{name}_duration": part.tolist() for name, part in zip(_PART_NAMES, parts.T, strict=True)},
+                **{f"{name}_duration": part.tolist() for name, part in zip(PART_NAMES, parts.T, strict=True)},
             },
         )
         insert_integers(
@@ -187,7 +187,7 @@ class AggregationWriter:
             "tc_utilization": aggregation.efficiency.percent(),
             **{
                 f"{name}_duration_pct": percent(part, wall)
-                for name, part in zip(_PART_NAMES, aggregation.parts_ns.tolist(), strict=True)
+                for name, part in zip(PART_NAMES, aggregation.parts_ns.tolist(), strict=True)
             },
             "avg_iteration_time": round(float(duration.mean()), 6),
             "iteration_time_std_dev": round(float(duration.std()), 6),
@@ -307,5 +307,5 @@ class AggregationWriter:
         return np.arange(first, first + rows)
 
 
-_PART_NAMES = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
+PART_NAMES = ("tc", "non_tc", "memory", "dataloader", "io", "cpu", "other")
 """DLProf's names for the parts of the wall time, in the order of ``Part``."""

@@ -203,7 +203,7 @@ def write_aggregated_extensions(
     )
     _write_unknown(con, aggr_id, aggregation.iterations)
     write_iteration_ops(con, aggr_id, aggregation.iteration_ops, aggregation.unknown_kernels, numbering.ops)
-    write_iteration_blocks(con, aggr_id, aggregation)
+    write_iteration_blocks(con, aggr_id)
 
 
 def _write_unknown(con: sqlite3.Connection, aggr_id: int, iterations: Iterations) -> None:

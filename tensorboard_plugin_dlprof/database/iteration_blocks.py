@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
-import numpy as np
-
-from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Part
-from tensorboard_plugin_dlprof.columns.rows import insert_integers
-from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.aggregation.tables import Part
+from tensorboard_plugin_dlprof.database.aggregated_rows import PART_NAMES
 
 MANY_ITERATIONS = 1 << 13
 """Up to this many iterations need no blocks: they are added up within the time of a page (``benchmarks/serving.py``).
@@ -16,53 +13,35 @@ MANY_ITERATIONS = 1 << 13
 More are stored as at least half as many blocks.
 """
 
+_SUMS = {
+    **{f"{part.name.lower()}_ns": f"part.{name}_duration" for part, name in zip(Part, PART_NAMES, strict=True)},
+    "unknown_part_ns": "unknown.unknown_part_ns",
+}
 
-def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int, aggregation: Aggregation) -> None:
+_INSERT = (
+    "INSERT INTO ext_iteration_blocks (aggr_id, position, width, block, is_aggregated, iterations, first_value, "
+    f"last_value, start_ns, duration_ns, shortest_ns, longest_ns, {', '.join(_SUMS)}) "
+    "SELECT :aggregation, row_number() OVER (ORDER BY min(each.iter_value)) - 1, :width, each.iter_value / :width, "
+    "part.id IS NOT NULL, count(*), min(each.iter_value), max(each.iter_value), min(each.start_time), "
+    "sum(each.stop_time - each.start_time), min(each.stop_time - each.start_time), "
+    "max(each.stop_time - each.start_time), "
+    + ", ".join(f"ifnull(sum({column}), 0)" for column in _SUMS.values())
+    + " FROM iteration_list AS each LEFT JOIN iteration_aggregation_list AS part "
+    "ON part.aggr_id = each.aggr_id AND part.iter_value = each.iter_value "
+    "LEFT JOIN ext_iteration_unknown AS unknown ON unknown.part_id = part.id "
+    "WHERE each.aggr_id = :aggregation GROUP BY each.iter_value / :width, part.id IS NOT NULL"
+)
+
+
+def write_iteration_blocks(con: sqlite3.Connection, aggr_id: int) -> None:
     """Store the blocks of an aggregation with more than ``MANY_ITERATIONS`` iterations; otherwise store none.
 
     A block holds the iterations with the same ``iter_value // width``, where the width is a power of two. Aggregated
-    and other iterations are never in the same block.
+    and other iterations are never in the same block. The rows of the iterations are written before.
     """
-    every, aggregated = aggregation.candidate, aggregation.iterations
-    count = len(every.values)
-    if count <= MANY_ITERATIONS or every.values[0] < 0:
-        return
-    width = 1 << (-(-count // MANY_ITERATIONS) - 1).bit_length()
-    row = np.searchsorted(aggregated.iter_value, every.values)
-    row[row == len(aggregated.iter_value)] = 0
-    is_aggregated = aggregated.iter_value[row] == every.values if len(aggregated.iter_value) else np.zeros(count, bool)
-    block = every.values // width
-    order = np.lexsort((every.values, is_aggregated, block))
-    key = np.stack((block[order], is_aggregated[order]))
-    heads = np.flatnonzero(np.append(True, (key[:, 1:] != key[:, :-1]).any(axis=0)))
-    values = every.values[order]
-    duration = (every.stop_ns - every.start_ns)[order]
-
-    def sums(column: Int64s) -> Int64s:
-        return np.add.reduceat(column, heads)
-
-    def of_aggregated(column: Int64s) -> Int64s:
-        if not len(aggregated.iter_value):
-            return np.zeros(len(heads), np.int64)
-        return sums(np.where(is_aggregated, column[row], 0)[order])
-
-    insert_integers(
-        con,
-        "ext_iteration_blocks",
-        {
-            "aggr_id": aggr_id,
-            "position": np.arange(len(heads)),
-            "width": width,
-            "block": block[order][heads],
-            "is_aggregated": is_aggregated[order][heads].astype(np.int64),
-            "iterations": np.diff(np.append(heads, count)),
-            "first_value": values[heads],
-            "last_value": np.maximum.reduceat(values, heads),
-            "start_ns": every.start_ns[order][heads],
-            "duration_ns": sums(duration),
-            "shortest_ns": np.minimum.reduceat(duration, heads),
-            "longest_ns": np.maximum.reduceat(duration, heads),
-            **{f"{part.name.lower()}_ns": of_aggregated(aggregated.parts_ns[:, part]) for part in Part},
-            "unknown_part_ns": of_aggregated(aggregated.unknown_part_ns),
-        },
-    )
+    count, first = con.execute(
+        "SELECT count(*), min(iter_value) FROM iteration_list WHERE aggr_id = ?", (aggr_id,)
+    ).fetchone()
+    if count > MANY_ITERATIONS and first >= 0:
+        width = 1 << (-(-count // MANY_ITERATIONS) - 1).bit_length()
+        con.execute(_INSERT, {"aggregation": aggr_id, "width": width})

@@ -54,7 +54,6 @@ LABEL_PIXELS = 28
 """Items from this width on have a name."""
 MAX_NAME = 120
 """Letters of a name, of which more would not be seen."""
-FARTHEST_NS = 1 << 60
 
 SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 """How much of a bin is covered: from nothing (A) to all of it (/)."""

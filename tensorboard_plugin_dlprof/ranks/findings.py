@@ -34,7 +34,6 @@ _ADVICE = {
     "waits for the data loader": "Give its data loader more workers, prefetch, and look at its storage.",
     "copies take longer": "Look at what it copies that its peers do not, and at its link to the host.",
 }
-_RULES = {"link": "slow_link"}
 
 
 def findings_of(

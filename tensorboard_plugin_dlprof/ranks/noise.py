@@ -28,8 +28,6 @@ _ENOUGH = 4
 _EXPECTED = 0.4
 """What is above 0 of a normal distribution of mean 0, on average, in standard deviations."""
 
-_NEVER = np.iinfo(np.int64).max
-
 
 class Comparisons(msgspec.Struct, frozen=True):
     """How long each rank took itself, wherever it has peers, in one row for each comparison with them."""

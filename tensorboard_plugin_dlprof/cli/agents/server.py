@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, get_args
 
@@ -20,8 +19,6 @@ from tensorboard_plugin_dlprof.cli.agents.tools import INSTRUCTIONS, Tools
 from tensorboard_plugin_dlprof.errors import ProfileError, reason_of
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.routes.responses import to_json
-
-_LOG = logging.getLogger(__name__)
 
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 
