@@ -41,13 +41,15 @@ def test_a_gpu_number_that_cannot_be_leads_nowhere(tmp_path: Path, gpu: int) -> 
     assert read_tables(tmp_path, tables).work.device.tolist() == [1]
 
 
-def test_ordinals_lead_to_gpus_by_cuda_device_on_older_exports(tmp_path: Path) -> None:
-    """One ordinal for all processes."""
+def test_gpus_of_older_exports_are_known_by_their_ordinal(tmp_path: Path) -> None:
+    """Without a map of processes, work and GPUs have one ordinal in common, however the export numbers its list."""
     tables = {
         **kernels(kernel(0, 1, device=0), kernel(2, 3, device=1)),
-        "TARGET_INFO_GPU": (GPU_COLUMNS, [[5, *A100, 0], [4, *A100, 1]]),
+        "TARGET_INFO_GPU": (GPU_COLUMNS, [[0, "A40", 8, 6, 84, 48 << 30, 1], [1, *A100, 0]]),
     }
-    assert read_tables(tmp_path, tables).work.device.tolist() == [5, 4]
+    capture = read_tables(tmp_path, tables)
+    assert capture.work.device.tolist() == [0, 1]
+    assert capture.devices == [Device(0, *A100, 0), Device(1, "A40", 8, 6, 84, 48 << 30, 1)]
 
 
 CUPTI_COLUMNS = "deviceId name computeCapabilityMajor computeCapabilityMinor numMultiprocessors globalMemorySize"
@@ -81,7 +83,7 @@ def test_the_list_of_gpus_goes_before_what_cuda_tells(tmp_path: Path) -> None:
         "TARGET_INFO_CUDA_GPU": (CUPTI_COLUMNS, [[0, "another", 7, 0, 80, 1]]),
     }
     capture = read_tables(tmp_path, tables)
-    assert (capture.work.device.tolist(), capture.devices) == ([1], [Device(1, *A100, 0)])
+    assert (capture.work.device.tolist(), capture.devices) == ([0], [Device(0, *A100, 0)])
 
 
 def test_other_makers_adapters_are_not_gpus_of_the_profile(tmp_path: Path) -> None:

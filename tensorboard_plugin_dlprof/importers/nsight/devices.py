@@ -29,25 +29,25 @@ class Devices:
     """The GPUs that can run CUDA, and the mapping from CUDA ordinals to them.
 
     ``deviceId`` of device work is a CUDA ordinal of its process, which ``CUDA_VISIBLE_DEVICES`` renumbers.
-    ``TARGET_INFO_CUDA_DEVICE`` maps (process, ordinal) to a GPU. Older exports have one ordinal for all processes, in
-    ``TARGET_INFO_GPU.cuDevice``; without either, the ordinal is the GPU's id. Until early 2021, ordinals and CUDA's
-    properties of the GPUs were in a separate table, ``TARGET_INFO_CUDA_GPU``.
+    ``TARGET_INFO_CUDA_DEVICE`` maps (process, ordinal) to a GPU; without it, the ordinal is the GPU's id. Older exports
+    have one ordinal for all processes, which ``TARGET_INFO_GPU.cuDevice`` tells of each GPU. Until early 2021, ordinals
+    and CUDA's properties of the GPUs were in a separate table, ``TARGET_INFO_CUDA_GPU``.
     """
 
     def __init__(self, export: Export) -> None:
         self._gpus: dict[int, Device] = {}
-        self._by_ordinal: dict[int, int] = {}
+        self._has_ordinals = False
         self._by_process: dict[tuple[int, int], int] = {}
         self._known = Memo(lambda pair: self._id(*divmod(pair, 2 * _MOST_DEVICES)))
         """Process and ordinal as one number -> GPU id."""
-        for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
-            self._add_gpu(row)
-        for row in () if self._by_ordinal else export.rows("TARGET_INFO_CUDA_GPU", _CUPTI_COLUMNS):
-            self._add_cuda_gpu(row)
         for row in export.rows("TARGET_INFO_CUDA_DEVICE", ("gpuId", "cudaId", "pid")):
             gpu, ordinal, process = (_number(row[name], -1) for name in ("gpuId", "cudaId", "pid"))
             if 0 <= gpu < _MOST_DEVICES and ordinal >= 0:
                 self._by_process[process, ordinal] = gpu
+        for row in export.rows("TARGET_INFO_GPU", _GPU_COLUMNS):
+            self._add_gpu(row)
+        for row in () if self._has_ordinals else export.rows("TARGET_INFO_CUDA_GPU", _CUPTI_COLUMNS):
+            self._add_cuda_gpu(row)
 
     def ids(self, process: Int64s, ordinal: Int64s) -> Int32s:
         """GPU id for each (process, CUDA ordinal); -1 for an impossible ordinal."""
@@ -67,7 +67,7 @@ class Devices:
 
     def _ordinal(self, gpu: int) -> int:
         """The ordinal of a GPU in the processes whose work was asked for; -1 if the export maps none, or several."""
-        if not (self._by_process or self._by_ordinal):
+        if not (self._by_process or self._has_ordinals):
             return -1
         found = {pair % (2 * _MOST_DEVICES) for pair, known in self._known.items() if known == gpu}
         return int(found.pop()) if len(found) == 1 else -1
@@ -75,18 +75,17 @@ class Devices:
     def _id(self, process: int, ordinal: int) -> int:
         if ordinal == _MOST_DEVICES:
             return -1
-        by_process = self._by_process.get((process, ordinal))
-        return self._by_ordinal.get(ordinal, ordinal) if by_process is None else by_process
+        return self._by_process.get((process, ordinal), ordinal)
 
     def _add_gpu(self, row: dict[str, object]) -> None:
         """Adds a GPU, unless it is a display adapter of another vendor, which is listed with a capability of 0.0."""
-        device_id, major = _number(row["id"], -1), _number(row["computeMajor"], -1)
+        device_id, ordinal, major = (_number(row[name], -1) for name in ("id", "cuDevice", "computeMajor"))
+        if major != 0 and ordinal >= 0:
+            self._has_ordinals = True
+            device_id = device_id if self._by_process else ordinal
         if not 0 <= device_id < _MOST_DEVICES or major == 0 or device_id in self._gpus:
             return
-        self._gpus[device_id] = _device(*(row[column] for column in _GPU_COLUMNS[:-1]))
-        ordinal = _number(row["cuDevice"], -1)
-        if ordinal >= 0:
-            self._by_ordinal.setdefault(ordinal, device_id)
+        self._gpus[device_id] = _device(device_id, *(row[column] for column in _GPU_COLUMNS[1:-1]))
 
     def _add_cuda_gpu(self, row: dict[str, object]) -> None:
         """Adds a GPU by its ordinal, as in work; replaces one with that number and an unknown capability."""
