@@ -76,9 +76,9 @@ def about_kernels(
         share *= 1 - lost
         reasoning += f" {where}: there shorter ones are taken to gain nothing."
     elif signals.busy_while_active_fraction < 0.9:
-        window = "the iterations" if signals.marked else "the time from the first to the last"
+        window = "the time of the iterations" if signals.marked else "the time from the first to the last"
         reasoning += (
-            f" A kernel runs in {percentage(signals.busy_while_active_fraction)} of {window}: as long as the host is "
+            f" Kernels run in {percentage(signals.busy_while_active_fraction)} of {window}: as long as the host is "
             "the limit, part of what kernels save becomes idle time."
         )
     gain = wall_gain(signals, {pool: (low * share, high * share) for pool, (low, high) in saved.items()}, reasoning)

@@ -17,7 +17,7 @@ from tensorboard_plugin_dlprof.analysis.program import Program
 from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
-from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered
+from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered, rows_by_value
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
@@ -239,8 +239,28 @@ class Signals(Program):
 
     @cached_property
     def duration(self) -> Int64s:
-        """Duration of each aggregated kernel, in nanoseconds."""
-        return spilled(self.efficiency.facts.duration[self.kernel])
+        """Time of each aggregated kernel in the iterations, in nanoseconds: its duration, but for what runs too late.
+
+        The GPU may work on after the last iteration, whose mark does not wait for it. So much of the latest kernels is
+        left out as no work of the iteration before the first makes up for.
+        """
+        duration = self.efficiency.facts.duration[self.kernel]
+        if not self.marked or not len(duration):
+            return spilled(duration)
+        candidate, values = self.aggregation.candidate, self.aggregation.iterations.iter_value
+        first, last = (int(np.searchsorted(candidate.values, values[end])) for end in (0, -1))
+        marks = np.stack((candidate.start_ns, candidate.stop_ns), axis=1)[first : last + 1].ravel()
+        passed = np.cumsum(np.diff(marks, prepend=marks[0]) * (np.arange(len(marks)) % 2))
+        kernels, result = self.profile.kernels, duration.copy()
+        for device, rows in rows_by_value(kernels.device[self.kernel]):
+            on_device = kernels.device == device
+            ends, starts = (np.interp(times[on_device], marks, passed) for times in (kernels.end_ns, kernels.start_ns))
+            inside = round(float((ends - starts).sum()))
+            if int(duration[rows].sum()) > inside:
+                rows = rows[np.argsort(kernels.start_ns[self.kernel[rows]], kind="stable")]
+                before = np.cumsum(duration[rows]) - duration[rows]
+                result[rows] = np.clip(inside - before, 0, duration[rows])
+        return spilled(result)
 
     def of_family(self, *families: str) -> Bools:
         """Which aggregated kernels are of these families."""

@@ -64,8 +64,8 @@ def optimizer(signals: Signals) -> Finding | Lacks | None:
         Severity.WARNING,
         Confidence.MEDIUM,
         "optimizer",
-        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, tensor by tensor; from its "
-        "first to its last the step takes {span_ns} ({share_fraction} of the time), of which {kernel_ns} in kernels.",
+        "The optimizer launches {kernels} {kernels:kernel|kernels} in each step, tensor by tensor, {kernel_ns} "
+        "altogether; from the first to the last of them it is {span_ns} ({share_fraction} of the time).",
         _at_once(name),
         {
             "kernels": signals.most_on_a_gpu(kernels.astype(np.int64)),

@@ -88,8 +88,9 @@ def _missing_before(signals: Signals) -> Finding | None:
             Severity.ADVICE,
             Confidence.HIGH,
             "missing_work",
-            "{queued_ns} of the {wall_ns} between the first recorded call and the first recorded GPU work, launched "
-            "work was waiting: what ran then was launched before the recording began. It is left out of all shares.",
+            "For {queued_ns} of the {wall_ns} between the first recorded call and the first recorded GPU work, "
+            "launched work was waiting: what ran then was launched before the recording began. It is left out of all "
+            "shares.",
             "Start the recording when the GPU is idle: synchronise first, or give the profiler a warm-up step.",
             {"queued_ns": queued, "wall_ns": wall},
             (
