@@ -123,7 +123,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     )
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more: see the page Recommendations.</p>" if more > 0 else ""
-    note = "The bar is what a step could become shorter by: at least its dark part, at most all of it."
+    note = "A bar is as long as the step; its coloured part is what it could become shorter by, the dark part at least."
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 

@@ -73,6 +73,9 @@ thead .n { text-align: right; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
 .bars svg { height: 14px; margin: 3px 0; }
 @media (max-width: 900px) { .groups td:nth-child(2) { display: none; } }
+/* None alone in a line of its own. */
+@media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
+  .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }
 @media (max-width: 600px) { .changes > li, .pair { grid-template-columns: 1fr; } }
 section dt { font-weight: 600; } section dd { margin: 0 0 8px; }
 @media print {

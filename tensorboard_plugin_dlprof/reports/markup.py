@@ -10,6 +10,8 @@ from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
+_IN_PATH = re.compile(r"/(?=\w\w)")
+
 
 def section(heading: str, note: str, content: str) -> str:
     """A section with its heading, and a sentence about it, if any."""
@@ -17,8 +19,8 @@ def section(heading: str, note: str, content: str) -> str:
 
 
 def typeset(text: str) -> str:
-    """A sentence in which no line ends between a number and its unit."""
-    return _UNIT.sub("\N{NO-BREAK SPACE}", escape(text))
+    """A sentence in which no line ends between a number and its unit, and a path may be broken behind its slashes."""
+    return _IN_PATH.sub("/<wbr>", _UNIT.sub("\N{NO-BREAK SPACE}", escape(text)))
 
 
 def path(name: str) -> str:

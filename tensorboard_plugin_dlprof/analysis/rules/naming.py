@@ -16,6 +16,9 @@ from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import Cause
 
 _LONGEST = 80
+"""Letters of a name in a sentence."""
+_LONGEST_PATH = 60
+"""Letters of a path in a sentence, of which its evidence tells the whole."""
 
 _MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
 
@@ -27,12 +30,19 @@ _COMPILING = re.compile(
 
 def place_of(row: Row) -> str:
     """``cudaFree in /train/conv2d``; what a part is if nothing is named. A marker of DLProf is its function."""
-    cause = row.cause
-    marker = _MARKER.match(cause.path)
-    path = cause.path if marker is None else f"{marker['mod']}.{marker['op']}"
-    place = path if len(path) <= _LONGEST else f"...{path[-_LONGEST:]}"
-    named = " in ".join(filter(None, (cause.call, place)))
-    return named.replace("{", "(").replace("}", ")") or Part(cause.part).label.replace("_", " ")
+    path = _path_of(row)
+    longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
+    if len(path) > longest:
+        # From a level of the model on, if one begins there.
+        start = len(path) - longest
+        path = f"\N{HORIZONTAL ELLIPSIS}{path[max(path.find('/', start), start) :]}"
+    named = " in ".join(filter(None, (row.cause.call, path)))
+    return named.replace("{", "(").replace("}", ")") or Part(row.cause.part).label.replace("_", " ")
+
+
+def _path_of(row: Row) -> str:
+    marker = _MARKER.match(row.cause.path)
+    return row.cause.path if marker is None else f"{marker['mod']}.{marker['op']}"
 
 
 def subject_of(row: Row) -> str:
@@ -49,12 +59,13 @@ def cut_name(name: str) -> str:
 
 def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
     """The places with the most time, with their time: rows of one place are added."""
-    result: dict[str, int] = {}
+    # By the whole path: what is left of two that are cut may be alike.
+    result: dict[tuple[str, str], tuple[str, int]] = {}
     for row in rows:
         if row.cause.path or row.cause.call:
-            place = place_of(row)
-            result[place] = result.get(place, 0) + row.time_ns
-    return sorted(result.items(), key=lambda item: -item[1])[:most]
+            key = (row.cause.call, _path_of(row))
+            result[key] = (place_of(row), result.get(key, ("", 0))[1] + row.time_ns)
+    return sorted(result.values(), key=lambda item: -item[1])[:most]
 
 
 def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:
