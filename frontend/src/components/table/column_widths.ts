@@ -3,6 +3,7 @@ import { useCallback, useRef, useState } from "preact/hooks";
 
 import type { Column, ColumnType, TableResponse } from "../../api/types";
 import { fitting, widthsIn, type ColumnSize } from "../../model/column_fit";
+import { splitPath } from "../../model/kernel_name";
 
 /** Least and ideal width in CSS pixels; those of texts that can always use more room are marked. */
 const SIZES: Record<ColumnType, { least: number; ideal: number; grows?: boolean }> = {
@@ -41,6 +42,8 @@ const lettersOf = (text: string): number =>
   text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0) + WIDE * (text.match(/[mw]/gi)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;
+/** For the end of a path, which tells rows apart. */
+const WIDEST_END = 280;
 /** Longer texts are cut before other columns are left out, except those that identify a row. */
 const CUT_TEXT = 120;
 
@@ -108,9 +111,11 @@ export function useColumnLayout(
   );
   // The longest text so far, so that columns only ever grow while the user turns pages.
   const letters = useRef(new Map<string, number>());
-  for (const column of data?.columns.filter(({ type }) => type === "text") ?? [])
+  for (const column of data?.columns.filter(({ type }) => type === "text" || type === "path") ?? [])
     for (const row of data?.rows ?? []) {
-      const length = lettersOf(String(row[column.key] ?? ""));
+      const text = String(row[column.key] ?? "");
+      // Of a path its last part, behind the sign that more stands before it.
+      const length = lettersOf(column.type === "path" ? `…/${splitPath(text).name}` : text);
       if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
     }
   // Columns in which nothing has been seen so far: whatever they could hold, they need no room for it.
@@ -127,7 +132,9 @@ export function useColumnLayout(
     const { ideal } = SIZES[column.type];
     const share = column.type === "path" ? PATH_SHARE : column.key === naming ? NAME_SHARE : 1;
     const most = Math.max(available * share, LEAST_NAME);
-    const least = Math.min(SIZES[column.type].least, most);
+    const end = column.type === "path" && column.key === naming ? (letters.current.get(column.key) ?? 0) : 0;
+    const whole = Math.min(Math.ceil(end * LETTER_WIDTH) + CELL_PADDING, WIDEST_END);
+    const least = Math.min(Math.max(SIZES[column.type].least, whole), most);
     const label = labelWidth(column);
     if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, whole: label, ideal: label };
     if (column.type !== "text") {
