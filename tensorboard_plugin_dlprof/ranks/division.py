@@ -6,8 +6,7 @@ Nobody else leaves at the same moments. Ranks of other hosts have other clocks, 
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import msgspec
@@ -37,6 +36,9 @@ _LINE_SAMPLES = 10
 _RESOLUTION_NS = 500.0
 """Ends that are closer agree."""
 
+_MOST_WAYS = 4
+"""Ways to divide a stream that are tried."""
+
 _PAIRED = 0.9
 """Fraction of sends and receives whose partner must be found, else nothing is said of any."""
 
@@ -60,58 +62,159 @@ class OfMember(msgspec.Struct):
 Gathered: TypeAlias = "dict[tuple[GroupKey, tuple[int, ...] | None], list[OfMember]]"
 
 
+class _Known(msgspec.Struct, frozen=True):
+    """Ranks that are together in a group of another stream, and so have clocks whose offsets are known."""
+
+    offsets_ns: dict[int, int]
+    """Of each place of a member, against the first."""
+    is_stage: bool
+    """Whether there are other such groups, so that these ranks may be of one stage of a pipeline."""
+
+
+class _Stream(msgspec.Struct, frozen=True):
+    """What is on one stream."""
+
+    key: GroupKey
+    pair: tuple[int, ...] | None
+    of_members: list[OfMember]
+    is_sends: bool
+    apart_ns: npt.NDArray[np.float64]
+    """How far apart the ends of any two are, in nine of ten operations, less a constant. Empty if nobody can tell."""
+    offset_ns: npt.NDArray[np.float64]
+    """This constant, likewise."""
+
+
+class _Way(msgspec.Struct, frozen=True):
+    """A way to divide a stream."""
+
+    groups: Gathered
+    known: list[_Known]
+
+
 def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> Gathered:
     """Streams of several groups, divided into those whose ends agree.
 
     Where groups are not recorded, ranks that run the same program may use one stream for groups of their own. A stream
     stays whole if all ends agree, or if the ranks do not fall into groups of one size, but for those that are missing.
 
+    Groups of one stream tell how far apart clocks are. Stages of a pipeline are always as late against each other, so
+    that they seem to be one group, with clocks that far apart. If another stream contradicts this, so that it cannot be
+    divided itself, the next best way to divide one of them is tried.
+
     Beside missing ranks, any two that are left alone may end together by chance, as their groups run the same program:
     only those that show more stay together.
     """
-    by_group: Gathered = defaultdict(list)
-    lacking = max(world_size - len(members), 0)
     sends = {key for key, of_members in gathered.items() if _only_sends(of_members, members)}
-    together: dict[tuple[int, int], int] = {}
-    for key, pair in sorted(gathered, key=lambda each: each in sends):
+    streams = []
+    for key, pair in gathered:
         of_members = gathered[key, pair]
         is_sends = (key, pair) in sends
         if is_sends and len(sends) < len(gathered):
             pair = ()  # stages of a pipeline: nobody's partner is its peer
-        agree, clusters = _clusters(of_members, members, lacking, together)
-        size = max(map(len, clusters), default=0)
-        if lacking and clusters and not is_sends:
-            # Where groups of more ranks are as many at least, each may lack some: which, nobody knows.
-            larger = (each for each in range(size + 1, world_size + 1) if world_size % each == 0)
-            size = next((each for each in larger if world_size // each >= len(clusters)), size)
-        if is_sends and not agree and size != 2:
-            pairs = _pairs(of_members, members, together, world_size)
-            both = [pair_of for _, pair_of in pairs if len(pair_of) == 2]
-            if lacking and not all(_belong_together(one, other, members) for one, other in both):
-                pairs = []
-            for ranks, pair_of in pairs:
-                by_group[(key[0], ranks, len(ranks)), ranks] = pair_of
-            if pairs:
-                continue
-        if lacking:
-            everyone = list(range(len(of_members)))
-            shown_apart = [part for each in clusters or [everyone] for part in _together(each, of_members, members)]
-            if clusters or shown_apart != [everyone]:
-                clusters, size = shown_apart, size or world_size
-        ranks_of = [tuple(members[of_members[place].place].rank for place in cluster) for cluster in clusters]
-        if is_sends and size == 2:
-            ranks_of = _with_partners(ranks_of, members, world_size)
-        for cluster, ranks in zip(clusters, ranks_of, strict=True):
-            some = [of_members[place] for place in cluster]
-            is_pair = is_sends or pair is not None
-            by_group[(key[0], ranks, size), ranks if is_pair and len(ranks) == 2 else pair] = some
-            if len(some) < len(members) and len(some) <= _MOST_PAIRED:
-                for one, other in itertools.permutations(some, 2):
-                    apart = _ends(other, members) - _ends(one, members)
-                    together[one.place, other.place] = int(np.median(apart))
-        if not clusters:
-            by_group[key, pair] = of_members
+        streams.append(_Stream(key, pair, of_members, is_sends, *_ends_apart(of_members, members)))
+    streams.sort(key=_turn)
+    chosen = _chosen(streams, members, world_size)
+    whole = [each for each, way in zip(streams, chosen, strict=True) if way is None]
+    if any(_ways(each, [], members, world_size) for each in whole):
+        for turn, place in itertools.product(range(1, _MOST_WAYS), range(len(streams))):
+            other = _chosen(streams, members, world_size, place, turn)
+            if other.count(None) < len(whole):
+                chosen = other
+                break
+    by_group: Gathered = {}
+    for stream, way in zip(streams, chosen, strict=True):
+        by_group.update(way.groups if way else {(stream.key, stream.pair): stream.of_members})
     return by_group
+
+
+def _turn(stream: _Stream) -> int:
+    """When it is a stream's turn: sends are divided by what groups tell, but for those that all end together.
+
+    What two stages exchange ends together in all pipelines, as nothing makes one of them as late each time. Stages are.
+    """
+    if not stream.is_sends:
+        return 1
+    all_end_together = len(stream.of_members[0].rows) > 1 and stream.apart_ns.max(initial=AGREED_NS) <= AGREED_NS
+    return 0 if all_end_together and len(stream.apart_ns) else 2
+
+
+def _chosen(
+    streams: Sequence[_Stream], members: Sequence[Member], world_size: int, other: int = -1, turn: int = 0
+) -> list[_Way | None]:
+    """The best way to divide each stream, by what those before tell; None without one. An ``other`` takes its next."""
+    known: list[_Known] = []
+    chosen: list[_Way | None] = []
+    for place, stream in enumerate(streams):
+        ways = _ways(stream, known, members, world_size)[turn if place == other else 0 :]
+        chosen.append(ways[0] if ways else None)
+        known += ways[0].known if ways else []
+    return chosen
+
+
+def _ways(stream: _Stream, known: Sequence[_Known], members: Sequence[Member], world_size: int) -> list[_Way]:
+    """The ways to divide a stream, best first; beside missing ranks, one at most."""
+    lacking = max(world_size - len(members), 0)
+    agree, ways_of_clusters = _clusters(stream, known, members, lacking)
+    if lacking:
+        clusters = ways_of_clusters[0] if ways_of_clusters and not agree else []
+        return _beside_missing(stream, known, members, world_size, agree, clusters)
+    everyone = [list(range(len(stream.of_members)))]
+    ways = [_way(stream, everyone, members, world_size)] if agree else []
+    pairs = []
+    if stream.is_sends and not agree and (not ways_of_clusters or max(map(len, ways_of_clusters[0])) != 2):
+        pairs = _pairs(stream.of_members, members, known, world_size)
+    if pairs:
+        ways.append(_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, []))
+    ways += [_way(stream, clusters, members, world_size) for clusters in ways_of_clusters]
+    return ways[:_MOST_WAYS]
+
+
+def _beside_missing(
+    stream: _Stream,
+    known: Sequence[_Known],
+    members: Sequence[Member],
+    world_size: int,
+    agree: bool,
+    clusters: list[list[int]],
+) -> list[_Way]:
+    of_members = stream.of_members
+    size = max(map(len, clusters), default=0)
+    if clusters and not stream.is_sends:
+        # Where groups of more ranks are as many at least, each may lack some: which, nobody knows.
+        larger = (each for each in range(size + 1, world_size + 1) if world_size % each == 0)
+        size = next((each for each in larger if world_size // each >= len(clusters)), size)
+    if stream.is_sends and not agree and size != 2:
+        pairs = _pairs(of_members, members, known, world_size)
+        both = [pair_of for _, pair_of in pairs if len(pair_of) == 2]
+        if pairs and all(_belong_together(one, other, members) for one, other in both):
+            return [_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, [])]
+    everyone = list(range(len(of_members)))
+    shown_apart = [part for each in clusters or [everyone] for part in _together(each, of_members, members)]
+    if not clusters and shown_apart == [everyone]:
+        return []
+    return [_way(stream, shown_apart, members, world_size, size or world_size)]
+
+
+def _way(
+    stream: _Stream, clusters: Sequence[Sequence[int]], members: Sequence[Member], world_size: int, size: int = 0
+) -> _Way:
+    size = size or max(map(len, clusters))
+    is_whole = len(clusters[0]) == len(stream.of_members)
+    ranks_of = [tuple(members[stream.of_members[place].place].rank for place in cluster) for cluster in clusters]
+    if stream.is_sends and size == 2:
+        ranks_of = _with_partners(ranks_of, members, world_size)
+    groups: Gathered = {}
+    known = []
+    for cluster, ranks in zip(clusters, ranks_of, strict=True):
+        some = [stream.of_members[place] for place in cluster]
+        is_pair = stream.is_sends or stream.pair is not None
+        key = stream.key if is_whole else (stream.key[0], ranks, size)
+        groups[key, ranks if is_pair and len(ranks) == 2 and not is_whole else stream.pair] = some
+        if len(some) > 1:
+            first = _ends(some[0], members)
+            offsets = {each.place: int(np.median(_ends(each, members) - first)) for each in some}
+            known.append(_Known(offsets, len(some) < len(members)))
+    return _Way(groups, known)
 
 
 def _together(cluster: Sequence[int], of_members: Sequence[OfMember], members: Sequence[Member]) -> list[list[int]]:
@@ -167,38 +270,47 @@ def _ends(each: OfMember, members: Sequence[Member]) -> Int64s:
     return ends
 
 
-def _clusters(
-    of_members: Sequence[OfMember], members: Sequence[Member], lacking: int, together: dict[tuple[int, int], int]
-) -> tuple[bool, list[list[int]]]:
-    """Whether all ends agree; and disjoint groups whose ends clearly agree better than with others, if there are such.
-
-    All have one size, but for as many as ranks are ``lacking``. Ranks of one host have one clock, and those that are
-    ``together`` in a group of another stream have clocks whose offset is known.
-    """
+def _ends_apart(
+    of_members: Sequence[OfMember], members: Sequence[Member]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """How far apart the ends of any two members are, less a constant, and this; empty if nobody can tell."""
     count = len(of_members)
-    if not 4 - lacking <= count <= _MOST or count < 2:
-        return False, []
-    if len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
-        return False, []
+    if count > _MOST or len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
+        return np.zeros((0, 0)), np.zeros((0, 0))
     ends = np.stack([_ends(each, members) for each in of_members])
-    apart = np.zeros((count, count))
+    apart, constant = np.zeros((count, count)), np.zeros((count, count))
     samples = ends.shape[1]
-    hosts = np.array([members[each.place].host for each in of_members])
     for row in range(count):
         offset = _without_drift(ends - ends[row], ends[row])
         middle = np.median(offset, axis=1, keepdims=True)
         # What is left of few differences after their middle was taken away is less than they differ.
         apart[row] = np.percentile(np.abs(offset - middle), 90, axis=1) * samples / max(samples - 1, 1)
-        offsets = np.median(ends - ends[row], axis=1)
-        known = np.where((hosts == hosts[row]) & (hosts != ""), 0.0, np.nan)
-        for other, each in enumerate(of_members):
-            known[other] = together.get((of_members[row].place, each.place), known[other])
-        distances = np.maximum(np.abs(offsets - known) - thresholds.SAME_HOST_NS, 0)
-        apart[row] += np.where(np.isnan(known), 0, distances)
-    if apart.max() <= AGREED_NS:
-        return True, []
-    best: list[list[int]] = []
-    clearest = _CLEARLY
+        constant[row] = np.median(ends - ends[row], axis=1)
+    return apart, constant
+
+
+def _clusters(
+    stream: _Stream, known: Sequence[_Known], members: Sequence[Member], lacking: int
+) -> tuple[bool, list[list[list[int]]]]:
+    """Whether all ends agree; and the ways to make disjoint groups whose ends clearly agree better than with others.
+
+    The clearest is the first. All groups of a way have one size, but for as many as ranks are ``lacking``. Ranks of one
+    host have one clock.
+    """
+    count = len(stream.of_members)
+    if not 4 - lacking <= count <= _MOST or count < 2 or not len(stream.apart_ns):
+        return False, []
+    hosts = np.array([members[each.place].host for each in stream.of_members])
+    expected = np.where((hosts[:, None] == hosts) & (hosts != ""), 0.0, np.nan)
+    row_of = {each.place: row for row, each in enumerate(stream.of_members)}
+    for each in known:
+        both = [(row_of[place], offset) for place, offset in each.offsets_ns.items() if place in row_of]
+        if both:
+            rows, offsets = (np.array(column) for column in zip(*both, strict=True))
+            expected[np.ix_(rows, rows)] = offsets - offsets[:, None]
+    distances = np.maximum(np.abs(stream.offset_ns - expected) - thresholds.SAME_HOST_NS, 0)
+    apart = stream.apart_ns + np.where(np.isnan(expected), 0, distances)
+    ways = []
     for groups in _levels(np.maximum(apart, apart.T)):
         sizes = [len(group) for group in groups]
         if max(sizes) < 2 or sum(max(sizes) - size for size in sizes) > lacking:
@@ -207,9 +319,12 @@ def _clusters(
         for group in groups:
             inside[np.ix_(group, group)] = True
         clear = float(apart[~inside].min()) / max(float(apart[inside].max()), _RESOLUTION_NS)
-        if clear >= clearest:
-            best, clearest = groups, clear
-    return False, best or _of_hosts(apart, hosts, lacking)
+        if clear >= _CLEARLY:
+            ways.append((clear, groups))
+    ways_of_clusters = [groups for _, groups in sorted(ways, key=lambda way: -way[0])]
+    if of_hosts := _of_hosts(apart, hosts, lacking):
+        ways_of_clusters += [of_hosts] if of_hosts not in ways_of_clusters else []
+    return bool(apart.max() <= AGREED_NS), ways_of_clusters
 
 
 def _of_hosts(apart: npt.NDArray[np.float64], hosts: npt.NDArray[np.str_], lacking: int) -> list[list[int]]:
@@ -264,12 +379,12 @@ def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
 
 
 def _pairs(
-    of_members: Sequence[OfMember], members: Sequence[Member], together: Collection[tuple[int, int]], world_size: int
+    of_members: Sequence[OfMember], members: Sequence[Member], known: Sequence[_Known], world_size: int
 ) -> list[tuple[tuple[int, ...], list[OfMember]]]:
     """Sends and receives of a pipeline of several stages, divided by who ends with whom; none if that is not clear.
 
     A rank exchanges with the stage before and the one after it, so its operations are those of several pairs. Stages
-    are equally far apart in ranks, and ranks that are ``together`` in a group of another stream belong to one stage.
+    are equally far apart in ranks, and ranks that are together in a group of another stream belong to one stage.
     What is left of a rank whose neighbours are missing was exchanged with these.
 
     Returns:
@@ -279,17 +394,21 @@ def _pairs(
     if not 3 - lacking <= len(of_members) <= _MOST_PAIRED or max(len(each.rows) for each in of_members) > _MOST_SENDS:
         return []
     ends = [_ends(each, members) for each in of_members]
+    stages = [each.offsets_ns.keys() for each in known if each.is_stage]
     place_of = {members[each.place].rank: place for place, each in enumerate(of_members)}
     present = {member.rank for member in members}
     best: list[tuple[tuple[int, ...], list[OfMember]]] = []
-    most = 0
+    most = clear = 0
     for distance in range(1, max(place_of) - min(place_of) + 1):
         free = [np.ones(len(each), np.bool_) for each in ends]
         pairs: list[tuple[tuple[int, ...], list[OfMember]]] = []
         candidates = []
         for rank, one in place_of.items():
             other = place_of.get(rank + distance)
-            if other is not None and (of_members[one].place, of_members[other].place) not in together:
+            if other is None:
+                continue
+            both = {of_members[one].place, of_members[other].place}
+            if not any(both <= stage for stage in stages):
                 host = members[of_members[one].place].host
                 has_one_clock = host != "" and host == members[of_members[other].place].host
                 candidates.append((not has_one_clock, one, other))
@@ -306,6 +425,7 @@ def _pairs(
             ranks = members[first_of.place].rank, members[second_of.place].rank
             pairs.append((ranks, [first_of, second_of]))
         paired = sum(2 * len(first_of.rows) for _, (first_of, _) in pairs)
+        clear += paired >= _PAIRED * sum(map(len, ends))
         if paired > most:
             best, most = pairs, paired
             for rank, place in place_of.items():
@@ -313,7 +433,7 @@ def _pairs(
                 if (missing := around - present) and free[place].any():
                     rest = OfMember(of_members[place].place, of_members[place].rows[free[place]])
                     best.append((tuple(sorted({rank, *missing})), [rest]))
-    return best if lacking or most >= _PAIRED * sum(map(len, ends)) else []
+    return best if lacking or clear == 1 else []
 
 
 def _with_partners(

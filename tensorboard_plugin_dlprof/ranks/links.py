@@ -33,6 +33,8 @@ class _Group(msgspec.Struct):
     """Whether ranks are missing: the shortest duration of those present may have some of the wait for them in it, so
     that only the least of all operations is compared."""
     operations: int
+    is_bound: bool = False
+    """Whether it is a pair that lacks a rank: a receiver waits by design, so it may take less, but never more."""
     usual_ns: float = 0.0
     """How long such groups take that can be compared with it; 0 if there is none."""
     taken_ns: float = 0.0
@@ -86,11 +88,19 @@ def links_of(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
 def _compare(groups: Sequence[_Group]) -> None:
     """Say what is usual for each group of a class: groups across more hosts may take longer, and nothing is wrong.
 
-    Groups that lack ranks are compared with all, but others with them only where there is nothing better.
+    Groups that lack ranks are compared with all, but others with them only where there is nothing better. Pairs that
+    lack one show nothing but that others are slower.
     """
+    bounds = [group.least_ns for group in groups if group.is_bound]
+    groups = [group for group in groups if not group.is_bound]
     complete = [group for group in groups if not group.lacks_members]
     _compare_by("median_ns", complete, complete)
     _compare_by("least_ns", [group for group in groups if not group.usual_ns], groups)
+    for group in complete:
+        # The others may be on other hosts, and be slower for it; nothing is faster.
+        is_alone = not group.usual_ns and group.hosts == 1
+        if is_alone and bounds and group.least_ns >= thresholds.SLOW_LINK * min(bounds):
+            group.taken_ns, group.usual_ns = group.least_ns, min(bounds)
 
 
 def _compare_by(measure: str, asked: Sequence[_Group], groups: Sequence[_Group]) -> None:
@@ -124,8 +134,8 @@ def _classes(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
     """Groups that do the same, by kind and size."""
     by_class: dict[tuple[int, int, str], list[_Group]] = defaultdict(list)
     for number, (each, of) in enumerate(zip(sequences, times, strict=True)):
-        # Of a pair that lacks one, all may be the wait of a receiver, which waits by design.
-        if not each.grouped or (each.pair if each.lacks_members else len(each.members) < 2):
+        is_bound = each.pair and each.lacks_members
+        if not each.grouped or (len(each.members) < 2 and not is_bound):
             continue
         codes = each.kind << 56 | (each.in_bytes + 1)
         members = set(each.members.tolist())
@@ -134,7 +144,8 @@ def _classes(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
             transfer = of.transfer_ns[each.used & (codes == code)]
             if (median := float(np.median(transfer))) > 0:
                 spans = 0 if "" in hosts else len(hosts)
-                group = _Group(number, members, spans, median, float(transfer.min()), each.lacks_members, len(transfer))
+                least, lacks = float(transfer.min()), each.lacks_members
+                group = _Group(number, members, spans, median, least, lacks, len(transfer), is_bound)
                 by_class[code, each.size, each.stream].append(group)
     return list(by_class.values())
 
@@ -169,6 +180,7 @@ def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> 
 
 
 def _unjudged(job: Job, classes: Sequence[Sequence[_Group]]) -> str:
+    classes = [[group for group in groups if not group.is_bound] for groups in classes]
     everyone = {place for groups in classes for group in groups for place in group.members}
     judged = set()
     for groups in classes:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks.bandwidth import peak_of
 from tensorboard_plugin_dlprof.ranks.links import Links, links_of
 from tensorboard_plugin_dlprof.ranks.waiting import times_of
@@ -57,6 +58,23 @@ def test_a_host_is_named_only_if_all_of_its_ranks_are_concerned() -> None:
     slow = judged("aaaaaaaabbbbbbbb", groups).slow
     assert slow is not None
     assert (slow.members, slow.host) == ([4, 5, 6, 7], "")
+
+
+@pytest.mark.parametrize(
+    ("host", "least", "ranks"),
+    [("a", 100, [0, 1]), ("a", 400, None), ("b", 100, [0, 1]), ("", 100, [0, 1])],
+)
+def test_a_pair_that_lacks_a_rank_takes_no_longer_than_the_one_that_is_there(
+    host: str, least: int, ranks: list[int] | None
+) -> None:
+    """A receiver waits by design, so that such a pair is no measure of what is usual, but of what is not."""
+    job = job_of([member(0, "a"), member(1, "a"), member(2, host)])
+    facts = {"pair": True, "kind": np.full(2, int(Collective.SEND_RECV))}
+    both = operations([0, 1], np.zeros((2, 2)), np.full((2, 2), 280_000), ranks=(0, 1), **facts)
+    alone = operations([2], np.zeros((1, 2)), [[2_000_000, least * 1_000]], ranks=(2, 3), lacks_members=True, **facts)
+    links = links_of(job, [both, alone], [times_of(both), times_of(alone)])
+    assert (links.slow.members if links.slow else None) == ranks
+    assert links.slow_sequences == ({0} if ranks else set())
 
 
 @pytest.mark.parametrize(
