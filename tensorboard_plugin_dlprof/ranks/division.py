@@ -12,6 +12,7 @@ from typing import TypeAlias
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective
@@ -89,6 +90,8 @@ class _Way(msgspec.Struct, frozen=True):
 
     groups: Gathered
     known: list[_Known]
+    is_doubtful: bool = False
+    """Whether other streams contradict what this one alone tells."""
 
 
 def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> Gathered:
@@ -112,30 +115,24 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         if is_sends and len(sends) < len(gathered):
             pair = ()  # stages of a pipeline: nobody's partner is its peer
         streams.append(_Stream(key, pair, of_members, is_sends, *_ends_apart(of_members, members)))
-    streams.sort(key=_turn)
+    streams.sort(key=lambda stream: stream.is_sends)
     chosen = _chosen(streams, members, world_size)
-    whole = [each for each, way in zip(streams, chosen, strict=True) if way is None]
-    if any(_ways(each, [], members, world_size) for each in whole):
-        for turn, place in itertools.product(range(1, _MOST_WAYS), range(len(streams))):
-            other = _chosen(streams, members, world_size, place, turn)
-            if other.count(None) < len(whole):
-                chosen = other
-                break
+
+    def contradicted(chosen: Sequence[_Way | None]) -> int:
+        return sum(
+            way.is_doubtful if way else bool(_ways(stream, [], members, world_size))
+            for stream, way in zip(streams, chosen, strict=True)
+        )
+
+    for turn, place in itertools.product(range(1, _MOST_WAYS), range(len(streams))):
+        if not (most := contradicted(chosen)):
+            break
+        other = _chosen(streams, members, world_size, place, turn)
+        chosen = other if contradicted(other) < most else chosen
     by_group: Gathered = {}
     for stream, way in zip(streams, chosen, strict=True):
         by_group.update(way.groups if way else {(stream.key, stream.pair): stream.of_members})
     return by_group
-
-
-def _turn(stream: _Stream) -> int:
-    """When it is a stream's turn: sends are divided by what groups tell, but for those that all end together.
-
-    What two stages exchange ends together in all pipelines, as nothing makes one of them as late each time. Stages are.
-    """
-    if not stream.is_sends:
-        return 1
-    all_end_together = len(stream.of_members[0].rows) > 1 and stream.apart_ns.max(initial=AGREED_NS) <= AGREED_NS
-    return 0 if all_end_together and len(stream.apart_ns) else 2
 
 
 def _chosen(
@@ -165,7 +162,11 @@ def _ways(stream: _Stream, known: Sequence[_Known], members: Sequence[Member], w
         pairs = _pairs(stream.of_members, members, known, world_size)
     if pairs:
         ways.append(_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, []))
-    ways += [_way(stream, clusters, members, world_size) for clusters in ways_of_clusters]
+    # What two stages exchange ends together in all pipelines; others would have to be as late each time.
+    end_together = stream.is_sends and len(stream.of_members[0].rows) > 1 and _clusters(stream, [], members, 0)[0]
+    for clusters in ways_of_clusters:
+        is_doubtful = end_together and not agree and max(map(len, clusters)) != 2
+        ways.append(replace(_way(stream, clusters, members, world_size), is_doubtful=is_doubtful))
     return ways[:_MOST_WAYS]
 
 

@@ -39,6 +39,8 @@ class _Group(msgspec.Struct):
     """How long such groups take that can be compared with it; 0 if there is none."""
     taken_ns: float = 0.0
     """How long it takes itself, likewise."""
+    fastest_ns: float = 0.0
+    """How long the fastest of those takes, or of groups across more hosts."""
 
     @property
     def ratio(self) -> float:
@@ -100,7 +102,7 @@ def _compare(groups: Sequence[_Group]) -> None:
         # The others may be on other hosts, and be slower for it; nothing is faster.
         is_alone = not group.usual_ns and group.hosts == 1
         if is_alone and bounds and group.least_ns >= thresholds.SLOW_LINK * min(bounds):
-            group.taken_ns, group.usual_ns = group.least_ns, min(bounds)
+            group.taken_ns, group.usual_ns, group.fastest_ns = group.least_ns, min(bounds), min(bounds)
 
 
 def _compare_by(measure: str, asked: Sequence[_Group], groups: Sequence[_Group]) -> None:
@@ -113,16 +115,17 @@ def _compare_by(measure: str, asked: Sequence[_Group], groups: Sequence[_Group])
         fair = fair or [time[id(each)] for each in others if each.hosts > group.hosts]
         if fair:
             group.usual_ns = _lower_median(fair)
+            group.fastest_ns = min(time[id(each)] for each in others if each.hosts >= group.hosts)
         elif others:
             unclear.append((group, _lower_median([time[id(each)] for each in others])))
     slow = [group for group in asked if group.ratio >= thresholds.SLOW_LINK]
     for group, narrow_ns in unclear:
         # Where it takes as long as groups of fewer hosts, hosts do not matter: neither if these are fast nor if slow.
         if group.taken_ns < thresholds.USUAL_LINK * narrow_ns:
-            group.usual_ns = narrow_ns
+            group.usual_ns = group.fastest_ns = narrow_ns
         for each in slow:
             if each.taken_ns < thresholds.USUAL_LINK * group.taken_ns < thresholds.USUAL_LINK**2 * each.taken_ns:
-                group.usual_ns = each.usual_ns
+                group.usual_ns, group.fastest_ns = each.usual_ns, each.fastest_ns
 
 
 def _lower_median(values: Sequence[float]) -> float:
@@ -135,8 +138,10 @@ def _classes(job: Job, sequences: Sequence[Operations], times: Sequence[Times]) 
     by_class: dict[tuple[int, int, str], list[_Group]] = defaultdict(list)
     for number, (each, of) in enumerate(zip(sequences, times, strict=True)):
         is_bound = each.pair and each.lacks_members
-        if not each.grouped or (len(each.members) < 2 and not is_bound):
+        if not each.grouped or (len(each.members) < 2 and not each.lacks_members):
             continue
+        if each.pair and not each.ranks and not is_bound:
+            continue  # those that end together may all be receivers, which wait by design
         codes = each.kind << 56 | (each.in_bytes + 1)
         members = set(each.members.tolist())
         hosts = {job.members[place].host for place in members}
@@ -156,10 +161,13 @@ def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> 
     if not certain:
         return None
     longer = float(np.median([group.longer_ns for group in certain]))
+    # Where all that lack ranks wait for these, they take equally long, but that is not usual.
     usual = [
         group
         for group in compared
-        if group.ratio < thresholds.USUAL_LINK and group.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
+        if group.ratio < thresholds.USUAL_LINK
+        and group.longer_ns < thresholds.USUAL_LINK_FRACTION * longer
+        and not (group.lacks_members and group.taken_ns >= thresholds.USUAL_LINK * group.fastest_ns)
     ]
     normal = {place for group in usual for place in group.members}
     members = set.intersection(*(group.members for group in certain)) - normal
@@ -175,7 +183,7 @@ def _slow_link(job: Job, compared: Sequence[_Group], slow: Sequence[_Group]) -> 
     if not members:
         return None
     affected = [group for group in compared if group not in usual and members & group.members]
-    lost = sum(group.longer_ns * group.operations for group in affected) / (len(affected) if host else 1)
+    lost = sum(max(group.longer_ns, 0) * group.operations for group in affected) / (len(affected) if host else 1)
     return SlowLink(sorted(members), host, float(np.median([group.ratio for group in certain])), lost)
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.matching import Operations
-from tensorboard_plugin_dlprof.ranks.own_times import OwnTimes, codes_of
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes, codes_of
 
 _MEDIAN_TO_DEVIATION, _MEAN_TO_DEVIATION = 1.4826, 1.2533
 """From the median, and the mean, of distances to the standard deviation, where these are normally distributed."""
@@ -131,6 +131,10 @@ def comparisons_of(
         if own is None or iteration is None or role is None:
             continue
         row, column = np.nonzero((own.spent_ns >= 0) & each.used)
+        spent = own.spent_ns
+        if are_guessed:
+            # What was spent in communication that could not be matched may be waiting for a missing rank.
+            spent = spent - own.parts[PARTS.index("communication_ns")]
         work = _mixed(own.kernels, own.work) if are_guessed else np.zeros_like(own.work)
         usual = np.broadcast_to(np.median(own.kernels, axis=0).astype(np.int64), own.kernels.shape)
         before = own.before
@@ -139,7 +143,7 @@ def comparisons_of(
         of_class = _mixed(before, np.broadcast_to(codes_of(each), before.shape), usual)
         across = _mixed(role, work)
         columns = (each.members[row], *(values[row, column] for values in (iteration, of_class, within, across)))
-        gathered.append(np.stack([*columns, np.full(len(row), each.pair), own.spent_ns[row, column]]))
+        gathered.append(np.stack([*columns, np.full(len(row), each.pair), spent[row, column]]))
     rows = np.concatenate(gathered, axis=1) if gathered else np.zeros((7, 0), np.int64)
     member, iteration, of_class, within, across, is_pair, spent = rows
     peers, _ = _compared(within, spent)

@@ -77,6 +77,26 @@ def test_a_pair_that_lacks_a_rank_takes_no_longer_than_the_one_that_is_there(
     assert links.slow_sequences == ({0} if ranks else set())
 
 
+def test_who_waits_as_long_as_others_for_missing_ranks_has_no_usual_link_for_it() -> None:
+    """Of ranks 2 and 3, of which one has a slow link, the other one is in a group that is as fast as any."""
+    job = job_of([member(rank, "a") for rank in range(4)])
+    groups = [
+        operations(ranks, np.zeros((len(ranks), 2)), np.full((len(ranks), 2), 1_000 * took), **facts)
+        for ranks, took, facts in (
+            ([0, 1], 40, {}),
+            ([2, 3], 540, {}),
+            *(
+                ([rank], took, {"lacks_members": True, "key": (f"{rank}", (rank, rank + 4), 3)})
+                for rank, took in enumerate([2_440, 2_450, 450, 2_460])
+            ),
+        )
+    ]
+    slow = links_of(job, groups, [times_of(group) for group in groups]).slow
+    assert slow is not None
+    assert slow.members == [3]
+    assert slow.lost_ns >= 2 * 500_000
+
+
 @pytest.mark.parametrize(
     ("hosts", "transfers", "words"),
     [

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_of, noise_of_stages
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, comparisons_of, noise_of, noise_of_stages
+from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes
+from tests.ranks.by_hand import operations
 
 
 def compared(spent: list[list[int]]) -> Comparisons:
@@ -32,6 +34,18 @@ def compared(spent: list[list[int]]) -> Comparisons:
 def test_a_delay_is_compared_with_what_ranks_differ_by_anyway(spent: list[list[int]], explains: bool) -> None:
     """With few samples more is asked for; the last rank is the one in question."""
     assert noise_of(compared(spent), len(spent) - 1).explains is explains
+
+
+@pytest.mark.parametrize(("lacks", "spent"), [(False, [[30], [900]]), (True, [[30], [40]])])
+def test_what_may_be_waiting_for_missing_ranks_is_no_delay(lacks: bool, spent: list[list[int]]) -> None:
+    """Otherwise a rank would be named for what it computes because it waits much longer."""
+    each = operations([0, 1], [[0], [0]], [[9], [9]])
+    own = OwnTimes(np.array([[30], [900]]), *(np.zeros((2, 1), np.int64) for _ in OwnTimes.__struct_fields__[1:]))
+    own.parts = np.zeros((len(PARTS), 2, 1), np.int64)
+    own.parts[PARTS.index("communication_ns")] = [[0], [860]]
+    iteration = role = np.zeros((2, 1), np.int64)
+    result = comparisons_of([each], [own], [iteration], [role], lacks)
+    assert result.spent_ns[:, None].tolist() == spent
 
 
 @pytest.mark.parametrize(
