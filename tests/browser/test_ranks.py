@@ -98,3 +98,35 @@ def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer
     page.keyboard.press("Escape")
     expect(page).not_to_have_url(re.compile(r"ranks\.from"))
     expect(page.locator(".heat-axis")).to_have_text("iteration 345")
+
+
+def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
+    """Of hundreds of ranks, those of a drag are shown with their names, in the table, too."""
+    page.goto(many.page(run="job/host0", view="gpus"))
+    cells = page.get_by_role("application", name=re.compile("Own delay of 12 rows in 3 columns"))
+    cells.scroll_into_view_if_needed()
+    box = cells.bounding_box()
+    assert box is not None
+    row = box["height"] / 12
+    page.mouse.move(box["x"] + 40, box["y"] + 1.5 * row)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 60, box["y"] + 4.5 * row, steps=3)
+    page.mouse.up()
+    expect(page).to_have_url(re.compile(r"ranks\.rows=2-5"))
+    expect(page).not_to_have_url(re.compile(r"ranks\.(cell|from)"))
+    expect(page.locator(".heat-rows li")).to_have_text(["Rank 1", "Rank 2", "Rank 3", "Rank 4"])
+    expect(page.locator(".heat-map")).to_contain_text("4 of 12 ranks")
+    closer = page.get_by_role("application", name=re.compile("Own delay of 4 rows in 3 columns"))
+    page.mouse.move(0, 0)
+    closer.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("status").filter(has_text="Rank 2, iteration 3")).to_be_visible()
+    page.keyboard.press("-")
+    expect(page.locator(".heat-map")).to_contain_text("8 of 12 ranks")
+    expect(page.get_by_role("status").filter(has_text="Rank 2, iteration 3")).to_be_visible()
+    page.get_by_role("button", name="Table").click()
+    table = page.locator(".rank-table-frame").first
+    expect(table.locator("tbody tr")).to_have_count(8)
+    table.get_by_role("button", name="Show all").click()
+    expect(table.locator("tbody tr")).to_have_count(12)
+    expect(page).not_to_have_url(re.compile(r"ranks\.rows"))

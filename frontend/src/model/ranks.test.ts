@@ -4,6 +4,7 @@ import type { RankJob } from "../api/types";
 import {
   barRows,
   decodeCells,
+  draggedOver,
   facetOf,
   hasUnmatched,
   labelsOf,
@@ -11,6 +12,7 @@ import {
   linesOf,
   membersCsv,
   partsOf,
+  rowsShown,
   scaleOf,
   sortedRows,
   sortsOf,
@@ -42,8 +44,8 @@ const job = {
 test("cells are numbers of the unit, and what is unknown is not 0", () => {
   const shape = { rows: 1, columns: 3, first: 0, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
   expect([...decodeCells({ ...shape, cells: packed([1, 7, 0]) })]).toEqual([1000, NaN, 0]);
-  expect(scaleOf(new Float64Array([5, NaN, 3]), false)).toEqual({ low: 3, high: 5 });
-  expect(scaleOf(new Float64Array([NaN]), true)).toEqual({ low: 0, high: 0 });
+  expect(scaleOf([5, NaN, 3], false)).toEqual({ low: 3, high: 5 });
+  expect(scaleOf([NaN], true)).toEqual({ low: 0, high: 0 });
 });
 
 test("iterations are looked at closer around one of them, never beyond the first and the last", () => {
@@ -52,6 +54,19 @@ test("iterations are looked at closer around one of them, never beyond the first
   expect(zoomedRange([3, 3], 3, 0.5, 10)).toEqual([3, 3]);
   expect(zoomedRange([0, 3], 0, 2, 10)).toEqual([0, 7]);
   expect(zoomedRange([0, 7], 4, 2, 10)).toBeNull();
+});
+
+test("a drag along one axis does not mean the other, a slanting one means both", () => {
+  expect(draggedOver([5, 8], [6, 2], [-60, 14])).toEqual({ places: null, columns: [2, 8] });
+  expect(draggedOver([5, 8], [2, 7], [-14, -60])).toEqual({ places: [2, 5], columns: null });
+  expect(draggedOver([5, 8], [2, 2], [-60, -30])).toEqual({ places: [2, 5], columns: [2, 8] });
+  expect(draggedOver([5, 8], [5, 8], [3, 2])).toEqual({ places: null, columns: null });
+});
+
+test("rows are counted from 1, and all are shown where a link names none of them", () => {
+  expect(rowsShown("3-4", 8)).toEqual([2, 3]);
+  expect(rowsShown("7-99", 8)).toEqual([6, 7]);
+  for (const text of [undefined, "9-12", "4-3", "0-2", "x"]) expect(rowsShown(text, 8)).toEqual([0, 7]);
 });
 
 test("rows are sorted by rank, by host in the order that people count, or by what is shown", () => {

@@ -107,10 +107,30 @@ export function sortedRows(
   return order.sort((a, b) => (sums[b] ?? 0) - (sums[a] ?? 0) || a - b);
 }
 
-/** Places of the first and the last iteration that are shown. */
+/** Places of the first and the last iteration, or row, that are shown. */
 export type Range = readonly [first: number, last: number];
 
-/** `factor` times as many of `count` iterations, with `at` among them, amid if there is room; null: all. */
+/** The rows of a text such as `33-64`, counted from 1; all if it names none. */
+export function rowsShown(text: string | undefined, count: number): Range {
+  const [, first, last] = /^(\d{1,9})-(\d{1,9})$/.exec(text ?? "") ?? [];
+  const range: Range = [Number(first) - 1, Math.min(Number(last), count) - 1];
+  return range[0] >= 0 && range[0] <= range[1] ? range : [0, count - 1];
+}
+
+/** What a drag from one cell (place and column) to another goes over. Who drags along one axis does not mean the other. */
+export function draggedOver(
+  from: readonly [number, number],
+  to: readonly [number, number],
+  [across, down]: readonly [number, number],
+): { places: Range | null; columns: Range | null } {
+  const range = (axis: 0 | 1, along: number, beside: number): Range | null =>
+    from[axis] !== to[axis] && Math.abs(along) * 4 >= Math.abs(beside)
+      ? [Math.min(from[axis], to[axis]), Math.max(from[axis], to[axis])]
+      : null;
+  return { places: range(0, down, across), columns: range(1, across, down) };
+}
+
+/** `factor` times as many of `count` iterations or rows, with `at` among them, amid if there is room; null: all. */
 export function zoomedRange([first, last]: Range, at: number, factor: number, count: number): Range | null {
   const span = Math.max(Math.floor((last - first + 1) * factor), 1);
   if (span >= count) return null;
@@ -118,8 +138,8 @@ export function zoomedRange([first, last]: Range, at: number, factor: number, co
   return [start, start + span - 1];
 }
 
-/** Where a value stands between the least and the largest: 0 to 1. */
-export function scaleOf(values: Float64Array, fromZero: boolean): { low: number; high: number } {
+/** The least and the largest value that are known. */
+export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: number; high: number } {
   let low = fromZero ? 0 : Infinity;
   let high = -Infinity;
   for (const value of values) {

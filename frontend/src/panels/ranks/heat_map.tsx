@@ -7,21 +7,23 @@ import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { UNKNOWN } from "../../format/number";
+import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { wholeNumber } from "../../model/url_state";
+import { wholeNumber, type Changes } from "../../model/url_state";
 import {
   decodeCells,
+  draggedOver,
   facetOf,
   labelsOf,
   largestOf,
   linesOf,
   MEASURES,
   rankLabel,
+  rowsShown,
   scaleOf,
   sortedRows,
   sortsOf,
@@ -38,9 +40,11 @@ const EACH_LABEL = 70;
 const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
+const LABEL_HEIGHT = 14;
 const MOST_TABLE = 200;
 /** Page Up and Page Down walk so many times from one end to the other. */
 const PAGES = 16;
+const ALL: Changes = { "ranks.from": null, "ranks.to": null, "ranks.rows": null };
 
 export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
@@ -56,7 +60,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations or + looks closer at them, - less close, Escape shows all.`}
+      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations, ranks or both looks closer at them, as + does, - less close, Escape shows all.`}
       tools={
         <>
           <Choice
@@ -71,7 +75,7 @@ export function HeatMap({ job }: { job: RankJob }) {
               shown
               options={sortsOf(job)}
               value={sort}
-              to={(id) => ({ "ranks.sort": id === "rank" ? null : id })}
+              to={(id) => ({ "ranks.sort": id === "rank" ? null : id, "ranks.rows": null })}
             />
             <button
               type="button"
@@ -105,7 +109,9 @@ interface CellsProps {
 
 function Cells({ job, cells, measure, sort, table }: CellsProps) {
   const values = useMemo(() => decodeCells(cells), [cells]);
-  const rows = useMemo(() => sortedRows(job, values, cells, sort), [job, values, cells, sort]);
+  const all = useMemo(() => sortedRows(job, values, cells, sort), [job, values, cells, sort]);
+  const [top, bottom] = rowsShown(useUrl()["ranks.rows"], all.length);
+  const rows = useMemo(() => all.slice(top, bottom + 1), [all, top, bottom]);
   const facets = useMemo(() => rows.map((row) => facetOf(job, row * cells.ranks, sort)), [job, cells, rows, sort]);
   const iterations = job.iterations_by_number.iteration;
   const text = ([place, column]: Cell): string => {
@@ -117,16 +123,25 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     const description = Number.isNaN(value) ? "not recorded" : readableAndExact(value);
     return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${description}`;
   };
-  if (table) return <CellTable job={job} cells={cells} values={values} rows={rows} />;
-  return <Picture job={job} cells={cells} measure={measure} values={values} rows={rows} facets={facets} text={text} />;
+  const shown = { job, cells, values, rows, top, count: all.length };
+  if (table) return <CellTable {...shown} />;
+  return <Picture {...shown} measure={measure} facets={facets} text={text} />;
 }
 
-interface PictureProps {
+interface Shown {
   job: RankJob;
   cells: JobCells;
-  measure: Measure;
   values: Float64Array;
+  /** Those that are shown, in their order. */
   rows: readonly number[];
+  /** Place of the first of them among all. */
+  top: number;
+  /** How many there are. */
+  count: number;
+}
+
+interface PictureProps extends Shown {
+  measure: Measure;
   /** The host or stage of each row, where they are sorted by it. */
   facets: readonly string[];
   text: (cell: Cell) => string;
@@ -135,40 +150,73 @@ interface PictureProps {
 /** Place of a row among those drawn, and column. */
 type Cell = [place: number, column: number];
 
-function Picture({ job, cells, measure, values, rows, facets, text }: PictureProps) {
+/** A drag, and where it began on the screen. */
+interface Drag {
+  from: Cell;
+  to: Cell;
+  began: readonly [x: number, y: number];
+  moved: readonly [across: number, down: number];
+}
+
+/** What is shown, of what; nothing where all is. */
+function Part({ job, cells, rows, count }: Omit<Shown, "values" | "top">) {
+  const of = job.iterations_by_number.iteration.length;
+  const iterations = Math.min(cells.columns * cells.iterations, of - cells.first);
+  const parts = [
+    rows.length < count
+      ? `${formatCount(rows.length)} of ${formatCounted(count, cells.ranks > 1 ? "row" : "rank")}`
+      : "",
+    iterations < of ? `${formatCount(iterations)} of ${formatCounted(of, "iteration")}` : "",
+  ].filter((part) => part !== "");
+  if (parts.length === 0) return null;
+  return (
+    <span>
+      {parts.join(", ")}{" "}
+      <button type="button" class="link-button" onClick={() => navigate(ALL, true)}>
+        Show all
+      </button>
+    </span>
+  );
+}
+
+function Picture({ job, cells, measure, values, rows, top, count, facets, text }: PictureProps) {
   const theme = useContext(ThemeContext);
   const [measureWidth, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
   const { first, columns } = cells;
-  // By the place of its iteration among all, so that it stays where it is when others are shown.
+  // By its places among all, so that it stays where it is when others are shown.
   const [point, setPoint] = useState<Cell | null>(null);
-  const activeColumn = point === null ? -1 : Math.floor((point[1] - first) / cells.iterations);
-  const active: Cell | null =
-    point !== null && activeColumn >= 0 && activeColumn < columns ? [point[0], activeColumn] : null;
+  const pointed: Cell = point === null ? [-1, -1] : [point[0] - top, Math.floor((point[1] - first) / cells.iterations)];
+  const isIn = (at: number, of: number): boolean => at >= 0 && at < of;
+  const active = isIn(pointed[0], rows.length) && isIn(pointed[1], columns) ? pointed : null;
   const setActive = (cell: Cell | null): void =>
-    setPoint(cell === null ? null : [cell[0], first + cell[1] * cells.iterations]);
+    setPoint(cell === null ? null : [top + cell[0], first + cell[1] * cells.iterations]);
   const iterations = job.iterations_by_number.iteration;
   const rankAt = (place: number): number => job.ranks.rank[(rows[place] ?? 0) * cells.ranks] ?? 0;
   const iterationAt = (column: number): number => iterations[first + column * cells.iterations] ?? column;
   const last = Math.min(first + columns * cells.iterations, iterations.length) - 1;
-  const isPart = last - first + 1 < iterations.length;
-  const [drag, setDrag] = useState<Range | null>(null);
+  const isPart = last - first + 1 < iterations.length || rows.length < count;
+  const [drag, setDrag] = useState<Drag | null>(null);
   const hasDragged = useRef(false);
-  const show = (range: Range | null): void => {
-    const numberAt = (place: number): string => String(iterations[place] ?? place);
-    navigate({ "ranks.from": range && numberAt(range[0]), "ranks.to": range && numberAt(range[1]) }, true);
-  };
+  const ofColumns = (range: Range | null): Changes => ({
+    "ranks.from": range && String(iterations[range[0]] ?? range[0]),
+    "ranks.to": range && String(iterations[range[1]] ?? range[1]),
+  });
+  const ofRows = (range: Range | null): Changes => ({ "ranks.rows": range && `${range[0] + 1}-${range[1] + 1}` });
   const [selectedRank, selectedIteration] = (useUrl()["ranks.cell"] ?? "").split(".");
   const selectedPlace = rows.findIndex((_, place) => String(rankAt(place)) === selectedRank);
   const selectedColumn = Array.from({ length: columns }, (_, column) => String(iterationAt(column))).indexOf(
     selectedIteration ?? "",
   );
-  const activePlace = active?.[0] ?? -1;
-  const [dragFrom, dragTo] = drag ?? [-1, -1];
-  const { low, high } = useMemo(
-    () => scaleOf(values, measure !== "duration" && measure !== "compute"),
-    [values, measure],
-  );
+  const [activePlace, activeColumn] = active ?? [-1, -1];
+  const dragged = drag === null ? null : draggedOver(drag.from, drag.to, drag.moved);
+  const [dragTop, dragBottom] = dragged?.places ?? [-1, -1];
+  const [dragLeft, dragRight] = dragged?.columns ?? [-1, -1];
+  const isDragged = dragTop >= 0 || dragLeft >= 0;
+  const { low, high } = useMemo(() => {
+    const seen = rows.flatMap((row) => [...values.subarray(row * columns, (row + 1) * columns)]);
+    return scaleOf(seen, measure !== "duration" && measure !== "compute");
+  }, [values, rows, columns, measure]);
   const inner = Math.max(width - LABELS, 50);
   const cell = rows.length <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows.length, 0.5);
   const height = Math.round(cell * rows.length);
@@ -218,10 +266,15 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     facets.forEach((facet, place) => {
       if (place > 0 && facet !== facets[place - 1]) context.fillRect(0, place * cell, inner, 0.5);
     });
-    if (dragFrom !== dragTo) {
+    if (isDragged) {
+      const [left, right] = dragLeft < 0 ? [0, columns] : [dragLeft, dragRight + 1];
+      const [above, below] = dragTop < 0 ? [0, rows.length] : [dragTop, dragBottom + 1];
+      const [x, y, end] = [(left * inner) / columns, above * cell, (right * inner) / columns];
       context.fillStyle = theme === "dark" ? "rgb(0 0 0 / 65%)" : "rgb(255 255 255 / 65%)";
-      context.fillRect(0, 0, (Math.min(dragFrom, dragTo) * inner) / columns, height);
-      context.fillRect(((Math.max(dragFrom, dragTo) + 1) * inner) / columns, 0, inner, height);
+      context.fillRect(0, 0, x, height);
+      context.fillRect(end, 0, inner - end, height);
+      context.fillRect(x, 0, end - x, y);
+      context.fillRect(x, below * cell, end - x, height - below * cell);
     }
     context.strokeStyle = theme === "dark" ? "#fff" : "#000";
     context.lineWidth = 2;
@@ -244,8 +297,11 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     theme,
     activePlace,
     activeColumn,
-    dragFrom,
-    dragTo,
+    isDragged,
+    dragTop,
+    dragBottom,
+    dragLeft,
+    dragRight,
     printed,
     selectedPlace,
     selectedColumn,
@@ -286,10 +342,14 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     } else if (event.key === "Enter" && active !== null) open(active);
     else if (event.key === " " && active !== null) select(active);
     else if (event.key === "+" || event.key === "-") {
-      const at = point?.[1] ?? Math.floor((first + last) / 2);
-      show(zoomedRange([first, last], at, event.key === "+" ? 0.5 : 2, iterations.length));
+      const factor = event.key === "+" ? 0.5 : 2;
+      const bottom = top + rows.length - 1;
+      const [place, column] = point ?? [Math.floor((top + bottom) / 2), Math.floor((first + last) / 2)];
+      // Once each row has its name, there is no need for fewer.
+      const closer = factor > 1 || cell < LABEL_HEIGHT ? ofRows(zoomedRange([top, bottom], place, factor, count)) : {};
+      navigate({ ...closer, ...ofColumns(zoomedRange([first, last], column, factor, iterations.length)) }, true);
     } else if (event.key === "Escape" && drag !== null) setDrag(null);
-    else if (event.key === "Escape" && isPart) show(null);
+    else if (event.key === "Escape" && isPart) navigate(ALL, true);
     else if (event.key === "Escape") setActive(null);
     else return;
     event.preventDefault();
@@ -305,7 +365,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
     <div class="heat-map" ref={measureWidth}>
       <div class="heat-body" style={{ height: `${height}px` }}>
         <ol class="heat-rows" style={{ width: `${LABELS}px` }} aria-hidden="true">
-          {labelsOf(facets, names, Math.ceil(14 / cell), named < 0 ? null : named).map(
+          {labelsOf(facets, names, Math.ceil(LABEL_HEIGHT / cell), named < 0 ? null : named).map(
             ({ place, text: label, begins }) => (
               <li key={place} style={{ top: `${(place + 0.5) * cell}px` }}>
                 {begins ? <strong>{label}</strong> : label}
@@ -319,25 +379,34 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
           tabIndex={0}
           role="application"
           aria-label={`${name} of ${rows.length} rows in ${columns} columns. ${description}`}
-          data-tip={description === "" || dragFrom !== dragTo ? undefined : description}
+          data-tip={description === "" || isDragged ? undefined : description}
           onPointerDown={(event) => {
             if (event.button !== 0) return;
-            const [, column] = at(event);
+            const cell = at(event);
             event.currentTarget.setPointerCapture(event.pointerId);
             hasDragged.current = false;
-            setDrag([column, column]);
+            setDrag({ from: cell, to: cell, began: [event.clientX, event.clientY], moved: [0, 0] });
           }}
           onPointerMove={(event) => {
             const cell = at(event);
             setActive(cell);
-            if (drag !== null) setDrag([drag[0], cell[1]]);
+            if (drag === null) return;
+            const [x, y] = drag.began;
+            setDrag({ ...drag, to: cell, moved: [event.clientX - x, event.clientY - y] });
           }}
           onPointerUp={() => {
             setDrag(null);
-            if (dragFrom === dragTo) return;
+            if (!isDragged) return;
             hasDragged.current = true;
-            const [low, high] = [Math.min(dragFrom, dragTo), Math.max(dragFrom, dragTo)];
-            show([first + low * cells.iterations, Math.min(first + (high + 1) * cells.iterations - 1, last)]);
+            const begin = first + dragLeft * cells.iterations;
+            const end = Math.min(first + (dragRight + 1) * cells.iterations - 1, last);
+            navigate(
+              {
+                ...(dragLeft >= 0 ? ofColumns([begin, end]) : {}),
+                ...(dragTop >= 0 ? ofRows([top + dragTop, top + dragBottom]) : {}),
+              },
+              true,
+            );
           }}
           onPointerCancel={() => setDrag(null)}
           onPointerLeave={() => setActive(null)}
@@ -365,14 +434,7 @@ function Picture({ job, cells, measure, values, rows, facets, text }: PicturePro
       </div>
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
-        {isPart && (
-          <span>
-            {last - first + 1} of {iterations.length} iterations{" "}
-            <button type="button" class="link-button" onClick={() => show(null)}>
-              Show all iterations
-            </button>
-          </span>
-        )}
+        <Part job={job} cells={cells} rows={rows} count={count} />
         <span class="muted" role="status">
           {description === "" && selected !== null ? text(selected) : description}
         </span>
@@ -398,10 +460,11 @@ function hatch(context: CanvasRenderingContext2D, width: number, height: number,
   context.stroke();
 }
 
-function CellTable({ job, cells, values, rows }: Pick<PictureProps, "job" | "cells" | "values" | "rows">) {
+function CellTable({ job, cells, values, rows, count }: Shown) {
   const columns = Math.min(cells.columns, 30);
   return (
     <div class="rank-table-frame">
+      <Part job={job} cells={cells} rows={rows} count={count} />
       <table class="rank-table">
         <thead>
           <tr>
