@@ -113,8 +113,8 @@ _LIBRARY_BY_NAMESPACE: Final[dict[str, str]] = {
     "oneflow": "oneflow", "spconvlib": "spconv", "cv": "opencv", "gko": "ginkgo", "Kokkos": "kokkos",
     "kaolin": "kaolin", "ngp": "instant_ngp", "wp": "warp", "cuBQL": "warp", "marian": "marian", "kaldi": "kaldi",
     "HugeCTR": "hugectr", "nbla": "nnabla", "arrayfire": "arrayfire", "LightGBM": "lightgbm", "cuopt": "cuopt",
-    "open3d": "open3d", "xgboost": "xgboost", "k2": "k2", "nvcv": "nvcv", "matx": "matx", "dietgpu": "dietgpu",
-    "gmx": "gromacs", "dyn_emb": "dynamicemb", "rocsparse": "rocsparse",
+    "open3d": "open3d", "xgboost": "xgboost", "k2": "k2", "nvcv": "nvcv", "cvcuda": "nvcv", "matx": "matx",
+    "dietgpu": "dietgpu", "gmx": "gromacs", "dyn_emb": "dynamicemb", "rocsparse": "rocsparse",
 }  # fmt: skip
 
 _PYTORCH_UNQUALIFIED = Expression(

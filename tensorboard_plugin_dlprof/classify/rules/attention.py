@@ -177,7 +177,7 @@ RULES: Final = (
          note="scores of DeepSeek's sparse attention: products of FP8", words="fp8_index_kernel mqa_logits"),
     Rule("triton-decode", NO, "attention", "triton",
          r"^_fwd_kernel_(?:flash_decode_|gqa_(?:flash_)?decode_)?stage2\w*|^_fwd_kernel_stage1\w*"
-         r"|^_sparse_fwd_kernel_flash_decode_\w+|^_decode_softmax_reducev\w*|^_fwd_splitk_reduce",
+         r"|^_tq_decode_stage1$|^_sparse_fwd_kernel_flash_decode_\w+|^_decode_softmax_reducev\w*|^_fwd_splitk_reduce",
          note="no tl.dot: products by elements and sums", words="_decode_ _fwd_kernel_ _fwd_splitk_reduce"),
     Rule("attention-reduce", NO, "attention", "triton", r"^reduce_segments$|^_attn_reduce|^_splitK_reduce",
          words="_attn_reduce _splitk_reduce reduce_segments"),

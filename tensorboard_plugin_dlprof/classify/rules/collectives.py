@@ -23,9 +23,9 @@ RULES: Final = (
          r"^(?!.*(?i:gemm|matmul|_mm(?:_|\b)))(?:.*(?:cross_device_reduce|all_?reduce_(?:fus|1stage|2stage|twoshot"
          r"|oneshot|one_shot|two_shot)|(?:one|two)_?shot_?[Aa]ll_?[Rr]educe|AllReduce|\ballreduce|quickreduce"
          r"|(?:[a-z]_)?all_?gather_?(?:kernel|_into|ll_kernel)?\b|(?:^|_)reduce_scatter_(?:\w+_)?kernel|lamport"
-         r"|ar_fusion))",
-         note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer and AITER", knows_better=True,
-         words="ar_fusion device_reduce all_reduce allreduce quickreduce gather reduce_scatter lamport"),
+         r"|ar_fusion|^ggml_cuda_ar_kernel))",
+         note="all-reduces of vLLM, SGLang, TensorRT-LLM, FlashInfer, AITER and llama.cpp", knows_better=True,
+         words="ar_fusion cuda_ar_ device_reduce all_reduce allreduce quickreduce gather reduce_scatter lamport"),
     Rule("moe-all-to-all", NO, "collective", "@namespace",
          r"^(?!.*(?i:gemm|matmul)).*(?:^|_)a2av?(?:_|$)|^ubx_kernel_\w+|\bmoe_comm\b|moeAllToAll|alltoall|all_to_all"
          r"|\bmoe_prepare::|\bmoe_a2a|mnnvl",

@@ -106,7 +106,7 @@ RULES: Final = (
     Rule("myelin-attention", YES, "attention", "tensorrt", r"^_gemm_mha_v2|^_mha_v2|^fused_mha",
          words="_mha_v2 fused_mha"),
     Rule("myelin-product", UNKNOWN, "gemm", "tensorrt",
-         r"^_?_my[el]\w*(?:Fc|Mha|Gemm|Mma|Dot|Conv)",
+         r"^_?_my[el]\w*(?:Fc|Mha|Gemm|Bmm|Mat[Mm]|Mma|Dot|Conv(?!ert))",
          note="a matrix product; the name does not tell the type", words="_my"),
     Rule("myelin-other", NO, "elementwise", "tensorrt", r"^__?myl_|^__?myelin", knows_better=True, words="myelin myl_"),
     Rule("tensorrt-pointwise", NO, "elementwise", "tensorrt",

@@ -25,13 +25,12 @@ RULES: Final = (
          note="takes doubles apart for the INT8 products that stand in for theirs, and puts them together again",
          knows_better=True, words="inverse_scaling_mrc_kernel prolog_mod_"),
     Rule("cublas-level-1", NO, "reduction", "cublas",
-         r"\b(?:rotm?g?_kernel\w*|[tgsh][bp][ms]v_kernel\w*|syhemm_kernel\w*|her2?_kernel|dot_kernel"
-         r"|block_dot_kernel_(?:ref|val)"
-         r"|reduce_1Block_kernel|asum_kernel|nrm2_kernel|iamax_kernel"
-         r"|iamin_kernel|amax_kernel)\b",
+         r"\b(?:rotm?g?_(?:real_)?kernel\w*|[tgsh][bp][ms]v_(?:tile_)?kernel\w*|syhemm_kernel\w*|her2?_kernel"
+         r"|block_dot_kernel_(?:ref|val)|reduce_1Block_kernel"
+         r"|(?:dot|asum|nrm2|iamax|iamin|amax)_(?:64addr_)?kernel)\b",
          "@types", knows_better=True,
-         words="rot pmv_ psv_ bmv_ bsv_ syhemm her_kernel her2_kernel amax_kernel asum_kernel dot_kernel iamin_kernel "
-               "nrm2_kernel reduce_1block_kernel"),
+         words="rot pmv_ psv_ bmv_ bsv_ syhemm her_kernel her2_kernel amax_ asum_ dot_ iamin_ nrm2_ "
+               "reduce_1block_kernel"),
     Rule("cublas-vector", NO, "elementwise", "cublas",
          r"\b(?:axpy_kernel_val|axpy_kernel|scal_kernel(?:_val)?|copy_kernel|rot_kernel|swap_kernel|cublas_(?:axpy"
          r"|scal))", "@types", r"cublas|^(?:void )?\w+(?:$|<)", words="axpy_kernel copy_kernel cublas_ rot_kernel "
@@ -70,17 +69,18 @@ RULES: Final = (
     Rule("magma", NO, "gemm", "magma",
          r"\bmagma\w*gemm\w*|\bmagma_?\w*|\bgemm_template_batched_(?:[nt]{2}_)?kernel|\bgemm_batched_\w*kernel_magma",
          "@blas letter", words="gemm_batched_ gemm_template_batched_ magma"),
-    Rule("cusolver", NO, "other", "cusolver", r"^kernel$", "@types", r"\bkernel<\w+_params_<",
-         note="cuSOLVER's factors and eigenvalues: kernel<getrf_wo_pivot_params_<float, 0>>", words="kernel"),
+    Rule("cusolver", NO, "other", "cusolver", r"^(?:kernel|epilogue)$", "@types",
+         r"\b(?:kernel|epilogue)<\w+_params_?<",
+         note="cuSOLVER's factors and eigenvalues: kernel<getrf_wo_pivot_params_<float, 0>>", words="kernel epilogue"),
     Rule("cublas-triangular", NO, "other", "cublas",
          r"(?:\b|kernel_)[sdcz]?(?:trsm|trsv|trmm|trmv)_|\btrmm(?:2|_left|_right)?_kernel|\bsyrk_kernel"
          r"|\bsyr2?k?_kernel|\bsymv_"
          r"|\bgetr[fsi]_"
          r"|\bgetrf|\bpotrf|\b[sdcz]getf2trsm_"
-         r"|\blaswp|\bgeqrf|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
+         r"|\blaswp|\bgeqr(?:f|Solve)|\bormqr|\blarft|\btrtri|\bbatch_trsm|\bxxtrf\d|\bunpack_pivots|\b(?:create_)?ipiv_\w+"
          r"|\bcreate_pivot", "@types",
          knows_better=True,
-         words="create_pivot geqrf getr ipiv_ larft laswp ormqr potrf symv_ syr trmm trmv trsm trsv trtri "
+         words="create_pivot geqr getr ipiv_ larft laswp ormqr potrf symv_ syr trmm trmv trsm trsv trtri "
                "unpack_pivots xxtrf"),
     Rule("lapack", NO, "other", "cusolver",
          r"^(?!.*(?i:gemm|mma))(?:kernel::)?(?:\w*_)?(?:mg)?[sdcz]?(?:ge(?:tr[fsi]|tf2|qr[f2]|lq[f2]|brd|bd2|sv"
@@ -88,11 +88,13 @@ RULES: Final = (
          r"|ls)|po(?:tr[fsi]|tf2|sv)|(?:sy|he)(?:tr[dfsi]|td2|ev\w*|gst)|(?:or|un)(?:m[qlr]{2}|g[qlr]{2}|gtr|mtr)"
          r"|la(?:ed\d|brd|rf[tbgx]?|swp|trd|sr)|tr(?:tri|sm|sv)|lan(?:sy|ge|he|tr)|symv|hemv|dgmm|householder"
          r"|tridiag\w*)\d*(?:v\d)?(?:_\w*)?$"
-         r"|^i?glu_(?!kernel|for|back|act|grad|fwd|bwd|mul)\w+_\w+$|^row_rotate_\w+",
+         r"|^i?glu_(?!kernel|for|back|act|grad|fwd|bwd|mul)\w+_\w+$|^(?:svd_)?(?:column|row)_rotate_\w+"
+         r"|^(?:batch_|gelange_)?(?:Fnrm|off)A_stage\d|^gehd2_\w+|^panel_(?:Max|One)_norm_kernel"
+         r"|^(?:set|copy)_panel_\w+_kernel|^svd_col_scale_kernel|^diagonal_(?:left|right)_multiply",
          "@types", note="factors, solutions and eigenvalues, by cuSOLVER or like its own", knows_better=True,
          words="getr getf geqr gelq gebr gebd gesv gels potr potf posv sytr sytd syev sygst hetr hetd heev orm org unm "
                "ung laed labrd larf laswp latrd lasr lansy lange lanhe lantr trtri trsm trsv symv hemv dgmm "
-               "householder tridiag glu_ row_rotate"),
+               "householder tridiag glu_ row_rotate column_rotate fnrma_ offa_ gehd panel_ svd_col diagonal_"),
     Rule("sparse-formats", NO, "other", "cusparse",
          r"^(?!.*(?i:gemm|mma|sddmm))(?:\w*_)?(?:rf|sp|ge|d)?(?:csr|bsr|csc|coo)(?:sv|sm|ilu|ic|geam|qr|x?mv"
          r"|2(?:csr|bsr|gebsr"
@@ -144,8 +146,12 @@ RULES: Final = (
          words="cutlass::device_kernel"),
     Rule("cutlass-fp8", YES, "gemm", "cutlass",
          r"^cutlass\w*::device_kernel", "fp8",
-         r"(?i:\b\w*fp8\w*(?:<.*>)?::\w*gemm\w*kernel)",
+         r"\bDeviceGemm\w*Fp8|(?i:\b\w*fp8\w*(?:<.*>)?::\w*gemm\w*kernel)",
          note="a product of FP8 has nowhere else to run", words="::device_kernel"),
+    Rule("cutlass-fp4", YES, "gemm", "cutlass",
+         r"^cutlass\w*::device_kernel", "fp4",
+         r"\bDeviceGemm\w*Fp4|(?i:\b\w*fp4\w*(?:<.*>)?::\w*gemm\w*kernel)",
+         note="a product of FP4 has nowhere else to run", words="::device_kernel"),
     Rule("cutlass-template-simt", NO, "gemm", "cutlass",
          r"^cutlass\w*::(?:Kernel\w*|device_kernel)", "@types",
          r"Simt|UniversalFMA", words="cutlass"),

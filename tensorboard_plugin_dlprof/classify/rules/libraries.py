@@ -32,15 +32,15 @@ RULES: Final = (
          words="custatevec cusvex"),
     Rule("library-searched", NO, "other", "@namespace",
          r"^(?:kaolin|ngp|wp|cuBQL|marian|kaldi|HugeCTR(?!::dotBased)|nbla|arrayfire|LightGBM|cuopt|open3d|xgboost"
-         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|dietgpu|matx|dh|amrex|nvjpeg|culj92|jax::cuda|csrc::sparse"
+         r"|k2|gko|gmx|nv::merlin|dyn_emb|nvcv|cvcuda|dietgpu|matx|dh|amrex|nvjpeg|culj92|jax::cuda|csrc::sparse"
          r"|csrc::hash|NKernel|cugraph::detail|raft::sparse|cuvs::neighbors::ball_cover|dali::kernels|gpu_treeshap)::"
          r"|^matxOpT\d\w*Kernel\w*$|^embedding::\w*wgrad_\w*(?:idx|indices|attr_calculation)_\w*kernel$"
          r"|^nvinfer1::plugin::(?:attention"
          r"(?:QueryGemv|Energy|NormalizeAndSum|Convolution)|projection)Kernel$", "@types",
          note="no kernel of its source holds an instruction of matrix units", knows_better=True, of_rest=True,
          words="kaolin ngp:: wp:: cubql marian kaldi hugectr nbla arrayfire lightgbm cuopt open3d xgboost k2:: gko:: "
-               "gmx:: merlin:: dyn_emb:: nvcv:: dietgpu:: matx dh:: amrex:: nvjpeg:: culj92:: jax::cuda:: csrc:: "
-               "nkernel:: dali::kernels:: gpu_treeshap:: cugraph::detail raft::sparse ball_cover "
+               "gmx:: merlin:: dyn_emb:: nvcv:: cvcuda:: dietgpu:: matx dh:: amrex:: nvjpeg:: culj92:: jax::cuda:: "
+               "csrc:: nkernel:: dali::kernels:: gpu_treeshap:: cugraph::detail raft::sparse ball_cover "
                "embedding:: nvinfer1::plugin"),
     Rule("sparse-indices", NO, "other", "spconv",
          r"(?:^|::)(?:prepare(?:SubM|DeConv)?(?:Indice|Grid)\w*|assign(?:Indice|Grid)\w*|reset\w*Grid\w*)Kernel\w*$",

@@ -27,7 +27,7 @@ RULES: Final = (
          r"|^_decode_sparse_attention_(?:bf16|fp8)_kernel$|^_decode_score(?:_attn)?_kernel$"
          r"|^_rel_mha_decode_grouped_stage1_kernel$|^_bf16_mla_sparse_kernel$|^_paged_decode_fused_kernel$"
          r"|^_sgl_m3_sparse_(?:fwd|decode)_kernel$|^_ffpa_(?:fwd|bwd(?:_d(?:q|kdv))?)_sm90_kernel_impl$"
-         r"|^_pixel_attn_gqa_(?:fwd|bwd)$|^_prefill_block_score_kernel$"
+         r"|^_attn_(?:dkdv|dq_dbias)_native_kernel$|^_pixel_attn_gqa_(?:fwd|bwd)$|^_prefill_block_score_kernel$"
          r"|^_flash_attn_fwd_with_block_score_kernel$|^(?:\w+_)?mla_(?:for|back)ward_kernel$"
          r"|^kernel_gqa_fwd_batch_decode_split_kv(?:_persistent)?$|^block_wise_(?:decode|prefill)_attention_kernel$"
          r"|^triton_(?:sparse|dense)_fwd_kernel$|^triton_(?:sparse_mla|flash_mla_sparse)_fwd(?:_tle)?$"
@@ -186,7 +186,7 @@ RULES: Final = (
          r"|^(?:transposed_)?moe_(?:gather_[ra][sr]_)?"
          r"grouped_(?:two_weights_split_[NK]_)?gemm_kernel(?:_nk_const\w*)?$|^flat_group_gemm_(?:fuse_reshape_)?kernel$"
          r"|^streamk_(?:amd|cuda)_gemm$|^_mx_dot_scaled_kernel$|^(?:grouped_)?(?:mxfp8|nvfp4)_(?:gemm|wgrad)_kernel$"
-         r"|^_scaled_int8_mm_kernel$|^_gated_(?:dual_)?gemm_(?:with_residual_)?(?:backward_)?kernel$"
+         r"|^_scaled_int8_mm_kernel$|^(?:fused_sigmoid)?_gated_(?:dual_)?gemm_(?:(?:with_residual|forward|backward|mxfp8|pregemm)_)*kernel$"
          r"|^(?:[ab]_fused_)?[mk]_grouped_bf16_gemm_contiguous_tl_impl$|^_xformers_tiled_matmul_kernel$"
          r"|^wait_signal_matmul_triton_kernel$|^(?:add|b)?mm_sqmma_kernel$|^fused_ln_dual_matmul_kernel$"
          r"|^(?:paroquant_gemm|awq_linear)_kernel$|^_mhc_mm_norm_(?:fwd|bwd)(?:_fused)?_kernel(?:_npu)?$"
@@ -229,7 +229,7 @@ RULES: Final = (
          r"^fetch_on_demand_gemm_\w+$", "@words", note="by elements: FP32, or halves of a few channels",
          words="fetch_on_demand_gemm_"),
     Rule("mamba-checkpointing", YES, "attention", "flashinfer",
-         r"(?:^|::)checkpointing_ssu_(?:precompute_)?kernel(?:_8bit|_main)?$", "@types",
+         r"(?:^|::)checkpointing_ssu_(?:precompute_|main_)?kernel(?:_8bit)?$", "@types",
          note="its products of a chunk are mma.m16n8k16", knows_better=True, words="checkpointing_ssu_"),
     Rule("product-by-elements", NO, "gemm", "custom",
          r"(?:^|::)(?:exl3_gemv_int8_\w+|h_gemm_(?:tall|wide)_kernel|matrix_diagonal_kernel|MatrixColReduceBy\w+"

@@ -116,6 +116,9 @@ RULES: Final = (
          words="turbomind::attention"),
     Rule("exllama-3", YES, "gemm", "exllama", r"\bexl3_(?:m?gemm)\w*kernel", "fp16", note="mma.m16n8k16",
          words="exl3_"),
+    Rule("qserve", YES, "gemm", "qserve", r"^dense_kernel0$", "int8",
+         r"\bdense_kernel0<\d+, .*>\((?:signed char|int8_t)", note="mma.m16n8k32 on 8-bit integers",
+         words="dense_kernel0"),
     Rule("ggml-fixup", NO, "reduction", "ggml",
          r"\bmul_mat_q_stream_k_fixup\w*", "@types", note="sums the parts of a split product", knows_better=True,
          words="mul_mat_q_stream_k_fixup"),
@@ -131,12 +134,12 @@ RULES: Final = (
          r"\bmul_mat_vec\w*|^moe_vec_q$|\bdequantize_mul_mat_vec\w*|\bmul_mat_p021\w*|\bmul_mat_vec_nc\w*", "@types",
          words="mul_mat_p021 mul_mat_vec moe_vec_q"),
     Rule("ggml-quantise", NO, "elementwise", "ggml",
-         r"^mm_ids_helper$|^mmq_ids_helper$|^fwht_cuda$|^hadamard_f(?:16|32)$|^hadamard_quant$|\bdequantize_block\w*"
+         r"^mm_ids_helper$|^tri_kernel$|^mmq_ids_helper$|^fwht_cuda$|^hadamard_f(?:16|32)$|^hadamard_quant$|\bdequantize_block\w*"
          r"|\bquantize_(?:q8_1|mmq_)\w*|\bmmvq_gguf_quantize_q8_1\w*|\bk_bin_bcast\w*"
          r"|\bk_get_rows\w*|\bk_copy_src\w*"
          r"|\bcpy_\w*f32\w*|\brope_(?:neox|norm|multi)\w*",
-         knows_better=True, words="_ids_helper fwht hadamard_ dequantize_ cpy_ k_bin_bcast k_copy_src k_get_rows "
-               "quantize_ rope_"),
+         knows_better=True, words="_ids_helper tri_kernel fwht hadamard_ dequantize_ cpy_ k_bin_bcast k_copy_src "
+               "k_get_rows quantize_ rope_"),
     Rule("triton-matmul-ogs", YES, "gemm", "triton",
          r"^_?p?_matmul(?:_ogs)?_[NT]{2,3}_\w*|^_matmul_ogs\w*|^_p_matmul_ogs\w*", "@matmul ogs",
          note="tl.dot on narrow operands, named in the kernel", words="_matmul"),

@@ -74,7 +74,7 @@ RULES: Final = (
          rf"^chunk_{_FORMS}_(?:fwd|bwd)_(?:kernel_(?:h|dhu|o|dqkw?g?|dv\w*|dA|intra\w*)\w*|[hok]\w*_kernel\w*)"
          r"|^chunk_(?:fwd|bwd)_kernel_(?:o|h|dqkwg|dv|dh|dqkg|dv_local)$"
          r"|^chunk_(?:kda_)?scaled_dot_kkt_fwd_kernel(?!_intra_sub_intra)\w*"
-         r"|^(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
+         r"|^_?(?:recompute_w_u|prepare_wy_repr|fwd_recompute_w_u|fwd_prepare_wy_repr)_(?:fwd|bwd)?_?kernel\w*"
          rf"|^chunk_{_FORMS}_(?:fwd|bwd)_kernel\w*"
          r"|^_?parallel_(?:attn|nsa|wall_attn|path|based|rebased|deltaformer|parallax|simple_gla|delta_rule"
          r"|forgetting_attn)"
