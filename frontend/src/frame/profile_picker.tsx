@@ -76,7 +76,9 @@ function details(profile: ProfileEntry) {
   return [
     formatLabel(profile.format),
     gpuLabel(headline?.gpu_names ?? []),
-    headline?.average_iteration_ns != null ? `${formatDuration(headline.average_iteration_ns)} per iteration` : "",
+    headline?.average_iteration_ns != null
+      ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
+      : "",
     headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)} in use` : "",
     profile.captured_at === null ? "" : formatMoment(profile.captured_at),
   ]

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { StepIteration } from "./step";
 import type { Diagnosis } from "../api/types";
-import { answerOf, saidOf, withWhole } from "./answer";
+import { answerOf, saidOf, spanOf, withWhole } from "./answer";
 import { longestShown, medianNs } from "./iterations";
 
 const iterations = [5, 6, 7, 8].map((number): StepIteration => ({ number, wall_ns: 1, typical: true, segments: [] }));
@@ -70,4 +70,13 @@ describe("the axis of the iterations", () => {
     expect(longestShown(rows)).toBe(18);
     expect(longestShown([...rows, row(900)])).toBe(11 * 4 * 1.5);
   });
+});
+
+it("tells another time that DLProf's numbers are shares of", () => {
+  const mean = { wall_ns: 6_670_000, devices: {}, iterations: 1, selected: [0] };
+  expect(spanOf({ marked: false, mean }, 2_860_000_000)).toBe(
+    "From the first to the last GPU work; DLProf's panels below are about all 2.86 s.",
+  );
+  expect(spanOf({ marked: false, mean }, 6_670_100)).toBe("");
+  expect(spanOf({ marked: true, mean }, 60_000_000)).toBe("");
 });

@@ -1,6 +1,7 @@
 /** The sentence that the Dashboard begins with: how much of a step is computing, and what costs most of the rest. */
 import type { Diagnosis, DiagnosedPart } from "../api/types";
 import { formatCount } from "../format/number";
+import { formatDuration } from "../format/time";
 import { COMPUTE, culpritOf, mainDevice } from "./parts";
 import type { Step } from "./step";
 
@@ -49,6 +50,17 @@ export function saidOf({ typical }: Pick<Diagnosis, "typical">, { iterations }: 
 /** Whether means leave iterations out: of two kinds, or of a drift, they are of all. */
 export const leavesOut = ({ typical }: Pick<Diagnosis, "typical">): boolean =>
   typical.why.some((reason) => reason !== "two_kinds" && reason !== "drift");
+
+/**
+ * What the time of the sentence is where no iteration is marked, and which other time DLProf's numbers are shares of; empty where
+ * they are of the same.
+ */
+export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wall_ns: number | null): string {
+  const isOther = wall_ns !== null && Math.abs(wall_ns - mean.wall_ns) > mean.wall_ns * LEAST_SHARE;
+  return !marked && isOther
+    ? `From the first to the last GPU work; DLProf's panels below are about all ${formatDuration(wall_ns)}.`
+    : "";
+}
 
 /** The sentence, with what the time is that shares are of. */
 export const withWhole = ({ headline, marked }: Pick<Diagnosis, "headline" | "marked">): string =>

@@ -104,7 +104,7 @@ export const isTime = (key: TreeColumn["key"]): key is Measure => key.endsWith("
 const OWN_WIDTH: Readonly<Record<string, number>> = {
   name: 200,
   share: 86,
-  limited: 160,
+  limited: 200,
   gpu_share: 78,
   bound: 86,
   change: 96,

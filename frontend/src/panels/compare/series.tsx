@@ -41,10 +41,11 @@ export function Series() {
   );
   if (!open)
     return (
-      <p>
+      <p class="series-offer">
         <button type="button" class="button" onClick={() => navigate({ series: "on" }, true)}>
           Show runs as a series
         </button>
+        <span class="muted">All runs in the order of time, and the first that became slower.</span>
       </p>
     );
   return (

@@ -7,7 +7,7 @@ import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { answerOf, leavesOut } from "../../model/answer";
+import { answerOf, leavesOut, spanOf } from "../../model/answer";
 import {
   hasGpuWork,
   matrixSentence,
@@ -52,6 +52,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
       </h2>
       <p class="model-line">
         {answer === null ? (hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`) : answer.said}
+        {answer !== null && diagnosis !== null && spanOf(diagnosis, data.performance.wall_clock_ns)}
         {leftOut && (
           <ViewLink class="link-button" to={{ view: "iterations" }}>
             Include what was left out

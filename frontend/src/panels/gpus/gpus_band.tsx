@@ -14,10 +14,18 @@ interface GpusBandProps {
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
 export function GpusBand({ data, diagnosis }: GpusBandProps) {
-  const ranked = [...devicesInUse(data)].sort((a, b) => (a.fraction ?? 0) - (b.fraction ?? 0));
+  const used = devicesInUse(data);
+  // One that only copies is not the one that computes least.
+  const computing = used.filter(({ fraction }) => (fraction ?? 0) > 0);
+  const ranked = [...(computing.length > 0 ? computing : used)].sort((a, b) => (a.fraction ?? 0) - (b.fraction ?? 0));
   const [least] = ranked;
   const most = ranked.at(-1);
-  if (least === undefined || most === undefined) return null;
+  if (least === undefined || most === undefined)
+    return (
+      <header class="headline">
+        <h2>No GPU work was recorded.</h2>
+      </header>
+    );
   const { wall_ns: wall } = data.gpu_utilization;
   const parts = diagnosis?.mean.devices[String(least.device_id)]?.parts;
   const idle =
