@@ -94,6 +94,6 @@ def _with_backward(signals: Signals, rows: set[int]) -> Bools:
     selected = np.zeros(len(ops), np.bool_)
     selected[list(rows)] = True
     names = {ops[row].name for row in rows if ops[row].name.count("/") > 1}
-    for row, op in enumerate(ops):
+    for row, op in enumerate(ops if names else ()):
         selected[row] |= op.direction == "bprop" and op.name in names
     return selected

@@ -65,6 +65,9 @@ Int64s = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.signedinteger]
 """Row numbers of a table, as 32-bit or 64-bit integers."""
 
+COPIES: Final = ("HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
+"""CUPTI's kinds of copies, from 1: between host, device, array and peer."""
+
 UNIFIED_COPIES: Final = (11, 12, 13)
 """CUPTI's kinds of copies of unified memory: to the device, to the host, between devices."""
 

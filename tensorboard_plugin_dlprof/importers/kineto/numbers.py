@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tensorboard_plugin_dlprof.events.tables import WorkKind
+from tensorboard_plugin_dlprof.events.tables import COPIES, WorkKind
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 ThreadKey = tuple[int | str, int | str]
@@ -59,13 +59,7 @@ def triple(text: bytes) -> tuple[int, int, int]:
 
 _COPY_DIRECTION = re.compile(r"\b(Host|Device|Array|Peer|[HDAPM])(?:[Tt]o|2)(Host|Device|Array|Peer|[HDAPM])\b")
 
-_COPY_KINDS = {
-    "HH": 9, "HD": 1, "HA": 3,
-    "DH": 2, "DD": 8, "DA": 7,
-    "AH": 4, "AD": 6, "AA": 5,
-    "PP": 10,
-}  # fmt: skip
-"""CUPTI's ``CUpti_ActivityMemcpyKind``."""
+_COPY_KINDS = {copy[0] + copy[-1]: number for number, copy in enumerate(COPIES, 1)}
 
 _PLAIN_MEMORY = str.maketrans("M", "H")
 """Intel's M stands for host memory that was not allocated for the device."""

@@ -290,9 +290,7 @@ def _separator(text: bytes) -> bytes:
 
 def _what_json_is(text: bytes) -> str:
     try:
-        value = json.loads(text.decode("utf-8", "replace"), strict=False)
+        json.loads(text.decode("utf-8", "replace"), strict=False)
     except (ValueError, RecursionError):
         return "is not JSON or is cut short before its first event"
-    if isinstance(value, dict):
-        return "is JSON without traceEvents"
-    return f"is JSON that holds {'a text' if isinstance(value, str) else 'a single value'}"
+    return "is JSON without traceEvents"

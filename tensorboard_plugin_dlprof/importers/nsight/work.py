@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Strings, Syncs, WorkKind
+from tensorboard_plugin_dlprof.events.tables import COPIES, DeviceWork, Int32s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.memo import Memo
 from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, GrowingTable, mapped, narrow, possible
@@ -22,9 +22,7 @@ _TABLES = (
     (WorkKind.GRAPH, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUDA graph launches"),
 )
 
-_COPIES = ("HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD", "DtoA", "DtoD", "HtoH", "PtoP")
-_UNIFIED_COPIES = ("HtoD", "DtoH", "DtoD")
-_COPY_NAMES = [*(f"Memcpy {copy}" for copy in _COPIES), *(f"Unified memory {copy}" for copy in _UNIFIED_COPIES)]
+_COPY_NAMES = [*(f"Memcpy {copy}" for copy in COPIES), *(f"Unified memory {copy}" for copy in ("HtoD", "DtoH", "DtoD"))]
 """CUPTI's kinds of copies, from 1."""
 
 _NEEDED = ("start", "end")
