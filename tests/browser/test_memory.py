@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -54,6 +56,25 @@ def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) ->
     expect(curve).to_contain_text("event 9")
     page.keyboard.press("+")
     expect(curve).not_to_contain_text("start")
+
+
+def test_opens_on_the_gpu_that_the_sentence_is_about(page: Page, tmp_path: Path) -> None:
+    """The one that holds most, which need not be the first; a click shows another."""
+    sizes = (1 * MB, 5 * MB)
+    traces = [[{"action": "alloc", "addr": 8 * MB, "size": size}] for size in sizes]
+    segments = [
+        {"device": gpu, "address": 8 * MB, "total_size": size, "blocks": [{"size": size, "state": "active_allocated"}]}
+        for gpu, size in enumerate(sizes)
+    ]
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "two.pickle").write_bytes(pickle.dumps({"segments": segments, "device_traces": traces}))
+    with running(logs, tmp_path / "cache") as server:
+        page.goto(server.page(view="memory"))
+        expect(page.locator(".headline h2")).to_contain_text("on GPU 1")
+        expect(page.get_by_role("region", name=re.compile("Memory over time, GPU 1"))).to_be_visible()
+        page.get_by_text("GPU 0", exact=True).click()
+        expect(page.get_by_role("region", name=re.compile("Memory over time, GPU 0"))).to_be_visible()
 
 
 def test_a_block_of_the_allocator_has_neighbours(page: Page, snapshot: TensorBoard) -> None:

@@ -33,7 +33,10 @@ export function Memory() {
   if (memory === null)
     return query.error === null ? <Loading what="memory" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const devices = Object.keys(memory.devices);
-  const gpu = devices.find((id) => id === url["memory.gpu"]) ?? devices[0];
+  // The headline is about the one that holds most.
+  const peak = (id: string): number => memory.devices[id]?.peak_bytes ?? 0;
+  const [fullest] = [...devices].sort((a, b) => peak(b) - peak(a));
+  const gpu = devices.find((id) => id === url["memory.gpu"]) ?? fullest;
   const device = gpu === undefined ? undefined : memory.devices[gpu];
   if (gpu === undefined || device === undefined)
     return (
