@@ -333,6 +333,8 @@ class CaptureInfo(msgspec.Struct):
     world_size: int = -1
     recorded: frozenset[str] = frozenset()
     """The kinds of data that were recorded: ops, shapes, stacks, modules, memory, steps, nvtx, io, syncs, graphs."""
+    thinned: int = -1
+    """1 if a part of all events was left out after the recording, as when a trace is sampled; -1 if nobody knows."""
     profile_name: str = ""
 
 

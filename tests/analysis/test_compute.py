@@ -246,6 +246,32 @@ def test_fusions_of_one_name_are_one_kernel_in_one_op_only() -> None:
     assert "loop_convert_fusion (/a)" in dominant.problem_text()
 
 
+@pytest.mark.parametrize(
+    ("kernel", "registers", "described"),
+    [
+        ("triton_", (32, 48), False),
+        ("triton__0d1d2d3de", (32, 48), False),
+        ("triton_", (-1, -1), False),  # nobody knows whether they are one
+        ("triton_", (32, 32), True),
+        ("triton_poi_fused_add_0", (32, 48), True),  # a kernel may be compiled twice
+    ],
+)
+def test_kernels_without_a_name_of_their_own_are_told_by_their_code(
+    kernel: str, registers: tuple[int, int], described: bool
+) -> None:
+    """Inductor once called all its kernels ``triton_``, with the numbers of their arguments at most."""
+
+    def body(step: Step) -> None:
+        for number, count in enumerate(registers):
+            options = {"corr": 900 + 10 * step.number + number, "registers": count}
+            begin = 0.4 * number * STEP_NS
+            step.line("main", "call", 105, 125, "cudaLaunchKernel", corr=options["corr"])
+            step.line("gpu0", "kernel", begin, begin + 0.4 * STEP_NS, kernel, **options)
+        step.op("aten::mm", GOOD, 0.8 * STEP_NS, STEP_NS)
+
+    assert (_dominant(_all_rules(scene(body))) is not None) == described
+
+
 def test_the_gain_of_a_real_transformer_is_that_of_its_gpu() -> None:
     """3.11 s of FP32 products on an A100 without shapes: TF32 saves 2.0 to 2.6 s."""
     path = shared_data() / "nsight/a100_transformer_2.7b_nvtx/result_2_7B_nvtx.sqlite"

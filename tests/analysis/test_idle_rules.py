@@ -279,6 +279,25 @@ def test_work_that_is_missing_throughout_leaves_nothing_to_be_said_of_the_host(t
     assert host["action"].startswith("Nothing is launched inside /unique: if it computes, it does so on the host.")
 
 
+@pytest.mark.parametrize(("calls_between", "speaks"), [(4, True), (100, False)])
+def test_a_trace_is_sampled_if_most_numbers_of_calls_are_missing(
+    calls_between: int, speaks: bool, tmp_path: Path
+) -> None:
+    """The driver numbers all calls, of which PyTorch records many; where those are there, launches are, too."""
+    waits = []
+    for number in range(20):
+        begin = 4_000 * number + GAP[0]
+        waits += launch(calls_between * (9 * number + 8), begin + 1_400, begin + 3_000, 100)
+        waits += [
+            event("cuda_runtime", "cudaEventQuery", begin + 10 * n, 1, correlation=calls_between * (9 * number + n))
+            for n in range(8)
+        ]
+    described = {each["rule"]: each for each in said(unmarked(waits), tmp_path)["findings"]}
+    assert described["unrecorded_gpu_work"]["title"].startswith("GPU work is missing from this recording")
+    assert described["unrecorded_gpu_work"]["title"].endswith("so nothing is said of the host.") != speaks
+    assert ("unrecorded_detector" in described) == speaks
+
+
 @pytest.mark.parametrize("lost", [False, True])
 def test_launches_that_the_driver_passes_on_late_leave_the_host_to_speak_of(lost: bool, tmp_path: Path) -> None:
     """Several at once, each soon, as on Windows; where some launches have no work at all, nobody knows what ran."""

@@ -16,9 +16,13 @@ from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Confidence, Finding, Lacks, Severity
 from tensorboard_plugin_dlprof.columns.group import are_among, numbered
 from tensorboard_plugin_dlprof.events.tables import Int64s
+from tensorboard_plugin_dlprof.expressions import Expression
 
 _MOST_LETTERS = 80
 """Of a kernel's name in a sentence."""
+
+_UNNAMED = Expression(r"^triton_(?:_\d[\dde]*)?$")
+"""Names that PyTorch's compiler gave all of its kernels with the same arguments until 2024, unless told otherwise."""
 
 _NEAR_ROOF = 0.6
 """Share of the roof from which only less work helps."""
@@ -95,12 +99,22 @@ def _filter(function: str, is_amd: bool) -> str:
 def _by_name_and_op(signals: Signals) -> Int64s:
     """A number for each aggregated kernel, the same for equal ones.
 
-    XLA gives its fusions their names in each program anew: those of other ops are other kernels.
+    XLA gives its fusions their names in each program anew: those of other ops are other kernels. Where PyTorch's
+    compiler gives no names, kernels are told by their code, as far as its registers and shared memory are recorded.
     """
-    kernels = signals.profile.kernels
-    name, op = kernels.long_name[signals.kernel].astype(np.int64), kernels.op[signals.kernel].astype(np.int64)
-    fusions = [text for text, result in signals.profile.kernel_classes.items() if result.library == "xla"]
-    return numbered(name * (len(signals.profile.ops) + 1) + np.where(are_among(name, fusions), op + 1, 0))[1]
+    kernels, strings = signals.profile.kernels, signals.profile.strings
+    rows = signals.kernel
+    name, op = kernels.long_name[rows].astype(np.int64), kernels.op[rows].astype(np.int64)
+    classes = signals.profile.kernel_classes
+    fusions = [text for text, result in classes.items() if result.library == "xla"]
+    number = numbered(name * (len(signals.profile.ops) + 1) + np.where(are_among(name, fusions), op + 1, 0))[1]
+    unnamed = are_among(name, [text for text in classes if _UNNAMED.search(strings[text])])
+    if not unnamed.any():
+        return number
+    registers, shared = kernels.registers[rows], kernels.static_shared_bytes[rows] + kernels.dynamic_shared_bytes[rows]
+    code = numbered(registers.astype(np.int64) << 32 | shared & 0xFFFFFFFF)[1]
+    code = np.where(registers > 0, code, len(rows) + np.arange(len(rows)))
+    return numbered(number * (2 * len(rows) + 1) + np.where(unnamed, code + 1, 0))[1]
 
 
 def _reached(signals: Signals, selected: Bools) -> float | None:

@@ -118,9 +118,12 @@ def is_sampled(signals: Signals) -> bool:
     """Whether much GPU work is missing, and all over the recording: then launches are missing, too.
 
     Work that is missing at the start alone may have been launched before the recording. What a graph replays without
-    its kernels is missing all over, but its launch is there.
+    its kernels is missing all over, but its launch is there; and so are launches where the numbers of calls are.
     """
-    return _waits_all_along(signals, thresholds.MUCH_MISSING_FRACTION) and not _is_complete(signals)
+    lacks_work = "launches_without_work" in signals.diagnosis.lower_bound
+    if _is_complete(signals) or (signals.profile.info.thinned == 0 and not lacks_work):
+        return False
+    return _waits_all_along(signals, thresholds.MUCH_MISSING_FRACTION)
 
 
 def _is_complete(signals: Signals) -> bool:
@@ -129,9 +132,10 @@ def _is_complete(signals: Signals) -> bool:
     Nsight Systems records all launches. Other profiles may be thinned out, launches with their work; where no wait is
     long, the driver passes launches on late instead, several at once.
     """
-    if "launches_without_work" in signals.diagnosis.lower_bound:
+    info = signals.profile.info
+    if "launches_without_work" in signals.diagnosis.lower_bound or info.thinned == 1:
         return False
-    return signals.profile.info.source_format == "nsight_systems" or _longest_wait_ns(signals) < LONG_NS
+    return info.source_format == "nsight_systems" or _longest_wait_ns(signals) < LONG_NS
 
 
 def _longest_wait_ns(signals: Signals) -> int:

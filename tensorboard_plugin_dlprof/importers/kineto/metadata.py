@@ -29,6 +29,7 @@ def read_info(
     first_ns: int,
     end_ns: int,
     recorded: frozenset[str],
+    thinned: int,
 ) -> CaptureInfo:
     """What the trace says about its origin, and when it was recorded.
 
@@ -40,6 +41,7 @@ def read_info(
         first_ns: start of the first event on the trace's clock; 0 without events.
         end_ns: end of the last event since then.
         recorded: what the trace holds, as ``CaptureInfo`` names it.
+        thinned: whether a part of all events is missing, as ``CaptureInfo`` has it.
     """
     distributed = metadata.get("distributedInfo")
     distributed = distributed if isinstance(distributed, dict) else {}
@@ -54,6 +56,7 @@ def read_info(
         utc_start_ns=base_ns if _EARLIEST_NS < base_ns < _LATEST_NS else -1,
         end_ns=end_ns,
         recorded=recorded,
+        thinned=thinned,
         tool_version=_tool_version(metadata),
         framework=f"PyTorch {_text(metadata, 'pytorch_version', 'torch_version')}".strip(),
         cuda_version=_cuda_version(metadata.get("cuda_runtime_version")) or _hip_version(metadata),
