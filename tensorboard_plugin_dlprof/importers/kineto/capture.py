@@ -284,7 +284,8 @@ def _thinned(calls: Calls, threads: list[Thread]) -> int:
     first, last = np.full(len(count), number.max()), np.zeros(len(count), np.int64)
     np.minimum.at(first, process, number)
     np.maximum.at(last, process, number)
-    share = (count / (last - first + 1))[count >= _FEW_CALLS]
+    enough = count >= _FEW_CALLS
+    share = count[enough] / (last[enough].astype(np.float64) - first[enough] + 1)  # Damaged numbers may be of any size.
     return int(share.min() < _SHARE_OF_NUMBERS) if len(share) else -1
 
 
