@@ -16,18 +16,17 @@ import {
   along,
   axes,
   decades,
-  distance,
   dotAt,
   dotLabels,
   drawnDots,
   groupedDots,
-  LABEL_GAP,
   LABEL_LETTER,
   radius,
+  roofNames,
   roofOver,
   roofsAt,
   roofsOf,
-  spread,
+  slantedName,
   type Axis,
   type DotGroup,
 } from "../model/roofline";
@@ -71,17 +70,16 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   const largest = shown.slice(0, MOST_LABELS);
   const roofHeights = (at: number): number[] =>
     roofs === null ? [] : roofsAt(roofs, 10 ** (x.from + (at / plotWidth) * (x.to - x.from))).map(placeY);
-  // The name of a level roof stands at its end, or at its beginning where dots are in the way there.
-  const roofNames = (roofs?.compute ?? []).map(({ label, perSecond, ridge }) => {
-    const long = label.length * LABEL_LETTER;
-    const y = placeY(perSecond) - 5;
-    const start = (ridge === null ? 0 : Math.max(placeX(ridge), 0)) + 4;
-    const isFree = (from: number): boolean =>
-      places.every((place) => distance(place, { from, to: from + long, y }) > place.r);
-    const atStart = !isFree(plotWidth - long) && start + long <= plotWidth && isFree(start);
-    return { atStart, from: atStart ? start : plotWidth - long, to: atStart ? start + long : plotWidth, y };
-  });
-  const labels = dotLabels(largest.map(labelOf), places, roofNames, roofHeights, {
+  const names = roofNames(
+    (roofs?.compute ?? []).map(({ label, shortLabel, perSecond, ridge }) => ({
+      texts: [label, shortLabel],
+      start: ridge === null ? 0 : Math.max(placeX(ridge), 0),
+      y: placeY(perSecond),
+    })),
+    places,
+    plotWidth,
+  );
+  const labels = dotLabels(largest.map(labelOf), places, names, roofHeights, {
     width: plotWidth,
     height: plotHeight,
   });
@@ -152,7 +150,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
               />
             ))}
             {roofs !== null && (
-              <Roofs roofs={roofs} names={roofNames} x={x} y={y} width={plotWidth} height={plotHeight} />
+              <Roofs roofs={roofs} names={names} places={places} x={x} y={y} width={plotWidth} height={plotHeight} />
             )}
             {places.map((place, i) =>
               i === active || (shown[i] !== undefined && isSelected(shown[i])) ? (
@@ -239,23 +237,26 @@ const tick = (value: number): string =>
 
 interface RoofsProps extends PlotProps {
   roofs: NonNullable<ReturnType<typeof roofsOf>>;
-  /** Where the names of the level ones stand. */
-  names: readonly { atStart: boolean; from: number }[];
+  /** Of the level ones. */
+  names: ReturnType<typeof roofNames>;
+  /** Where dots are. */
+  places: Parameters<typeof slantedName>[3];
 }
 
-function Roofs({ roofs, names, x, y, width, height }: RoofsProps) {
+function Roofs({ roofs, names, places, x, y, width, height }: RoofsProps) {
   const { memoryPerSecond: memory, compute } = roofs;
   const placeX = (intensity: number): number => along(intensity, x) * width;
   const placeY = (rate: number): number => (1 - along(rate, y)) * height;
   const highest = compute[0];
-  const labels = spread(
-    compute.map(({ perSecond }) => placeY(perSecond) - 5),
-    LABEL_GAP,
-  );
   // The slanted roof from where it enters the plot to the highest compute roof, or out of it.
   const from = memory === null ? 0 : Math.max(10 ** x.from, 10 ** y.from / memory);
   const to = memory === null ? 0 : (highest?.ridge ?? Math.min(10 ** x.to, 10 ** y.to / memory));
-  const middle = Math.sqrt(from * to);
+  const name = `Memory ${formatScaled(memory, "B/s")}`;
+  const at = (intensity: number): [number, number] => [placeX(intensity), placeY((memory ?? 0) * intensity)];
+  const middle =
+    memory === null || from >= to
+      ? 0
+      : from * (to / from) ** slantedName(at(from), at(to), name.length * LABEL_LETTER, places);
   const slope =
     memory === null ? 0 : Math.atan2(placeY(memory * to) - placeY(memory * from), placeX(to) - placeX(from));
   return (
@@ -268,28 +269,24 @@ function Roofs({ roofs, names, x, y, width, height }: RoofsProps) {
             text-anchor="middle"
             transform={`translate(${placeX(middle)} ${placeY(memory * middle)}) rotate(${(slope * 180) / Math.PI}) translate(0 -6)`}
           >
-            Memory {formatScaled(memory, "B/s")}
+            {name}
           </text>
         </>
       )}
-      {compute.map(({ label, shortLabel, perSecond, ridge, goal }, i) => (
-        <g key={label}>
-          <line
-            class={goal ? "roof roof-goal" : "roof"}
-            x1={ridge === null ? 0 : placeX(Math.max(ridge, 10 ** x.from))}
-            x2={width}
-            y1={placeY(perSecond)}
-            y2={placeY(perSecond)}
-          />
-          <text
-            class="roof-label"
-            x={names[i]?.atStart === true ? names[i].from : width}
-            y={labels[i]}
-            text-anchor={names[i]?.atStart === true ? "start" : "end"}
-          >
-            {label.length * LABEL_LETTER <= width ? label : shortLabel}
-          </text>
-        </g>
+      {compute.map(({ label, perSecond, ridge, goal }) => (
+        <line
+          key={label}
+          class={goal ? "roof roof-goal" : "roof"}
+          x1={ridge === null ? 0 : placeX(Math.max(ridge, 10 ** x.from))}
+          x2={width}
+          y1={placeY(perSecond)}
+          y2={placeY(perSecond)}
+        />
+      ))}
+      {names.map(({ text, to: end, y: base }) => (
+        <text key={text} class="roof-label" x={end} y={base} text-anchor="end">
+          {text}
+        </text>
       ))}
     </>
   );

@@ -18,7 +18,8 @@ import {
   roofOver,
   roofsAt,
   roofsOf,
-  spread,
+  roofNames,
+  slantedName,
 } from "./roofline";
 import { limitSegments } from "./limits";
 import { contrast } from "./shades";
@@ -43,6 +44,41 @@ const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, u
   per_second: rate,
   source: "",
   used,
+});
+
+describe("names of roofs", () => {
+  const at = (x: number, y: number, r = 6) => ({ x, y, r });
+  const level = { texts: ["BF16 Tensor Cores 312 TFLOP/s", "BF16 312 T"], start: 100, y: 50 };
+
+  it("stand at the end, else below, else where no dot is", () => {
+    const [free] = roofNames([level], [], 600);
+    expect(free).toMatchObject({ text: level.texts[0], to: 600, y: 45 });
+    const [below] = roofNames([level], [at(580, 40)], 600);
+    expect(below).toMatchObject({ to: 600, y: 62 });
+    const [moved] = roofNames([level], [at(580, 50)], 600);
+    expect(moved?.y).toBe(45);
+    expect(moved?.to).toBeLessThan(574);
+    // Dots in two places leave room for the short name alone.
+    const [short] = roofNames([level], [at(300, 50), at(450, 50)], 600);
+    expect(short).toMatchObject({ text: "BF16 312 T", to: 600, y: 45 });
+    // A narrow chart has room for that one only.
+    expect(roofNames([level], [], 150)[0]).toMatchObject({ text: "BF16 312 T", to: 150, y: 45 });
+    // Dots everywhere: at the end all the same.
+    const all = Array.from({ length: 60 }, (_, i) => at(i * 10, 50));
+    expect(roofNames([level], all, 600)[0]).toMatchObject({ to: 600, y: 45 });
+  });
+  it("are off each other and off other roofs", () => {
+    const near = { ...level, texts: ["FP16 300 T"], y: 56 };
+    const [first, second] = roofNames([level, near], [], 600);
+    expect(first).toMatchObject({ to: 600, y: 45 });
+    expect(second).toMatchObject({ to: 600, y: 68 });
+  });
+  it("of the memory leave the middle where dots are", () => {
+    expect(slantedName([0, 400], [400, 0], 80, [])).toBe(0.5);
+    expect(slantedName([0, 400], [400, 0], 80, [at(196, 190)])).not.toBe(0.5);
+    // Below the line dots are in nobody's way.
+    expect(slantedName([0, 400], [400, 0], 80, [at(215, 215)])).toBe(0.5);
+  });
 });
 
 describe("names of dots", () => {
@@ -181,10 +217,6 @@ describe("roofline", () => {
     expect(dotAt(places, 55, 51, 12)).toBe(1);
     expect(dotAt(places, 40, 50, 12)).toBe(0);
     expect(dotAt(places, 150, 50, 12)).toBeNull();
-  });
-
-  it("moves labels that would cover each other", () => {
-    expect(spread([10, 12, 60], 14)).toEqual([10, 24, 60]);
   });
 });
 

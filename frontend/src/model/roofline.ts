@@ -171,13 +171,6 @@ const SMALLEST = 2.5;
 export const radius = (ns: number, longestNs: number): number =>
   Math.max(LARGEST * Math.sqrt(longestNs > 0 ? ns / longestNs : 0), SMALLEST);
 
-/** Moves labels down until none covers the one above; `heights` from the top down. */
-export function spread(heights: readonly number[], gap: number): number[] {
-  const placed: number[] = [];
-  for (const height of heights) placed.push(Math.max(height, (placed.at(-1) ?? -Infinity) + gap));
-  return placed;
-}
-
 /** The dot at a point: the smallest that contains it, else the one with the nearest edge within reach. */
 export function dotAt(
   places: readonly { x: number; y: number; r: number }[],
@@ -220,6 +213,60 @@ export interface Label {
 }
 
 /**
+ * Names of level roofs, highest first, each above or below its line where no dot and no other name or line is: near its end if it
+ * can be, and shorter where the whole name fits nowhere. In the way of dots where there is no such place.
+ */
+export function roofNames(
+  levels: readonly { texts: readonly string[]; start: number; y: number }[],
+  places: readonly Place[],
+  width: number,
+): (Label & { text: string })[] {
+  const drawn: (Label & { text: string })[] = [];
+  for (const level of levels) {
+    const candidates = level.texts.flatMap((text) => {
+      const long = text.length * LABEL_LETTER;
+      const steps = Math.max(Math.floor((width - long - level.start - 4) / LABEL_LETTER) + 1, 1);
+      return Array.from({ length: steps }, (_, step) => width - long - step * LABEL_LETTER).flatMap((from) =>
+        [level.y - 5, level.y + 12].map((y) => ({ text, from, to: from + long, y })),
+      );
+    });
+    const apart = candidates.filter(
+      (name) =>
+        name.from >= 0 &&
+        !drawn.some((other) => areClose(name, other)) &&
+        !levels.some(({ y, start }) => start < name.to && y > name.y - 11 && y < name.y + 3),
+    );
+    const free = apart.find((name) => places.every((place) => distance(place, name) > place.r + 2));
+    const name = free ?? apart[0] ?? candidates.find(({ from }) => from >= 0) ?? candidates.at(-1);
+    if (name !== undefined) drawn.push(name);
+  }
+  return drawn;
+}
+
+/** Whether two texts overlap. */
+const areClose = (one: Label, other: Label): boolean =>
+  Math.abs(other.y - one.y) < LABEL_GAP && one.from < other.to && other.from < one.to;
+
+/** Where along a slanted roof, 0 to 1, its name is off all dots; in the middle if it can be, or if it is nowhere. */
+export function slantedName(
+  [x1, y1]: readonly [number, number],
+  [x2, y2]: readonly [number, number],
+  long: number,
+  places: readonly Place[],
+): number {
+  const length = Math.hypot(x2 - x1, y2 - y1);
+  const [right, down] = [(x2 - x1) / length, (y2 - y1) / length];
+  const isFree = (part: number): boolean =>
+    places.every(({ x, y, r }) => {
+      const along = (x - x1) * right + (y - y1) * down - part * length;
+      const above = (x - x1) * down - (y - y1) * right;
+      return Math.hypot(Math.max(Math.abs(along) - long / 2, 0), Math.max(4 - above, above - 18, 0)) > r + 2;
+    });
+  const fits = (part: number): boolean => Math.min(part, 1 - part) * length > long / 2;
+  return [0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8].find((part) => fits(part) && isFree(part)) ?? 0.5;
+}
+
+/**
  * Names of the first dots beside, below or above them, where there is room: within the plot, off other names (also those
  * `taken`), and if it can be off dots and roofs. One that would cover another name everywhere is left out.
  */
@@ -252,9 +299,7 @@ export function dotLabels(
           label.to <= plot.width &&
           label.y >= LABEL_GAP &&
           label.y <= plot.height - 3 &&
-          ![...taken, ...drawn].some(
-            (other) => Math.abs(other.y - label.y) < LABEL_GAP && label.from < other.to && other.from < label.to,
-          ),
+          ![...taken, ...drawn].some((other) => areClose(label, other)),
       );
     const hits = (label: Label): number =>
       crossings(label, roofHeights) + places.filter((other, j) => j !== i && distance(other, label) < other.r).length;
