@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Column } from "../api/types";
 import {
+  foldable,
   forUnit,
   nextSort,
   pageNumbers,
@@ -122,6 +123,22 @@ describe("order and columns", () => {
     expect(nextSort("name", column("name", "text"))).toBe("-name");
     expect(sortDirection("-calls", "calls")).toBe("descending");
     expect(sortDirection("-calls", "name")).toBe("none");
+  });
+
+  it("folds what is alike in all of many rows, and of few what is empty", () => {
+    const columns = ["id", "same", "empty", "differs"].map((key) => column(key, "text"));
+    const first = { id: "a", same: "x", empty: null, differs: "p" };
+    const keys = (total: number, needed: string[] = [], rows = [first]): string[] =>
+      foldable(columns, { constant: ["same", "empty"], key: "id", rows, total }, needed).map(({ key }) => key);
+    expect(keys(11)).toEqual(["same", "empty"]);
+    expect(keys(2)).toEqual(["empty"]);
+    expect(keys(2, ["empty"])).toEqual([]);
+    // Nothing passes the filters, so nothing is known.
+    expect(keys(2, [], [])).toEqual([]);
+    // A single row is not compared with others.
+    expect(foldable(columns, { constant: [], key: "id", rows: [first], total: 1 }, []).map(({ key }) => key)).toEqual([
+      "empty",
+    ]);
   });
 
   it("shows the columns that were chosen in the table's order, and those of the view where none is known", () => {

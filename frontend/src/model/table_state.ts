@@ -1,5 +1,5 @@
 /** What a table shows, and how that is written in the URL. */
-import type { Column, Row } from "../api/types";
+import type { Column, Row, TableResponse } from "../api/types";
 import { wholeNumber, type UrlState } from "./url_state";
 
 export const PAGE_SIZES = [10, 25, 50, 100] as const;
@@ -126,15 +126,28 @@ export function byDefault(
 /** What tells rows apart stays, even where it does so only together with its tooltip. */
 const NAMES = new Set(["path", "kernel_name"]);
 
-/** Those of the columns that say the same in every row, except the key and those in use: one line says it as well. */
+/** So many rows are seen at a glance: no filter, page or order has to help. */
+export const FEW_ROWS = 10;
+
+/** Whether a cell has nothing to show. */
+export const isEmpty = (cell: unknown): boolean => cell === null || cell === undefined || cell === "";
+
+/**
+ * Those of the columns that say the same in every row, except the key and those in use: one line says it as well. Where a few
+ * rows stand, those with nothing to say.
+ */
 export const foldable = (
   columns: readonly Column[],
-  { constant, key }: { constant: readonly string[]; key: string },
+  { constant, key, rows: [first], total }: Pick<TableResponse, "constant" | "key" | "rows" | "total">,
   needed: readonly string[],
 ): Column[] =>
   columns.filter(
     (column) =>
-      constant.includes(column.key) && column.key !== key && !NAMES.has(column.type) && !needed.includes(column.key),
+      (total === 1 || constant.includes(column.key)) &&
+      (total > FEW_ROWS || (first !== undefined && isEmpty(first[column.key]))) &&
+      column.key !== key &&
+      !NAMES.has(column.type) &&
+      !needed.includes(column.key),
   );
 
 /** The changes to the URL after which the table called `name` starts at its first page, with nothing selected. */

@@ -10,6 +10,7 @@ import { useQuery } from "../../frame/use_query";
 import {
   byDefault,
   pickedColumns,
+  FEW_ROWS,
   foldable,
   forUnit,
   forgotten,
@@ -61,9 +62,6 @@ interface DataTableProps {
 
 /** Until it is measured, which is before the first picture. */
 const WIDTH_AT_FIRST = 1200;
-
-/** So many rows are seen at a glance: no filter, page or order has to help. */
-const FEW_ROWS = 10;
 
 const NO_METERS: Readonly<Record<string, string>> = {};
 
@@ -140,7 +138,7 @@ export function DataTable(props: DataTableProps) {
   const selectedColumns = pickedColumns(known, state.columns);
   const filters = Object.entries(state.where).flatMap(([key, filter]) => (filter === "" ? [] : [key]));
   const needed = [data.sort.replace("-", ""), ...filters];
-  const folded = selectedColumns === null && data.total > FEW_ROWS ? foldable(inView, data, needed) : [];
+  const folded = selectedColumns === null ? foldable(inView, data, needed) : [];
   const unfolded = inView.filter((column) => !folded.includes(column));
   const columns = selectedColumns ?? layout.fit(unfolded, needed);
   const select = (key: string): void =>

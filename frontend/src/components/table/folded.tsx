@@ -1,5 +1,6 @@
 import type { Column, TableResponse } from "../../api/types";
 import { formatDuration } from "../../format/time";
+import { isEmpty } from "../../model/table_state";
 import { TableCell } from "./table_cell";
 
 interface FoldedProps {
@@ -12,7 +13,7 @@ interface FoldedProps {
 export function Folded({ columns, data, onShow }: FoldedProps) {
   const [row] = data.rows;
   if (row === undefined) return null;
-  const isKnown = ({ key }: Column): boolean => row[key] !== null && row[key] !== undefined && row[key] !== "";
+  const isKnown = ({ key }: Column): boolean => !isEmpty(row[key]);
   const known = columns.filter(isKnown);
   const unknown = columns.filter((column) => !isKnown(column));
   return (
