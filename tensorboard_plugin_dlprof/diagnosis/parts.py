@@ -34,7 +34,7 @@ class Part(enum.IntEnum):
     IO = 11
     """Idle: the host read or wrote files or sockets."""
     UNRECORDED = 12
-    """Idle for long: the host was in nothing that was recorded."""
+    """Idle for long, while nothing was recorded on the host."""
     LAUNCH_UNKNOWN = 13
     """Idle: no call is recorded for the work that ends the gap."""
 

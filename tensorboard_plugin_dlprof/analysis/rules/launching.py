@@ -33,11 +33,11 @@ def launching(signals: Signals) -> Finding | Lacks | None:
     waits = waiting(signals, lambda cause: cause.part == Part.LAUNCHING or _launches_a_graph(signals, cause))
     if waits is None or (not signals.marked and len(waits.device.launches.begun_ns) < thresholds.FEW_LAUNCHES):
         return None
-    named = places_of(waits.rows)
+    named = [(f"in {place}", time_ns) for place, time_ns in places_of(waits.rows)]
     nowhere_ns = sum(row.time_ns for row in waits.rows if not (row.cause.path or row.cause.call or row.cause.detail))
     if named and nowhere_ns > named[0][1]:
-        named = [("nothing that was recorded", nowhere_ns), *named]
-    listed = ", ".join(f"{{n{number}_ns}} in {place}" for number, (place, _) in enumerate(named))
+        named = [("while nothing was recorded on the host", nowhere_ns), *named]
+    listed = ", ".join(f"{{n{number}_ns}} {place}" for number, (place, _) in enumerate(named))
     after_ns, waiter = _after_waiting(signals, waits.device)
     runs_dry = 2 * after_ns > waits.time_ns
     return finding_about(

@@ -49,7 +49,7 @@ export function causeSentence(gap: TimelineGap): string {
             ? "Work was launched and waits for work of another stream or GPU."
             : "Work was launched and begins after the GPU's own turnaround.";
     case "unrecorded":
-      return "Nothing was queued, and the host is in nothing that was recorded.";
+      return "Nothing was queued, and nothing was recorded on the host.";
     default:
       return "No launch is recorded for the work that ends this gap.";
   }
