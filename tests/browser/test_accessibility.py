@@ -15,8 +15,6 @@ SCHEMES: tuple[Literal["light"], Literal["dark"]] = ("light", "dark")
 
 TABLE = ":is([role=grid], [role=treegrid])"
 MOST_STOPS = 10
-MOST_STOPS_WITH_FORM = 11
-"""Where the fields of a new aggregation stand before the table."""
 
 
 def check(page: Page) -> None:
@@ -56,7 +54,7 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> Non
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)  # a head has tab stops while rows are awaited
     expect(page.locator("h1")).to_have_count(1)
     if page.locator("main tbody [tabindex='0']").count() > 0:
-        assert _stops_to_row(page) <= (MOST_STOPS if view != "iterations" else MOST_STOPS_WITH_FORM)
+        assert _stops_to_row(page) <= MOST_STOPS
     selectable = page.locator(".selectable, .tree-row, .graph-node")
     # All is drawn by now: a view without rows has none to select, and a row of gaps moves the timeline instead.
     if view != "timeline" and selectable.count() > 0:
@@ -76,6 +74,28 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> Non
                 break
         page.keyboard.press("Enter")
         expect(table.locator("tbody [tabindex='0']").first).to_be_focused()
+
+
+def test_a_comparison(page: Page, tensorboard: TensorBoard) -> None:
+    """All above its table are few tab stops; left and right walk over a menu, whose other keys choose in it."""
+    base = tensorboard.profile("fp32")["id"]
+    page.goto(tensorboard.page(run="amp", view="compare", base=base))
+    expect(page.get_by_role("grid", name="Changes by Op").locator("tbody [tabindex='0']")).to_have_count(1)
+    expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
+    menu = page.get_by_label("Iterations of A", exact=True)
+    expect(menu).to_be_visible()
+    assert _stops_to_row(page) <= MOST_STOPS
+    menu.focus()
+    shown = menu.input_value()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("button", name="Swap A and B")).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(menu).to_be_focused()
+    expect(menu).to_have_value(shown)
+    page.keyboard.press("ArrowDown")
+    expect(menu).to_be_focused()
+    expect(menu).not_to_have_value(shown)
+    check(page)
 
 
 def test_what_opens(page: Page, tensorboard: TensorBoard) -> None:

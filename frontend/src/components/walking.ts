@@ -1,6 +1,6 @@
 /**
- * Links and buttons in a row as one tab stop: arrow keys, Home and End walk in it, Enter and Space press as ever. A row inside of
- * another is a part of it.
+ * Links, buttons and menus in a row as one tab stop: arrow keys, Home and End walk in it, Enter and Space press as ever; in a menu
+ * all but left and right choose. A row inside of another is a part of it.
  */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -8,6 +8,8 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 const ROW = "[data-one-stop]";
 
 const LIST = "ul, ol, tbody";
+
+const SIDEWAYS: ReadonlySet<string> = new Set(["ArrowLeft", "ArrowRight"]);
 
 /** What one of the buttons has opened, forms and tables have stops of their own. */
 const APART = ".menu, dialog, fieldset, [role=grid], [role=treegrid]";
@@ -19,9 +21,11 @@ function isApart(element: Element, row: Element): boolean {
 }
 
 const entriesOf = (row: Element): HTMLElement[] =>
-  [...row.querySelectorAll<HTMLElement>("a, button:not(:disabled), summary, input[type=checkbox]")].filter(
-    (each) => !isApart(each, row),
-  );
+  [
+    ...row.querySelectorAll<HTMLElement>(
+      "a, button:not(:disabled), summary, input[type=checkbox], select:not(:disabled)",
+    ),
+  ].filter((each) => !isApart(each, row));
 
 /** The row that this one is a part of. */
 function around(row: Element): Element | null {
@@ -37,7 +41,7 @@ function isInList(target: EventTarget | null, row: Element): boolean {
 
 export function walk(event: KeyboardEvent): void {
   const row = event.currentTarget as Element;
-  if (around(row) !== null) return;
+  if (around(row) !== null || (event.target instanceof HTMLSelectElement && !SIDEWAYS.has(event.key))) return;
   const entries = entriesOf(row);
   const from = entries.indexOf(document.activeElement as HTMLElement);
   const next = (from + 1) % entries.length;

@@ -6,6 +6,7 @@ import type { CompareResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { OneStop } from "../../components/one_stop";
 import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { formatBytes } from "../../format/bytes";
@@ -133,27 +134,27 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
   const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[comparison.per];
   return (
     <div class="stacked">
-      <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
-      <div class="compare-pair wide">
-        <Panel
-          title={`From A to B, per ${unit}`}
-          walked
-          about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
-        >
-          <Waterfall comparison={comparison} onSelect={narrow} />
-        </Panel>
-        <Panel
-          title="Accumulated Change in Program Order"
-          walked
-          about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
-        >
-          <OrderChart comparison={comparison} />
-        </Panel>
-      </div>
-      <div class="compare-pair narrow">
-        <IterationDots comparison={comparison} />
-        <Memory comparison={comparison} />
-      </div>
+      <OneStop>
+        <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
+        <div class="compare-pair wide">
+          <Panel
+            title={`From A to B, per ${unit}`}
+            about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
+          >
+            <Waterfall comparison={comparison} onSelect={narrow} />
+          </Panel>
+          <Panel
+            title="Accumulated Change in Program Order"
+            about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
+          >
+            <OrderChart comparison={comparison} />
+          </Panel>
+        </div>
+        <div class="compare-pair narrow">
+          <IterationDots comparison={comparison} />
+          <Memory comparison={comparison} />
+        </div>
+      </OneStop>
       <Choice
         label="Show"
         shown

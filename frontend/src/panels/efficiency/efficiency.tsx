@@ -2,6 +2,7 @@
 import { fetchEfficiency } from "../../api/client";
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { ErrorBox, Loading, Message } from "../../components/message";
+import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { DataTable } from "../../components/table/data_table";
@@ -105,21 +106,23 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   );
   return (
     <div class="dashboard efficiency">
-      <EfficiencyBand data={data} rates={rates} />
-      <LimitsPanel data={data} rates={rates} />
-      <div class={rated ? "efficiency-columns" : "efficiency-row"}>
-        {rated && (
-          <div class="main-column">
-            <RooflinePanel rates={rates} />
+      <OneStop>
+        <EfficiencyBand data={data} rates={rates} />
+        <LimitsPanel data={data} rates={rates} />
+        <div class={rated ? "efficiency-columns" : "efficiency-row"}>
+          {rated && (
+            <div class="main-column">
+              <RooflinePanel rates={rates} />
+            </div>
+          )}
+          <div class="side-column">
+            <GpuUse data={data} network={rates.network} />
+            {byPrecision}
+            <Causes rates={rates} />
+            <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
           </div>
-        )}
-        <div class="side-column">
-          <GpuUse data={data} network={rates.network} />
-          {byPrecision}
-          <Causes rates={rates} />
-          <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
         </div>
-      </div>
+      </OneStop>
       <div class="span-all">
         <DataTable
           table="efficiency"

@@ -5,8 +5,8 @@ import { startAggregation } from "../../api/client";
 import type { DashboardResponse, IterationsResponse } from "../../api/types";
 import { Dialog } from "../../components/dialog";
 import { Icon } from "../../components/icon";
+import { OneStop } from "../../components/one_stop";
 import { Info } from "../../components/tooltip";
-import { useOneStop } from "../../components/walking";
 import { useMyJobs } from "../../frame/jobs";
 import { asApiError } from "../../frame/use_query";
 import { formatCount, formatCounted } from "../../format/number";
@@ -28,7 +28,6 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
   const [confirming, setConfirming] = useState(false);
   const [error, setError] = useState("");
   const jobs = useMyJobs();
-  const keyNode = useOneStop<HTMLDivElement>();
   const ways = data.iterations.source.candidates;
   const { proposal } = data.iterations;
   const first = iterations.first ?? 0;
@@ -69,46 +68,51 @@ export function RangeForm({ data, iterations, choice, allowed }: RangeFormProps)
           highest={choice.sameIterations ? last : 1e9}
           onChange={(value) => choice.setRange({ stop: value })}
         />
-        {ways.length > 0 && (
-          <label class="field">
-            <span>Iterations by</span>
-            <select
-              class="input"
-              value={choice.keyOp === "" ? choice.way : ""}
-              onChange={(event) => {
-                if (event.currentTarget.value === "") setPicking(true);
-                else choice.setWay(event.currentTarget.value);
-              }}
-            >
-              {ways.map((way) => (
-                <option key={`${way.kind} ${way.label}`} value={nameOfWay(way)}>
-                  {nameOfWay(way)} ({formatCount(way.count)})
-                </option>
-              ))}
-              <option value="">a key node</option>
-            </select>
-          </label>
-        )}
-        <div class="field field-wide" {...keyNode}>
-          <span>
-            Select Key Node{" "}
-            <Info term="Key node" text="The op that runs once in every iteration: its ends separate the iterations." />
-          </span>
-          <span class="key-node">
-            <input
-              class="input"
-              readOnly
-              tabIndex={-1}
-              aria-label="Key node"
-              value={choice.keyOp}
-              placeholder="none"
-              data-tip={choice.keyOp === "" ? undefined : choice.keyOp}
-            />
-            <button type="button" class="button" onClick={() => setPicking(true)}>
-              Pick …
-            </button>
-          </span>
-        </div>
+        <OneStop>
+          {ways.length > 0 && (
+            <label class="field">
+              <span>Iterations by</span>
+              <select
+                class="input"
+                value={choice.keyOp === "" ? choice.way : ""}
+                onChange={(event) => {
+                  if (event.currentTarget.value === "") setPicking(true);
+                  else choice.setWay(event.currentTarget.value);
+                }}
+              >
+                {ways.map((way) => (
+                  <option key={`${way.kind} ${way.label}`} value={nameOfWay(way)}>
+                    {nameOfWay(way)} ({formatCount(way.count)})
+                  </option>
+                ))}
+                <option value="">a key node</option>
+              </select>
+            </label>
+          )}
+          <div class="field field-wide">
+            <span>
+              Select Key Node{" "}
+              <Info
+                term="Key node"
+                text="The op that runs once in every iteration: its ends separate the iterations."
+              />
+            </span>
+            <span class="key-node">
+              <input
+                class="input"
+                readOnly
+                tabIndex={-1}
+                aria-label="Key node"
+                value={choice.keyOp}
+                placeholder="none"
+                data-tip={choice.keyOp === "" ? undefined : choice.keyOp}
+              />
+              <button type="button" class="button" onClick={() => setPicking(true)}>
+                Pick …
+              </button>
+            </span>
+          </div>
+        </OneStop>
         <button
           type="button"
           class="button button-primary"

@@ -7,6 +7,7 @@ import { Choice, chosenOf } from "../../components/choice";
 import { ViewLink } from "../../components/view_link";
 import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
+import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
@@ -130,57 +131,59 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const when = at === null ? most : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
   return (
     <>
-      {device.events > 0 && (
+      <OneStop>
+        {device.events > 0 && (
+          <Panel
+            title={ofDriver ? `Memory taken from the driver, GPU ${id}` : `Memory over time, GPU ${id}`}
+            about={`${
+              ofDriver
+                ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
+                : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
+            } Click to see what is held at a moment; drag to look closer, double click to see all again.`}
+            picture
+          >
+            <MemoryCurve id={id} device={device} time={time} />
+          </Panel>
+        )}
         <Panel
-          title={ofDriver ? `Memory taken from the driver, GPU ${id}` : `Memory over time, GPU ${id}`}
-          about={`${
-            ofDriver
-              ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
-              : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
-          } Click to see what is held at a moment; drag to look closer, double click to see all again.`}
-          picture
-        >
-          <MemoryCurve id={id} device={device} time={time} />
-        </Panel>
-      )}
-      <Panel
-        title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
-        about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
-        tools={
-          time !== null && (
-            <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
-              Show the peak
-            </button>
-          )
-        }
-      >
-        <ul class="memory-rows">
-          {rows.map(({ category, bytes, blocks }) => (
-            <Row
-              key={category}
-              name={category}
-              bytes={bytes}
-              blocks={blocks}
-              whole={whole}
-              colour={categoryColour(category)}
-            />
-          ))}
-        </ul>
-        {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
-      </Panel>
-      {(owners.length > 1 || url["memory.by"] !== undefined) && (
-        <Panel
-          title={`${when}, by ${grouping === "size" ? "size of blocks" : "who allocated it"}`}
-          about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
-          tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
+          title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
+          about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
+          tools={
+            time !== null && (
+              <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
+                Show the peak
+              </button>
+            )
+          }
         >
           <ul class="memory-rows">
-            {owners.slice(0, 15).map(({ name, bytes, blocks }) => (
-              <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
+            {rows.map(({ category, bytes, blocks }) => (
+              <Row
+                key={category}
+                name={category}
+                bytes={bytes}
+                blocks={blocks}
+                whole={whole}
+                colour={categoryColour(category)}
+              />
             ))}
           </ul>
+          {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
         </Panel>
-      )}
+        {(owners.length > 1 || url["memory.by"] !== undefined) && (
+          <Panel
+            title={`${when}, by ${grouping === "size" ? "size of blocks" : "who allocated it"}`}
+            about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
+            tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
+          >
+            <ul class="memory-rows">
+              {owners.slice(0, 15).map(({ name, bytes, blocks }) => (
+                <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
+              ))}
+            </ul>
+          </Panel>
+        )}
+      </OneStop>
       {at !== null && <HeldBlocks blocks={at.blocks} />}
       <DataTable
         table="memory_blocks"
