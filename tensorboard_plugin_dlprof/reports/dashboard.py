@@ -174,7 +174,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     chart = charts.stacked_bar(
         "Kernel time by kind",
         [
-            Part(times[key]["time_ns"] or 0, _COLOURS.get(key, key), f"{name}: {duration(times[key]['time_ns'])}")
+            Part(times[key]["time_ns"] or 0, _OF_KIND.get(key, key), f"{name}: {duration(times[key]['time_ns'])}")
             for key, name in names.items()
         ],
     )
@@ -184,7 +184,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         part = None if kind["time_ns"] is None or not total else kind["time_ns"] / total
         rows.append(
             (
-                _COLOURS.get(key, key),
+                _OF_KIND.get(key, key),
                 name,
                 duration(kind["time_ns"]),
                 share(part),
@@ -196,7 +196,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     return section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
 
 
-_COLOURS = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
+_OF_KIND = {"unknown": "unknown_kernel", "graph": "unknown_kernel"}
 """Colour classes of kinds of kernels whose names differ from those of resources."""
 
 
@@ -245,7 +245,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
         on_units = (row["tensor_core_fraction"] or 0) if where == "GPU" else 0
-        other = _COLOURS.get(str(row["family"]), "other_kernel") if where == "GPU" else "cpu"
+        other = _OF_FAMILY.get(str(row["family"]), "other_kernel") if where == "GPU" else "cpu"
         parts = [
             Part(time * on_units, "tensor_core", f"On {unit}s: {share(on_units)}"),
             Part(time * (1 - on_units), other, f"Not on {unit}s" if other == "other_kernel" else duration(time)),
@@ -281,7 +281,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     )
 
 
-_COLOURS = {"collective": "communication", NO_KERNELS: "memory"}
+_OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
 """Family -> class of the colour of what is no computation."""
 
 _DIRECTIONS = {"fprop": "forward", "bprop": "backward"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -20,6 +21,7 @@ from tensorboard_plugin_dlprof.reports.as_csv import write_csv
 from tensorboard_plugin_dlprof.reports.as_json import write_json
 from tensorboard_plugin_dlprof.reports.catalog import REPORTS
 from tensorboard_plugin_dlprof.reports.dashboard import dashboard
+from tensorboard_plugin_dlprof.reports.html_style import mark_colours
 from tests.queries.profiles import database_of, ignore
 
 UNTOLD, PLAIN = "triton_tem_fused_mm_0", "elementwise_kernel"
@@ -119,3 +121,11 @@ def test_the_summary_does_not_call_ops_that_launch_graphs_none(tmp_path: Path) -
         using = {row["Name"]: row["# Ops"] for row in said(file, "summary", "All Ops")}["Ops using TC"]
         compatible = {row[0]: row[1:] for row in rows_of(file, "summary") if row}["Ops using TC"]
     assert (using, compatible) == (None, ["0", "0", "0"])
+
+
+def test_every_mark_of_the_dashboard_has_a_colour(asked: UntrustedConnection) -> None:
+    """Those of unknown kernels too, wherever they are drawn: a mark without one is black."""
+    page = "".join(dashboard(asked, find_scope(asked), None))
+    drawn = set(re.findall(r'<rect[^>]* class="?([\w-]+)', page))
+    assert "unknown_kernel" in drawn
+    assert drawn <= set(re.findall(r"svg \.([\w-]+)", mark_colours("")))
