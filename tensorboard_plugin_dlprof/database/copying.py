@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.database.sql_files import (
 )
 from tensorboard_plugin_dlprof.errors import UnfitDatabase
 from tensorboard_plugin_dlprof.opening.masking import mask_command_line
-from tensorboard_plugin_dlprof.opening.regular_file import resolved
+from tensorboard_plugin_dlprof.opening.regular_file import identity_of, resolved
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 
 _ORPHANS = (
@@ -80,10 +80,10 @@ def copied(
         UnfitDatabase: contradictory rows, such as two with one id; or another process replaced the source meanwhile.
         OutputNotWritable: the target's folder is missing, read-only or full.
     """
-    before = _identity(source)
+    before = identity_of(source.stat())
 
     def check() -> None:
-        if _identity(source) != before:
+        if identity_of(source.stat()) != before:
             raise UnfitDatabase(f"{con.shown_name} changed while it was copied; try again.")
 
     with published(target, 2 * source.stat().st_size, check) as new:
@@ -138,11 +138,6 @@ def _may_hold_null(con: sqlite3.Connection) -> bool:
     """Whether the rows of a database of ours come from a foreign file."""
     (sql,) = con.execute("SELECT sql FROM main.sqlite_master WHERE name = 'dictionary'").fetchone()
     return "NOT NULL" not in str(sql)
-
-
-def _identity(path: Path) -> tuple[int, int, int, int]:
-    status = path.stat()
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @contextmanager

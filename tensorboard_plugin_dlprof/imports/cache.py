@@ -75,9 +75,7 @@ class Cache:
     def path(self, real: Path, size_bytes: int, mtime_ns: int) -> Path:
         """The path of the database of this version of a source, whether it exists or not."""
         versions = (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION), self.rules_digest)
-        key = "\0".join((os.fspath(real), str(size_bytes), str(mtime_ns), *versions))
-        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
-        return self.folder / f"{digest}{DATABASE_SUFFIX}"
+        return self._path(os.fspath(real), str(size_bytes), str(mtime_ns), *versions)
 
     def find(self, real: Path, size_bytes: int, mtime_ns: int) -> Path | None:
         """The database of this version of a source; None if it does not exist."""
@@ -93,10 +91,11 @@ class Cache:
         if database.parent == self.folder:
             return database
         status = database.stat()
-        key = "\0".join(
-            ("aggregations", os.fspath(database), str(status.st_size), str(status.st_mtime_ns), str(EXTENSION_VERSION))
-        )
-        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:40]
+        version = (str(status.st_size), str(status.st_mtime_ns), str(EXTENSION_VERSION))
+        return self._path("aggregations", os.fspath(database), *version)
+
+    def _path(self, *key: str) -> Path:
+        digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()[:40]
         return self.folder / f"{digest}{DATABASE_SUFFIX}"
 
     def newest(self, database: Path) -> Path:

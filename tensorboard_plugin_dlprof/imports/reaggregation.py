@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.errors import OutputNotWritable
 from tensorboard_plugin_dlprof.imports.cache import Cache
 from tensorboard_plugin_dlprof.imports.jobs import WORK_NAME, Job, JobQueue
 from tensorboard_plugin_dlprof.opening.locking import exclusive
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, identity_of
 
 MAX_QUEUE = 20
 ENDED_SECONDS = 3_600.0
@@ -144,9 +145,8 @@ class ReaggregationManager:
         return "The profile kept changing while it was aggregated; try again."
 
 
-def _identity(path: Path) -> tuple[int, int, int, int]:
+def _identity(path: Path) -> Identity:
     try:
-        status = path.stat()
+        return identity_of(path.stat())
     except OSError:
         raise OutputNotWritable("The database of this profile is gone; reload the list of profiles.") from None
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)

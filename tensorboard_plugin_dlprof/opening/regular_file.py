@@ -33,6 +33,15 @@ _ADDRESS = Expression(r"(?!file:/)[a-zA-Z][a-zA-Z0-9+.-]+:/", words=frozenset(("
 _CREDENTIALS = Expression(r"(:/+)[^/@\s]+@")
 
 
+Identity = tuple[int, int, int, int]
+"""Device, inode, size in bytes and modification time of a file, which change if it is replaced or rewritten."""
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """The identity of a file."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
 def open_regular(path: Path) -> BufferedReader:
     """Open a regular file for reading, following symbolic links to it.
 

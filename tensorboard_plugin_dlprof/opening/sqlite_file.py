@@ -21,7 +21,7 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
 from tensorboard_plugin_dlprof.opening import sqlite_header, sqlite_trees
 from tensorboard_plugin_dlprof.opening.allowance import is_over, refuse_if_over
 from tensorboard_plugin_dlprof.opening.one_job import exit_if_terminated
-from tensorboard_plugin_dlprof.opening.regular_file import open_regular, resolved, shown, unmoved
+from tensorboard_plugin_dlprof.opening.regular_file import identity_of, open_regular, resolved, shown, unmoved
 
 LONGEST_VALUE_BYTES = 16_000_000
 """Limit of one text, blob or row; longer values are an error."""
@@ -168,7 +168,7 @@ def _open_checked(path: Path, real: Path, refusal: type[ProfileError]) -> Untrus
     of the log directory may not read.
     """
     with open_regular(path) as file:
-        checked = _identity(os.fstat(file.fileno()))
+        checked = identity_of(os.fstat(file.fileno()))
         _check_content(file, path, refusal)
         _refuse_unfinished_transaction(path, real, refusal)
         con = _connect(path, real, refusal)
@@ -176,17 +176,13 @@ def _open_checked(path: Path, real: Path, refusal: type[ProfileError]) -> Untrus
         is_same = False
         try:
             _check_trees(con, file, path, refusal)
-            is_same = _identity(unmoved(path, real).lstat()) == checked
+            is_same = identity_of(unmoved(path, real).lstat()) == checked
         except OSError:
             pass  # The file is gone; the next attempt reports that.
         finally:
             if not is_same:
                 con.close()
     return con if is_same else None
-
-
-def _identity(status: os.stat_result) -> tuple[int, int, int, int]:
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _connect(path: Path, real: Path, refusal: type[ProfileError]) -> UntrustedConnection:

@@ -14,7 +14,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, UnfitDatabase
-from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, identity_of, shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ MAX_TEXT_BYTES = 65_536
 
 QUERY_SECONDS = 20.0
 """Time limit of the queries of one request."""
-
-Identity = tuple[int, int, int, int]
-"""Device, inode, size in bytes and modification time of a file."""
 
 
 class _OpenDatabase(msgspec.Struct):
@@ -59,10 +56,9 @@ def identity(path: Path) -> Identity:
         NotFound: The file is gone.
     """
     try:
-        status = path.stat()
+        return identity_of(path.stat())
     except OSError:
         raise NotFound("The database of this profile is gone: it was moved or deleted.") from None
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 class Databases:

@@ -14,9 +14,10 @@ from tensorboard_plugin_dlprof.database.naming import source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
+from tensorboard_plugin_dlprof.opening.regular_file import Identity
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
 from tensorboard_plugin_dlprof.queries import job as queries
-from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, Identity, identity
+from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, identity
 from tensorboard_plugin_dlprof.routes.profiles import NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile

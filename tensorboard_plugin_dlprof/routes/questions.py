@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
-from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.tables import table_of
@@ -37,7 +37,7 @@ from tensorboard_plugin_dlprof.routes.comparisons import (
     series_of,
     table_of_comparison,
 )
-from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, Identity, identity
+from tensorboard_plugin_dlprof.routes.databases import Borrowed, Databases, identity
 from tensorboard_plugin_dlprof.routes.exporting import Exporter
 from tensorboard_plugin_dlprof.routes.jobs import Jobs, Place, opened
 from tensorboard_plugin_dlprof.routes.parameters import CompareRequest, ExportRequest, TableRequest, WindowRequest

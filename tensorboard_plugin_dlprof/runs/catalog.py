@@ -13,6 +13,7 @@ import msgspec
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace_name
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull, UnfitDatabase
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, identity_of
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 from tensorboard_plugin_dlprof.opening.threads import start_thread
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
@@ -38,9 +39,6 @@ QUICK_SECONDS = 0.1
 """After a scan that took longer, requests do not wait for the next: all clients would, again and again."""
 PUBLISH_SECONDS = 0.5
 """Least time between updates of the list while databases are opened."""
-
-Identity = tuple[int, int, int, int]
-"""Device, inode, size in bytes and modification time of a file."""
 
 
 class Snapshot(msgspec.Struct, frozen=True):
@@ -246,10 +244,9 @@ class Catalog:
 
 def _identity(path: Path) -> Identity | None:
     try:
-        status = path.stat()
+        return identity_of(path.stat())
     except OSError:
         return None
-    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _read_facts(path: Path, profile: ListedProfile) -> Facts:

@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.database.naming import (
 )
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.metadata import JOB_SUFFIX
-from tensorboard_plugin_dlprof.opening.regular_file import remote_refusal, shown, unmoved
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, remote_refusal, shown, unmoved
 from tensorboard_plugin_dlprof.storage.listings import Object
 from tensorboard_plugin_dlprof.storage.store import Store
 
@@ -91,8 +91,8 @@ class File(msgspec.Struct, frozen=True):
         return shown(Path(self.path.name))
 
     @property
-    def identity(self) -> tuple[int, int, int, int]:
-        """Device, inode, size and modification time, which change if the file is replaced or rewritten."""
+    def identity(self) -> Identity:
+        """As ``identity_of`` the file."""
         return (self.device, self.inode, self.size_bytes, self.mtime_ns)
 
     def place(self) -> Path:
