@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
 from tensorboard_plugin_dlprof.cli.importing import Job, exit_code, import_all, place_of_database
@@ -23,9 +22,6 @@ from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.metadata import KERNEL_RULES_VARIABLE
 from tensorboard_plugin_dlprof.opening.option_values import gigabytes, named_path, named_place, rank_expression
 from tensorboard_plugin_dlprof.opening.regular_file import is_remote
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_WORKERS = 1_024
 

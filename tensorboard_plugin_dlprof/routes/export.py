@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-import re
 from collections.abc import Iterator, MutableMapping, Sequence
-from contextlib import ExitStack
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import msgspec
-from werkzeug.wrappers import Response
 
-from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.exports.csv_text import csv_chunks, json_chunks
 from tensorboard_plugin_dlprof.exports.pdf_file import pdf_chunks
 from tensorboard_plugin_dlprof.exports.xlsx_file import write_xlsx
@@ -30,11 +23,7 @@ from tensorboard_plugin_dlprof.routes.requests import TooLarge
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-    from werkzeug.wrappers import Response
-
     from tensorboard_plugin_dlprof.queries.scope import Scope
-
-_LOG = logging.getLogger(__name__)
 
 SECONDS = 600.0
 """Time limit of an export: it may sort ten million rows, and the browser may be slow to receive them."""
@@ -69,6 +58,11 @@ class Export(msgspec.Struct, frozen=True):
         """The name for the browser."""
         of = map(str, self.table.links_of(self.request).values())
         return f"{'-'.join([self.name, self.table.name, *of])}.{self.kind}"
+
+    @property
+    def content_type(self) -> str:
+        """For the browser, as the name."""
+        return _CONTENT_TYPES[self.kind]
 
     @property
     def is_laid_out(self) -> bool:
@@ -127,20 +121,6 @@ def checked(result: Export, connection: Connection, counts: MutableMapping[Count
     return result
 
 
-def streamed(result: Export, pieces: Iterator[bytes], resources: ExitStack) -> Response:
-    """The response with a file. ``resources`` are closed after the last piece, or when the browser disconnects."""
-    # Errors in the request occur with the first piece, before the status of the response is sent.
-    first = next(pieces, b"")
-    open_resources = resources.pop_all()
-    response = Response(until_sent(chain([first], pieces), open_resources), content_type=_CONTENT_TYPES[result.kind])
-    response.headers["Content-Disposition"] = _disposition(result.file_name)
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Cache-Control"] = "no-store"
-    # Also closes resources if the response is never read, such as that to HEAD.
-    response.call_on_close(open_resources.close)
-    return response
-
-
 def pieces_of(path: Path) -> Iterator[bytes]:
     """A finished file."""
     with path.open("rb") as file:
@@ -150,16 +130,6 @@ def pieces_of(path: Path) -> Iterator[bytes]:
 
 def _columns(table: Table, keys: Sequence[str]) -> Sequence[Column]:
     return [table.column(key) for key in keys if key] or [column for column in table.columns if not column.hidden]
-
-
-def until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
-    """The pieces of a file. An error breaks the connection, so that no browser takes what was sent for the whole."""
-    try:
-        with resources:
-            yield from pieces
-    except ProfileError as error:
-        _LOG.warning("A file that was sent is not whole: %s", ascii(str(error)))
-        raise ConnectionAbortedError from error
 
 
 def _subject(table: Table, request: PageRequest) -> str:
@@ -173,10 +143,3 @@ def _subject(table: Table, request: PageRequest) -> str:
 def _words(name: str) -> str:
     words = name.replace("_", " ")
     return "GPUs" if name == "gpus" else words[:1].upper() + words[1:]
-
-
-def _disposition(name: str) -> str:
-    """The header ``Content-Disposition`` (RFC 6266): an ASCII name for all clients, and the full one in UTF-8."""
-    safe = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', "_", name).strip(". ")[-150:]
-    plain = re.sub(r"[^A-Za-z0-9._ -]+", "_", safe)
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"

@@ -269,7 +269,9 @@ class Questions:
                 export.checked(result, rows.connection, rows.counts)
                 if not result.is_laid_out:
                     resources.push(lent.pop_all())
-                    return export.streamed(result, result.pieces(rows.connection), resources)
+                    return responses.download(
+                        result.pieces(rows.connection), resources, result.content_type, result.file_name
+                    )
             folder = resources.enter_context(self._exporter.place())
             job = {"name": label, "file_name": name, "is_comparison": False, "source": str(path)}
             return self._laid_out(request, result, folder, job, resources)
@@ -280,7 +282,7 @@ class Questions:
         """The response with a workbook or PDF, which a process of its own writes into the folder."""
         query = request.query_string.decode("latin-1")
         written = self._exporter.write(folder, {**job, "query": query}, request.environ)
-        return export.streamed(result, export.pieces_of(written), resources)
+        return responses.download(export.pieces_of(written), resources, result.content_type, result.file_name)
 
     def _compared_download(self, request: Request, asked: ExportRequest) -> Response:
         paths, key, read = self._pair(asked)
@@ -293,7 +295,7 @@ class Questions:
             result = export.export(table_of_comparison(asked.table), SCOPE, asked, name)
             export.checked(result, connection, {})
             if not result.is_laid_out:
-                return export.streamed(result, result.pieces(connection), resources)
+                return responses.download(result.pieces(connection), resources, result.content_type, result.file_name)
             folder = resources.enter_context(self._exporter.place())
             saved(connection, folder / "tables")
             job = {"name": name, "is_comparison": True, "source": str(folder / "tables")}

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack
 from http import HTTPStatus
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import msgspec
 from tensorboard.backend.http_util import Respond
@@ -19,8 +25,8 @@ from tensorboard_plugin_dlprof.units import finite
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
     from werkzeug.datastructures import Headers
-    from werkzeug.wrappers import Request, Response
 
+_LOG = logging.getLogger(__name__)
 
 MAX_ANSWER_BYTES = 8 << 20
 
@@ -116,6 +122,37 @@ def unchanged(request: Request, tag: str) -> Response | None:
     if not request.if_none_match.contains_weak(hashed(tag)):
         return None
     return conditional(request, _tagged(Respond(request, "", "application/json"), tag))
+
+
+def download(pieces: Iterator[bytes], resources: ExitStack, content_type: str, file_name: str) -> Response:
+    """The response with a file. ``resources`` are closed after the last piece, or when the browser disconnects."""
+    # Errors in the request occur with the first piece, before the status of the response is sent.
+    first = next(pieces, b"")
+    open_resources = resources.pop_all()
+    response = Response(until_sent(chain([first], pieces), open_resources), content_type=content_type)
+    response.headers["Content-Disposition"] = _disposition(file_name)
+    response.headers["X-Content-Type-Options"] = "nosniff"
+    response.headers["Cache-Control"] = "no-store"
+    # Also closes resources if the response is never read, such as that to HEAD.
+    response.call_on_close(open_resources.close)
+    return response
+
+
+def until_sent(pieces: Iterator[bytes], resources: ExitStack) -> Iterator[bytes]:
+    """The pieces of a file. An error breaks the connection, so that no browser takes what was sent for the whole."""
+    try:
+        with resources:
+            yield from pieces
+    except ProfileError as error:
+        _LOG.warning("A file that was sent is not whole: %s", ascii(str(error)))
+        raise ConnectionAbortedError from error
+
+
+def _disposition(name: str) -> str:
+    """The header ``Content-Disposition`` (RFC 6266): an ASCII name for all clients, and the full one in UTF-8."""
+    safe = re.sub(r'[\x00-\x1f\x7f/\\:*?"<>|]+', "_", name).strip(". ")[-150:]
+    plain = re.sub(r"[^A-Za-z0-9._ -]+", "_", safe)
+    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(safe.encode('utf-8', 'replace'), safe='')}"
 
 
 def failure(request: Request, error: ProfileError, allowed: str = "") -> Response:

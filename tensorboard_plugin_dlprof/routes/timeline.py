@@ -7,8 +7,7 @@ import io
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from werkzeug.wrappers import Response
 
@@ -19,7 +18,6 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import forget_texts
 from tensorboard_plugin_dlprof.queries import gaps, timeline, timeline_item
 from tensorboard_plugin_dlprof.queries.launches import launch_statistics
 from tensorboard_plugin_dlprof.routes.databases import Borrowed
-from tensorboard_plugin_dlprof.routes.export import until_sent
 from tensorboard_plugin_dlprof.routes.parameters import (
     LaunchesRequest,
     TableRequest,
@@ -27,9 +25,7 @@ from tensorboard_plugin_dlprof.routes.parameters import (
     TimelineRequest,
     WindowRequest,
 )
-
-if TYPE_CHECKING:
-    from werkzeug.wrappers import Response
+from tensorboard_plugin_dlprof.routes.responses import download
 
 
 def window(connection: sqlite3.Connection, asked: TimelineRequest) -> dict[str, Any]:
@@ -81,16 +77,9 @@ def trace(borrowed: Borrowed, asked: WindowRequest, resources: ExitStack) -> Res
     """
     start, stop = _window(asked)
     chunks = trace_chunks(borrowed.connection, Window(start, stop), MOST_SLICES)
-    # Errors in the request occur before the status of the response is sent, but for too many slices, which end it.
-    first = next(chunks, b"")
-    open_resources = resources.pop_all()
-    pieces = _packed(chain([first], chunks), borrowed)
-    response = Response(until_sent(pieces, open_resources), content_type="application/json")
+    # Too many slices end the response: they are known only when its status is sent.
+    response = download(_packed(chunks, borrowed), resources, "application/json", "trace.json")
     response.headers["Content-Encoding"] = "gzip"
-    response.headers["Content-Disposition"] = 'attachment; filename="trace.json"'
-    response.headers["X-Content-Type-Options"] = "nosniff"
-    response.headers["Cache-Control"] = "no-store"
-    response.call_on_close(open_resources.close)
     return response
 
 

@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loop
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
-    from werkzeug.wrappers import Request, Response
+    from werkzeug.wrappers import Response
 
     from tensorboard_plugin_dlprof.routes.app import App
 

@@ -130,7 +130,7 @@ def test_a_file_that_breaks_off_breaks_the_connection(caplog: pytest.LogCaptureF
     closed: list[bool] = []
     resources = ExitStack()
     resources.callback(closed.append, True)
-    sent = export.until_sent(pieces(), resources)
+    sent = responses.until_sent(pieces(), resources)
     assert next(sent) == b"half"
     with pytest.raises(ConnectionAbortedError):
         next(sent)
