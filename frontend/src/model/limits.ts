@@ -1,7 +1,7 @@
 /** The parts of the kernel time by what limits them, as segments of a bar that sums to all of it. */
 import type { EfficiencyResponse } from "../api/types";
 import { colourOf } from "./resources";
-import type { StepSegment } from "./step";
+import type { BarSegment } from "./step";
 
 /** Parts that are no causes: their names, colours, and what is said of them. */
 const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, dark: boolean, about: string]>> = {
@@ -17,10 +17,10 @@ export function limitSegments(
   { limits, causes }: Pick<EfficiencyResponse, "limits" | "causes">,
   whole: number,
   unit: string,
-): StepSegment[] {
+): BarSegment[] {
   const known = limits.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
   const all = whole > known ? [...limits, { limit: "rest", kernel_ns: whole - known }] : limits;
-  return all.map(({ limit, kernel_ns: ns }): StepSegment => {
+  return all.map(({ limit, kernel_ns: ns }): BarSegment => {
     if (limit === "matrix_unit")
       return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), dark: true, about: "" };
     const plain = PLAIN[limit];
@@ -41,4 +41,4 @@ export function limitSegments(
   });
 }
 
-const segment = (key: string, ns: number): Pick<StepSegment, "key" | "ns" | "to"> => ({ key, ns, to: null });
+const segment = (key: string, ns: number): Pick<BarSegment, "key" | "ns" | "to"> => ({ key, ns, to: null });

@@ -7,11 +7,12 @@ import { mainDevice, shownParts } from "./parts";
 import type { Changes } from "./url_state";
 
 /** A part of a bar in the words and colours of the screen. */
-export interface StepSegment {
+export interface BarSegment {
   key: string;
   label: string;
   ns: number;
   colour: string;
+  /** Whether the text on it is white. */
   dark: boolean;
   about: string;
   to: Changes | null;
@@ -23,12 +24,12 @@ export interface StepIteration {
   wall_ns: number;
   /** Whether means include it. */
   typical: boolean;
-  segments: StepSegment[];
+  segments: BarSegment[];
 }
 
 export interface Step {
   wall_ns: number;
-  segments: StepSegment[];
+  segments: BarSegment[];
   iterations: StepIteration[];
   /** Whether each of these stands for several, as their mean. */
   binned: boolean;
@@ -53,7 +54,7 @@ function partsOf(resources: readonly (readonly [Resource, number | null | undefi
 }
 
 /** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them. */
-export function segmentsOf(parts: Parts, wall: number, unit: string): StepSegment[] {
+export function segmentsOf(parts: Parts, wall: number, unit: string): BarSegment[] {
   const { shown, rest } = shownParts(parts, wall, unit);
   const segments = shown.map(({ kind, ns }) => ({ ...kind, ns }));
   const ns = rest.reduce((sum, share) => sum + share.ns, 0);

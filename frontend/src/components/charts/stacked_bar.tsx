@@ -1,24 +1,13 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
-import type { Changes } from "../../model/url_state";
+import type { BarSegment } from "../../model/step";
 import { useWidth } from "../use_width";
 import { ViewLink } from "../view_link";
 import { useOneStop } from "../walking";
 
-export interface Segment {
-  key: string;
-  label: string;
-  ns: number;
-  colour: string;
-  /** Whether the text on it is white. */
-  dark: boolean;
-  about: string;
-  to: Changes | null;
-}
-
 interface StackedBarProps {
-  segments: readonly Segment[];
+  segments: readonly BarSegment[];
   whole_ns: number;
   /** The bar in a sentence, for those who do not see it. */
   label: string;
@@ -58,7 +47,7 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
   );
 }
 
-function Piece({ segment, x, wide, height }: { segment: Segment; x: number; wide: number; height: number }) {
+function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
   const time = formatDuration(segment.ns);
   const texts = [`${segment.label} ${time}`, segment.label, time];
   const text = texts.find(({ length }) => length * LETTER + 12 <= wide) ?? "";

@@ -11,7 +11,7 @@ import { readableAndExact } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
-import { segmentsOf, type StepSegment } from "../../model/step";
+import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { GpusBand } from "./gpus_band";
@@ -19,7 +19,7 @@ import { GpusBand } from "./gpus_band";
 /** Of a bar, px; the same as the track's in the style sheet. */
 const HEIGHT = 24;
 
-const unlinked = (segment: StepSegment): StepSegment => ({ ...segment, to: null });
+const unlinked = (segment: BarSegment): BarSegment => ({ ...segment, to: null });
 
 export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 
 import { fetchTable } from "../../api/client";
 import type { Row, TableResponse } from "../../api/types";
-import { StackedBar, type Segment } from "../../components/charts/stacked_bar";
+import { StackedBar } from "../../components/charts/stacked_bar";
 import { Panel } from "../../components/panel";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -13,6 +13,7 @@ import { useQuery } from "../../frame/use_query";
 import { workOf } from "../../model/families";
 import { directionName, shortKernelName, splitPath } from "../../model/kernel_name";
 import { colourOf, type ColourClass } from "../../model/resources";
+import type { BarSegment } from "../../model/step";
 
 interface LargestProps {
   /** The server's table, its links, and the column that names its rows. */
@@ -47,7 +48,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
     if (noun === "kernels") return shortKernelName(name);
     return [splitPath(name).name, directionName(textOf(row, "direction"))].filter(Boolean).join(" ");
   };
-  const rows: Segment[] = (page?.rows ?? [])
+  const rows: BarSegment[] = (page?.rows ?? [])
     .filter((row) => (numberOf(row, time) ?? 0) > 0)
     .map((row) => {
       const key = textOf(row, page?.key ?? "");
@@ -62,7 +63,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
       };
     });
-  const sum = (some: readonly Segment[]): number => some.reduce((all, { ns }) => all + ns, 0);
+  const sum = (some: readonly BarSegment[]): number => some.reduce((all, { ns }) => all + ns, 0);
   const rest = whole - sum(rows);
   const others = (page?.total ?? 0) - rows.length;
   const [first] = rows;
