@@ -16,8 +16,9 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure
 from tensorboard_plugin_dlprof.comparing.noise import estimate
 from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.side import Side
-from tensorboard_plugin_dlprof.comparing.words import duration, share, signed_percent, size
+from tensorboard_plugin_dlprof.comparing.words import duration, share, signed_percent
 from tensorboard_plugin_dlprof.errors import BadRequest
+from tensorboard_plugin_dlprof.units import size
 
 MEASURES = (
     *("iteration_time", "kernel_time", "idle_time", "gpu_utilization", "tensor_core_share", "memory_peak", "kernels"),

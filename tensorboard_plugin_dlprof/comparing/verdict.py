@@ -22,8 +22,8 @@ from tensorboard_plugin_dlprof.comparing.words import (
     share,
     signed_duration,
     signed_percent,
-    size,
 )
+from tensorboard_plugin_dlprof.units import size
 
 FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
 

@@ -38,14 +38,6 @@ def share(fraction: float | None) -> str:
     return "unknown" if fraction is None else f"{100 * fraction:.1f} %" if fraction else "0 %"
 
 
-def size(count: float) -> str:
-    """A size in units of powers of 1024."""
-    for unit, power in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
-        if abs(count) >= 1 << power:
-            return f"{three_digits(abs(count) / (1 << power))} {unit}"
-    return f"{round(abs(count))} bytes"
-
-
 def rate(per_second: float) -> str:
     """A number a second with three significant digits: ``16,000``."""
     return f"{float(f'{per_second:.3g}'):,.0f}" if per_second >= 1_000 else three_digits(per_second)

@@ -15,8 +15,9 @@ from tensorboard_plugin_dlprof.comparing.memory import HeldRow
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
-from tensorboard_plugin_dlprof.comparing.words import duration, signed_duration, signed_percent, size
+from tensorboard_plugin_dlprof.comparing.words import duration, signed_duration, signed_percent
 from tensorboard_plugin_dlprof.opening.regular_file import printable
+from tensorboard_plugin_dlprof.units import size
 
 Pairs = Sequence[tuple[Comparison, Sequence[Outcome]]]
 """Comparisons, each with what became of the limits."""
@@ -207,7 +208,7 @@ def _held(row: HeldRow) -> str:
 
 def _held_cells(row: HeldRow) -> list[str]:
     sign = "+" if row.change_bytes > 0 else "-" if row.change_bytes < 0 else ""
-    return [f"{sign}{size(row.change_bytes)}", size(row.a_bytes), size(row.b_bytes), row.name]
+    return [f"{sign}{size(abs(row.change_bytes))}", size(row.a_bytes), size(row.b_bytes), row.name]
 
 
 def _percent(row: Row) -> str:

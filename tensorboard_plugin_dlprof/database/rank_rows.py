@@ -94,8 +94,7 @@ def read_ranks(con: Any) -> list[RankTables]:
     result = []
     facts = con.execute(
         "SELECT process_index, process_id, rank, world_size, host_name, device_id, gpu_name, kernels, graphs, "
-        "fused "
-        "FROM ranks ORDER BY process_index"
+        "fused FROM ranks ORDER BY process_index"
     ).fetchall()
     for index, process, rank, size, host, device, gpu, kernels, graphs, fused in facts:
         parts = con.execute(

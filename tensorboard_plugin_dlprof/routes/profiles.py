@@ -144,11 +144,11 @@ def profile_list(snapshot: Snapshot, imports: ImportManager, import_mode: str) -
 
 
 def _named(files: Iterable[Seen]) -> list[NamedFile]:
-    return [{"run": _text(file.run), "name": _text(file.name)} for file in files]
+    return [{"run": shown(file.run), "name": shown(file.name)} for file in files]
 
 
 def _first(others: Sequence[str]) -> list[str]:
-    sentences = [_text(each)[:_MOST_LETTERS] for each in others[:_MOST_OTHERS]]
+    sentences = [shown(each)[:_MOST_LETTERS] for each in others[:_MOST_OTHERS]]
     more = len(others) - len(sentences)
     if more:
         sentences.append(f"{more:,} more {'file is no profile' if more == 1 else 'files are no profiles'}.")
@@ -172,8 +172,8 @@ def entry(profile: ListedProfile, imports: ImportManager) -> ProfileEntry:
     state, message, progress = _state(profile, imports)
     return {
         "id": profile.profile_id,
-        "run": _text(profile.run),
-        "name": _text(profile.name),
+        "run": shown(profile.run),
+        "name": shown(profile.name),
         "kind": profile.kind,
         "format": profile.format,
         "rank": profile.rank,
@@ -199,8 +199,8 @@ def about(profile: ListedProfile, facts: SourceFacts) -> About:
     """The description of a profile on its own pages, with facts of its database that the list may not know yet."""
     return {
         "id": profile.profile_id,
-        "run": _text(profile.run),
-        "name": _text(profile.name),
+        "run": shown(profile.run),
+        "name": shown(profile.name),
         "format": profile.format if profile.source else facts["format"],
         "rank": profile.rank if facts["rank"] is None else facts["rank"],
         "world_size": profile.world_size if facts["world_size"] is None else facts["world_size"],
@@ -237,7 +237,7 @@ def importable(profile: ListedProfile) -> Source | None:
         file.real,
         file.size_bytes,
         file.mtime_ns,
-        _text(profile.name),
+        shown(profile.name),
         file.remote.store if file.remote else None,
         file.remote.object if file.remote else None,
         is_database=file is profile.database,
@@ -261,11 +261,6 @@ def _state(profile: ListedProfile, imports: ImportManager) -> tuple[ProfileState
         progress = ImportProgress(stage=status.stage, fraction=status.fraction, elapsed_s=round(status.elapsed_s, 1))
         return "importing", "", progress
     return cast("ProfileState", status.state), status.message, None
-
-
-def _text(name: str) -> str:
-    """A name as it is shown: names of files and folders may have bytes that are not UTF-8, and control characters."""
-    return shown(name)
 
 
 class Opened(msgspec.Struct, frozen=True):

@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.naming import is_database_name, is_trace
 from tensorboard_plugin_dlprof.errors import ProfileError, UnknownFormat
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.opening.byte_stream import check_end
-from tensorboard_plugin_dlprof.opening.regular_file import shown
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.runs.scan import File
 
 MAX_HEADS = 1_000
@@ -38,7 +38,7 @@ class Recogniser:
     """Recognises files, and remembers the results."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int, int, int], Recognition | None] = {}
+        self._known: dict[Identity, Recognition | None] = {}
 
     def recognise(self, file: File) -> Recognition | None:
         """Recognise a file; None for one in the cloud that is not a profile as far as its first bytes tell."""
