@@ -69,7 +69,8 @@ _POOL = Expression(r"(?:max|avg)_pool[123]d|adaptive_(?:max|avg)_pool[123]d|mkld
 
 
 def _one_pass(family: str, per_element: int) -> Callable[[Call], Work | None]:
-    """Reads the first tensor and parameters (scale, statistics), writes a tensor like the first."""
+    """Reads the first tensor and parameters (scale, statistics), writes a tensor like the first; or of the gradient,
+    reads it and what forward saved."""
 
     def formula(call: Call) -> Work | None:
         tensors = call.tensors()
@@ -80,11 +81,6 @@ def _one_pass(family: str, per_element: int) -> Callable[[Call], Work | None]:
         return Work(family, per_element * first.elements, 0, size, elements, first.data_type)
 
     return formula
-
-
-def _gradient(family: str, per_element: int) -> Callable[[Call], Work | None]:
-    """Reads the gradient and what forward saved, writes a gradient like the first tensor."""
-    return _one_pass(family, per_element)
 
 
 def _elementwise(per_element: int) -> Callable[[Call], Work | None]:
@@ -201,9 +197,9 @@ def _broadcast(shapes: list[Shape]) -> Shape | None:
 _EXACT: dict[str, Callable[[Call], Work | None]] = {
     **{name: _elementwise(count) for name, count in {**_UNARY, **_BINARY}.items()},
     **{name: _one_pass("normalisation", count) for name, count in _NORMS.items()},
-    **{name: _gradient("normalisation", count) for name, count in _NORM_GRADIENTS.items()},
+    **{name: _one_pass("normalisation", count) for name, count in _NORM_GRADIENTS.items()},
     **{name: _one_pass("softmax", count) for name, count in _SOFTMAX.items()},
-    **{name: _gradient("softmax", count) for name, count in _SOFTMAX_GRADIENTS.items()},
+    **{name: _one_pass("softmax", count) for name, count in _SOFTMAX_GRADIENTS.items()},
     **dict.fromkeys(_REDUCTIONS, _reduction),
     **dict.fromkeys(_WRITES, _write),
     **dict.fromkeys(_COPIES, _copy),
