@@ -1,27 +1,22 @@
-"""Batches of thousands of rows of an export, and the columns that are built from them without being in memory twice."""
+"""Batches of thousands of rows of an export, and what is done to their columns."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping
 from itertools import compress
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.empty import column_types
 from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 
 ROWS = 4_096
 """Rows of a batch."""
-
-_Integer = TypeVar("_Integer", bound=np.signedinteger)
-_Table = TypeVar("_Table", bound=msgspec.Struct)
 
 _LATEST_NS = 1 << 62
 
@@ -84,36 +79,6 @@ def _fetched(con: UntrustedConnection, cursor: sqlite3.Cursor, statement: str = 
         return cursor.fetchmany(ROWS)
     finally:
         con.text_factory = decode
-
-
-class GrowingTable:
-    """Columns of one table, which grow batch by batch.
-
-    Args:
-        store: holds the columns.
-    """
-
-    def __init__(self, store: ColumnStore) -> None:
-        self._store = store
-        self._columns: dict[str, GrowingColumn] = {}
-
-    def add(self, **columns: npt.NDArray[np.signedinteger]) -> None:
-        """Adds a batch: an array for each column."""
-        for name, values in columns.items():
-            if name not in self._columns:
-                self._columns[name] = self._store.growing(values.dtype.char)
-            self._columns[name].append(values)
-
-    def table(self, kind: type[_Table], **given: Any) -> _Table:
-        """The whole table, once all batches were added: of columns that were ``given``, and of those that were added
-        under the names of its others."""
-        taken = {name: self.take(name, dtype) for name, dtype in column_types(kind).items() if name not in given}
-        return kind(**taken, **given)
-
-    def take(self, name: str, dtype: type[_Integer]) -> npt.NDArray[_Integer]:
-        """The whole column, once all batches were added. Each column can be taken once."""
-        column = self._columns.pop(name, None)
-        return np.zeros(0, dtype) if column is None else np.asarray(column.whole(), dtype)
 
 
 def possible(start: Int64s, end: Int64s) -> npt.NDArray[np.bool_]:

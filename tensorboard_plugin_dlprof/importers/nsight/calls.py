@@ -6,8 +6,9 @@ from collections import Counter
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
 from tensorboard_plugin_dlprof.events.tables import Calls
-from tensorboard_plugin_dlprof.importers.nsight.batches import GrowingTable, possible
+from tensorboard_plugin_dlprof.importers.nsight.batches import possible
 from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, Threads
 

@@ -9,9 +9,10 @@ from typing import TypeAlias
 import numpy as np
 
 from tensorboard_plugin_dlprof.columns.group import distinct_values
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
 from tensorboard_plugin_dlprof.events.tables import Int32s, Int64s, RangeKind, Ranges, Strings
 from tensorboard_plugin_dlprof.importers.memo import Memo
-from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, GrowingTable, mapped, possible
+from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, mapped, possible
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import ID_BITS, ID_MASK, Names, Threads
 from tensorboard_plugin_dlprof.importers.nsight.markers import cut, read_cut_name, read_cut_sizes, read_marker

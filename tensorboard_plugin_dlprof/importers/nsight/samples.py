@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
 from tensorboard_plugin_dlprof.events.tables import TensorSamples
-from tensorboard_plugin_dlprof.importers.nsight.batches import GrowingTable
 from tensorboard_plugin_dlprof.importers.nsight.export import NO_TIME, Export
 
 _TENSOR_ACTIVE: Final = re.compile(r"Tensor Active(?: \[|\Z)")

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
 from tensorboard_plugin_dlprof.events.tables import COPIES, DeviceWork, Int32s, Strings, Syncs, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.memo import Memo
-from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, GrowingTable, mapped, narrow, possible
+from tensorboard_plugin_dlprof.importers.nsight.batches import Batch, mapped, narrow, possible
 from tensorboard_plugin_dlprof.importers.nsight.devices import Devices
 from tensorboard_plugin_dlprof.importers.nsight.export import Export
 from tensorboard_plugin_dlprof.importers.nsight.ids import Names, process_of

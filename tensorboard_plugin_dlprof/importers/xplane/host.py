@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import numbered
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import (
     Calls,
@@ -26,7 +27,7 @@ from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Event
 from tensorboard_plugin_dlprof.importers.xplane.lanes import Flags
 from tensorboard_plugin_dlprof.importers.xplane.planes import Lookup, Plane
 from tensorboard_plugin_dlprof.importers.xplane.wire import Source
-from tensorboard_plugin_dlprof.importers.xplane.work import ColumnParts, named
+from tensorboard_plugin_dlprof.importers.xplane.work import named
 
 LONG_FRAME_PS = 500_000_000
 """Shorter calls of Python functions are not kept: half a millisecond, as for PyTorch's traces."""
@@ -129,7 +130,7 @@ class _Reading:
 
     def __init__(self, strings: Strings, store: ColumnStore) -> None:
         self._strings = strings
-        self._calls, self._ranges, self._frames, self._memory, self._causes = (ColumnParts(store) for _ in range(5))
+        self._calls, self._ranges, self._frames, self._memory, self._causes = (GrowingTable(store) for _ in range(5))
         self._threads: list[Thread] = []
         self._rows: dict[int, int] = {}
         self._furthest = self._furthest_run = -1
@@ -155,24 +156,24 @@ class _Reading:
     ) -> None:
         """Sort some events of one thread into the tables."""
         every = {
-            "start": events.start_ps // 1000,
-            "end": (events.start_ps + events.duration_ps) // 1000,
+            "start_ns": events.start_ps // 1000,
+            "end_ns": (events.start_ps + events.duration_ps) // 1000,
             "name": name.astype(np.int32),
             "thread": np.full(len(events), thread, np.int32),
         }
-        self._frames.add(is_frame & (events.duration_ps >= LONG_FRAME_PS), **every)
+        self._frames.add_some(is_frame & (events.duration_ps >= LONG_FRAME_PS), **every)
         correlation = events.integers("correlation_id")
         is_call = correlation > 0
         if is_call.any():
-            self._calls.add(is_call, correlation=correlation, device=events.integers("device_id"), **every)
+            self._calls.add_some(is_call, correlation=correlation, device=events.integers("device_id"), **every)
         is_memory = events.has("allocator_name") & events.has("bytes_allocated")
         if is_memory.any():
             # The allocators of the host, which allocate more often, are left out.
             device = self._devices(events.texts("allocator_name"))
             sizes = {text: events.integers(text) for text in ("allocation_bytes", "bytes_allocated", "bytes_reserved")}
-            own = {name: every[name] for name in ("start", "name", "thread")}
+            own = {name: every[name] for name in ("start_ns", "name", "thread")}
             is_memory_of_gpu = is_memory & (device >= 0)
-            self._memory.add(is_memory_of_gpu, device=device, address=events.integers("addr"), **sizes, **own)
+            self._memory.add_some(is_memory_of_gpu, device=device, address=events.integers("addr"), **sizes, **own)
         step = np.where(events.has("step_num"), events.integers("step_num"), step)
         root = events.integers("_r") == 1
         if root.any():
@@ -180,12 +181,12 @@ class _Reading:
         producer, consumer = _asked(events, "_p", "_pt"), _asked(events, "_c", "_ct")
         asks = (producer != 0) | (consumer != 0)
         if asks.any():
-            times = {name: every[name] for name in ("start", "end", "thread")}
-            self._causes.add(asks, producer=producer, consumer=consumer, **times)
+            times = {name: every[name] for name in ("start_ns", "end_ns", "thread")}
+            self._causes.add_some(asks, producer=producer, consumer=consumer, **times)
         long = (events.duration_ps >= LONG_RANGE_PS) | (step >= 0) | (module > 0)
         short = {"step": np.minimum(step, _MOST_STEP).astype(np.int32), "module": module.astype(np.int32)}
         rows = np.flatnonzero(long & ~is_frame & ~is_call & ~is_memory)
-        rows = rows[np.lexsort((-every["end"][rows], every["start"][rows]))]
+        rows = rows[np.lexsort((-every["end_ns"][rows], every["start_ns"][rows]))]
         self._add_ranges(of_runtime[rows], {key: column[rows] for key, column in (short | every).items()})
 
     def _add_ranges(self, of_runtime: Flags, line: dict[str, npt.NDArray[Any]]) -> None:
@@ -196,49 +197,37 @@ class _Reading:
         has before, or near, are known to be around one: threads are written by start, and have millions of ranges.
         """
         is_step, is_run = line["step"] >= 0, line["module"] > 0
-        in_any, self._furthest = _inside(line["end"], ~is_step, self._furthest)
-        in_run, self._furthest_run = _inside(line["end"], is_run & ~is_step, self._furthest_run)
+        in_any, self._furthest = _inside(line["end_ns"], ~is_step, self._furthest)
+        in_run, self._furthest_run = _inside(line["end_ns"], is_run & ~is_step, self._furthest_run)
         inner = ~is_step & ((in_any & of_runtime) | in_run)
-        self._ranges.add(~inner | is_run, shown=~inner, **line)
+        self._ranges.add_some(~inner | is_run, shown=(~inner).view(np.int8), **line)
 
     def host(self) -> Host:
         """The finished tables."""
-        calls, ranges, frames = self._calls.joined, self._ranges.joined, self._frames.joined
-        frame = frames("name").astype(np.int32)
+        calls, ranges, frame = self._calls, self._ranges, self._frames.take("name", np.int32)
+        kind = np.full(len(frame), RangeKind.FRAME, np.int8)
         return Host(
             threads=self._threads,
-            calls=Calls(
-                start_ns=calls("start"),
-                end_ns=calls("end"),
-                thread=calls("thread").astype(np.int32),
-                name=self._call_names(calls("name")).astype(np.int32),
-                correlation=calls("correlation"),
-            ),
-            call_device=calls("device"),
-            start_ns=ranges("start"),
-            end_ns=ranges("end"),
-            thread=ranges("thread"),
-            name=ranges("name"),
-            step=ranges("step"),
-            module=ranges("module"),
-            shown=ranges("shown").astype(np.bool_),
-            frames=Frames(
-                start_ns=frames("start"),
-                end_ns=frames("end"),
-                thread=frames("thread").astype(np.int32),
-                kind=np.full(len(frame), RangeKind.FRAME, np.int8),
-                name=frame,
-            ),
+            call_device=calls.take("device", np.int64),
+            calls=calls.table(Calls, name=self._call_names(calls.take("name", np.int32))),
+            start_ns=ranges.take("start_ns", np.int64),
+            end_ns=ranges.take("end_ns", np.int64),
+            thread=ranges.take("thread", np.int32),
+            name=ranges.take("name", np.int32),
+            step=ranges.take("step", np.int32),
+            module=ranges.take("module", np.int32),
+            shown=ranges.take("shown", np.int8).astype(np.bool_),
+            frames=self._frames.table(Frames, name=frame, kind=kind),
             memory=self._memory_events(),
-            causes=Causes(*map(self._causes.joined, ("start", "end", "thread", "producer", "consumer"))),
+            causes=self._causes.table(Causes),
         )
 
-    def _call_names(self, name: Int64s) -> Int64s:
+    def _call_names(self, name: Int32s) -> Int32s:
         """Names of calls. Old collectors write the kernel's name there, which is the name of no call."""
         distinct, inverse = numbered(name)
         texts = [_GRAPH_OF_CALL.sub("", self._strings[text]) for text in distinct.tolist()]
         shown = [self._strings.intern(text if _CALL.match(text) else "kernel launch") for text in texts]
-        return np.array(shown, np.int64)[inverse] if shown else name
+        return np.array(shown, np.int32)[inverse]
 
     def _devices(self, allocator: Int64s) -> Int32s:
         """The GPU of each allocator (text id); -1 for those of the host."""
@@ -248,19 +237,20 @@ class _Reading:
 
     def _memory_events(self) -> MemoryEvents:
         """Allocations on GPUs, by time."""
-        read = self._memory.joined
-        time, freed = read("start"), self._strings.intern("MemoryDeallocation")
+        read = self._memory
+        time, freed = read.take("start_ns", np.int64), self._strings.intern("MemoryDeallocation")
         rows = np.argsort(time, kind="stable")
-        reserved = read("bytes_reserved")[rows]
+        sign = np.where(read.take("name", np.int32)[rows] == freed, -1, 1)
+        reserved = read.take("bytes_reserved", np.int64)[rows]
         return MemoryEvents(
             time_ns=time[rows],
-            thread=read("thread")[rows].astype(np.int32),
-            device=read("device")[rows].astype(np.int32),
-            num_bytes=np.where(read("name")[rows] == freed, -1, 1) * read("allocation_bytes")[rows],
-            allocated_bytes=read("bytes_allocated")[rows],
+            thread=read.take("thread", np.int32)[rows],
+            device=read.take("device", np.int32)[rows],
+            num_bytes=sign * read.take("allocation_bytes", np.int64)[rows],
+            allocated_bytes=read.take("bytes_allocated", np.int64)[rows],
             # XLA's allocator reserves all at once and writes 0 here.
             reserved_bytes=np.where(reserved > 0, reserved, -1),
-            address=read("address")[rows],
+            address=read.take("address", np.int64)[rows],
         )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.columns.group import numbered
-from tensorboard_plugin_dlprof.columns.store import ColumnStore, GrowingColumn
+from tensorboard_plugin_dlprof.columns.growing_table import GrowingTable
+from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import DeviceWork, Int32s, Int64s, Strings, WorkKind
 from tensorboard_plugin_dlprof.importers.kernel_names import short_kernel_name
 from tensorboard_plugin_dlprof.importers.xplane.events import EventReader, Events
@@ -38,8 +38,6 @@ _DIRECTIONS = {
 _COPY_TEXTS = {1: "HtoD", 2: "DtoH", 8: "DtoD", 10: "PtoP"}
 
 TEXTS = ("hlo_op", "hlo_module", "op_name", "name", "prefix", "tf_op", "annotation", "level 0", "source_file")
-_TYPES = {8: "q", 4: "i", 1: "b"}
-"""Types of growing columns by the bytes of a value."""
 
 NUMBERS = ("program_id", "cuda_graph_id", "source_line")
 """Stats that say to which op a piece of work belongs."""
@@ -54,29 +52,6 @@ class Work(msgspec.Struct):
     descriptions: list[dict[str, int]]
     """Distinct values of ``TEXTS`` (text ids), ``NUMBERS`` (-1 if absent) and ``kernel``: the name (text id) of a
     kernel in a command buffer, or of one of the runtime's own, else 0."""
-
-
-class ColumnParts:
-    """Columns of a table that is read piece by piece."""
-
-    def __init__(self, store: ColumnStore) -> None:
-        self._store = store
-        self._columns: dict[str, tuple[GrowingColumn, np.dtype[Any]]] = {}
-
-    def add(self, wanted: Flags, **columns: npt.NDArray[Any]) -> None:
-        """Append the chosen rows of some columns."""
-        rows = np.flatnonzero(wanted)
-        for name, column in columns.items() if len(rows) else ():
-            if name not in self._columns:
-                self._columns[name] = self._store.growing(_TYPES[column.itemsize]), column.dtype
-            self._columns[name][0].append(column[rows])
-
-    def joined(self, name: str) -> npt.NDArray[Any]:
-        """One column of all pieces, which are gone then; of 64 bits if there are none."""
-        if name not in self._columns:
-            return np.zeros(0, np.int64)
-        column, dtype = self._columns.pop(name)
-        return column.whole().view(dtype)
 
 
 class _Kinds:
@@ -116,7 +91,7 @@ _WANTED = frozenset(
 
 def read_work(source: Source, planes: list[Plane], strings: Strings, skipped: Counter[str], store: ColumnStore) -> Work:
     """All device work. Lines that repeat it in another form (steps, modules, scopes) are passed over."""
-    lines, kinds = ColumnParts(store), _Kinds()
+    lines, kinds = GrowingTable(store), _Kinds()
     for plane in planes:
         reader = EventReader(source, plane, strings, _WANTED)
         names = Lookup({key: strings.intern(each.name) for key, each in plane.metadata.items()}, -1)
@@ -129,7 +104,7 @@ def read_work(source: Source, planes: list[Plane], strings: Strings, skipped: Co
 
 
 def _add(
-    lines: ColumnParts, kinds: _Kinds, place: tuple[int, int], events: Events, name: Int64s, strings: Strings
+    lines: GrowingTable, kinds: _Kinds, place: tuple[int, int], events: Events, name: Int64s, strings: Strings
 ) -> None:
     kind = _kinds(events, name, strings)
     said = [
@@ -139,7 +114,7 @@ def _add(
         *(events.texts(text) for text in TEXTS),
         *(events.integers(number) for number in NUMBERS),
     ]
-    lines.add(
+    lines.add_some(
         kind >= 0,
         said=kinds.add(said),
         start_ps=events.start_ps,
@@ -173,9 +148,9 @@ def _kinds(events: Events, name: Int64s, strings: Strings) -> Int64s:
     return kind
 
 
-def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipped: Counter[str]) -> Work:
-    row = lines.joined("said")
-    start_ns = lines.joined("start_ps") // 1000
+def _tables(lines: GrowingTable, said: dict[str, Int64s], strings: Strings, skipped: Counter[str]) -> Work:
+    row = lines.take("said", np.int32)
+    start_ns = lines.take("start_ps", np.int64) // 1000
     kind = said["kind"]
     launch, is_garbage = _launches(said["kernel_details"], strings)
     skipped["impossible numbers of registers or sizes of shared memory"] += int(np.count_nonzero(is_garbage[row]))
@@ -194,11 +169,11 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
     table = DeviceWork(
         kind=kind.astype(np.int8)[row],
         start_ns=start_ns,
-        end_ns=start_ns + lines.joined("duration_ps") // 1000,
+        end_ns=start_ns + lines.take("duration_ps", np.int64) // 1000,
         process=np.zeros(len(row), np.int32),
         device=said["device"].astype(np.int32)[row],
         stream=said["stream"][row],
-        correlation=lines.joined("correlation"),
+        correlation=lines.take("correlation", np.int64),
         name=name.astype(np.int32)[row],
         short_name=short.astype(np.int32)[row],
         grid=launch[:, 0:3].astype(np.int32)[row],
@@ -209,7 +184,7 @@ def _tables(lines: ColumnParts, said: dict[str, Int64s], strings: Strings, skipp
         occupancy_percent=occupancy.astype(np.int32)[row],
         num_bytes=num_bytes[row],
         copy_kind=copy_kind.astype(np.int32)[row],
-        graph_node=lines.joined("graph_node"),
+        graph_node=lines.take("graph_node", np.int64),
     )
     descriptions = [dict(zip(stated, values, strict=True)) for values in zip(*columns, strict=True)]
     return Work(table, described.astype(np.int32)[row], descriptions)
