@@ -135,6 +135,12 @@ def of_words_or_types(name: KernelName) -> str:
     return _narrowest((of_words(name), of_types(name), of_mma_word(name)))
 
 
+def of_instruction_of_users(name: KernelName) -> str:
+    """As `of_words_or_types`, but not FP32: NVIDIA's instructions have none, so that is the sums or what is stored."""
+    precision = of_words_or_types(name)
+    return "" if precision == "fp32" else precision
+
+
 _CK_TYPES: Final = tuple(
     (precision, Expression(pattern, words=(word,)))
     for precision, pattern, word in (
@@ -312,6 +318,7 @@ DECODERS: Final[dict[str, Callable[[KernelName], str]]] = {
     "instruction": of_instruction,
     "types": of_types,
     "words or types": of_words_or_types,
+    "instruction of users": of_instruction_of_users,
     "ck": of_composable_kernel,
     "nvjet": of_nvjet,
     "tensile": of_tensile,

@@ -75,7 +75,9 @@ RULES: Final = (
          r"^(?=\w*gluon)(?!\w*(?:reduce|combine|merge|topk|route|schedule|metadata|cache|norm|rope|quant_|attn_?res"
          r"|push"
          r"|gemv))"
-         r"\w*(?:attention|attn|mha|mla|mqa_logits|(?<![a-z])pa_(?:decode|prefill))", "@words", knows_better=True,
+         r"\w*(?:attention|attn|mha|mla|mqa_logits|(?<![a-z])pa_(?:decode|prefill))"
+         r"|^gluon_(?:dsv\d+_(?:index_topk|prefill|decode)|kda_paged_prefill_state_scan"
+         r"|(?:kpool|dsa)_(?:prefill|decode)_topk_(?:fp8|standard)(?:_plan)?)_gfx\w+$", "@words", knows_better=True,
          note="Gluon, Triton's lower language, in which AITER and TokenSpeed write MFMA, WMMA and tcgen05 themselves",
          of_rest=True, words="gluon"),
     Rule("gluon-product", YES, "gemm", "triton",
@@ -84,8 +86,8 @@ RULES: Final = (
          knows_better=True, of_rest=True, words="gluon"),
     Rule("hadamard-butterflies", NO, "elementwise", "custom",
          r"^(?:norm_)?(?:rope_)?hadamard_rotate_activation_\w*quant_\w*kernel$|^had_[fh]f_r_128_(?:dual_)?kernel$"
-         r"|^fast_hadamard_transform(?:_\d+N)?_kernel$", "@words",
-         note="sums and differences by shuffles, no product of matrices", knows_better=True, words="had_ hadamard"),
+         r"|^fast_hadamard_transform(?:_\d+N)?_kernel$|^_hadamard_128_kernel$", "@words",
+         note="sums and differences, no product of matrices", knows_better=True, words="had_ hadamard"),
     Rule("aiter-normalisation", NO, "normalisation", "aiter", r"\baiter::\w*norm\w*", "@types", words="aiter::"),
     Rule("aiter-sort", NO, "sort", "aiter", r"\baiter::\w*(?:topk|sort|moe_align|grouped_topk)\w*", words="aiter::"),
     Rule("aiter-other", NO, "elementwise", "aiter", r"\baiter::", "@types", of_rest=True, words="aiter::"),

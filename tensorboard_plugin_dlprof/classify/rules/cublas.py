@@ -39,7 +39,7 @@ RULES: Final = (
          words="transpose_readwrite"),
     Rule("split-products-sum", NO, "reduction", "@namespace",
          r"(?i:(?:split_?k|stream_?k)_?(?:\w+_)?(?:reduc(?:e|tion)|fix_?up|combine|sum)(?!_?scatter))\w*$"
-         r"|^reduce_split_?k\w*", "@types",
+         r"|^reduce_split_?k\w*|_(?:merge|combine)_split_?k(?:_kernel)?$", "@types",
          note="sums the parts of a split product", knows_better=True, words="split stream"),
     Rule("cublas-pointers", NO, "other", "cublas",
          r"\bcompute_gemm_pointers|\bk_compute_batched_ptrs|[gG]emmPreCompute\w*Kernel$|\bprepare_grouped_gemm_data"

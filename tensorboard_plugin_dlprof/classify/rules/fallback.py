@@ -40,7 +40,7 @@ RULES: Final = (
          r"^(?!\w*(?:reduc|merge|meta|sched|quantize|store|rope|copy|scatter|gather_(?!attn)|indices|length|prepare"
          r"|prep_|update|init|mask|_gate|_res_|combine|process|build|create|_get_|_set_|transpose|naive|softmax|norm"
          r"|states|topk|pool|expand|to_dense|epilogue|prologue))"
-         r"(?:_(?:\w+_)?(?:(?:sparse|segmented|varlen|lean|gather)_att(?:n|ention)|sparse_(?:mla|[gm]qa)|qsa_mqa"
+         r"(?:_(?:\w+_)?(?:(?:sparse|segmented|varlen|lean|gather)_att(?:n|ention)|sparse_(?:paged_)?(?:mla|[gm]qa)|qsa_mqa"
          r"|(?:attn|attention|mla|mha|gqa|mqa)_(?:\w+_)?(?:prefill|extend|compute_splits|logits)"
          r"|(?:prefill|dsa_decode)_(?:\w+_)?(?:attn|attention|mla|mha|gqa|mqa)"
          r"|index(?:er)?_(?:block_)?(?:score|logits)|(?:paged|direct|context|decode|prefill|index)_(?:block_)?scores?"
@@ -78,13 +78,13 @@ RULES: Final = (
          note="a user's kernel, or a form of Inductor's that is not known"),
     Rule("word-matrix-instruction", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy))"
-         r".*(?:^|_)w?mma_?(?:m\d+n\d+k\d+|\d+x\d+)", "@words or types", knows_better=True,
+         r".*(?:^|_)w?mma_?(?:m\d+n\d+k\d+|\d+x\d+)", "@instruction of users", knows_better=True,
          note="the shape of the instruction stands in the name", words="mma"),
     Rule("word-tensor-core", YES, "gemm", "custom",
          r"(?i)^(?!.*(?:reduce|init|convert|compar|check|transpose|verif|print|quanti[sz]e_|pack_|copy|wo_mma|no_mma))"
          r".*(?:(?:tensor|matrix)_?core|wmma|wgmma|tcgen05|mma_?sync|mma_m16n8|(?:^|_)[hi]?mma(?:_|(?-i:[A-Z])|$)"
          r"|ldmatrix)",
-         "@words or types",
+         "@instruction of users",
          note="the name says so", words="ldmatrix mma sync tcgen05 tensor matrix_core matrixcore"),
     Rule("word-naive-product", NO, "gemm", "custom",
          r"(?i)^(?!.*(?:tf32|mma|tensor|b?f16|half|lora)).*(?:(?:naive|basic|coalesc\w*|global_?mem|shared_?mem"

@@ -191,7 +191,7 @@ RULES: Final = (
          r"|^wait_signal_matmul_triton_kernel$|^(?:add|b)?mm_sqmma_kernel$|^fused_ln_dual_matmul_kernel$"
          r"|^(?:paroquant_gemm|awq_linear)_kernel$|^_mhc_mm_norm_(?:fwd|bwd)(?:_fused)?_kernel(?:_npu)?$"
          r"|^_scatter2scatter$|^_groupXtY$|^_fused_(?:down_proj|up_proj_swiglu)_kernel$"
-         r"|^_ff_a16w16_fused_(?:un)?gated$"
+         r"|^_ff_a16w16_fused_(?:un)?gated$|^_pipelined_moe_kernel_scaled(?:_block_schedule)?$"
          r"|^_moe_bwd_(?:dW[12]|dX_expanded|down_proj)_kernel$|^_conv2d_(?:1x1|3x3_(?:cblocked|nhwc)|general)_kernel$"
          r"|^_winograd_f4x3_batched_gemm_kernel$|^(?:split_)?fp32_gemm_(?:for_\w+_)?kernel$|^_fused_lora_kernel$"
          r"|^(?:tlx|triton)_ikbo_lce_kernel$|^_packed_input_projections_kernel$|^group_gemm_same_(?:nk|mn)_kernel$"
@@ -201,7 +201,7 @@ RULES: Final = (
                "flat_group streamk_ _dot_scaled mxfp8 nvfp4 "
                "_int8_mm _gated_ bf16_gemm xformers wait_signal sqmma dual_matmul paroquant awq_linear mhc_mm "
                "scatter2scatter groupxty down_proj up_proj_swiglu _ff_a16w16 _moe_bwd_ _conv2d_ _winograd_ fp32_gemm "
-               "_fused_lora ikbo_lce _projections group_gemm_same efficient_entropy"),
+               "_fused_lora _pipelined_moe ikbo_lce _projections group_gemm_same efficient_entropy"),
     Rule("product-cuda", YES, "gemm", "custom",
          r"(?:^|::)(?:cuda_lookupmatmul_\w+_kernel|decode_matvec_e8p_kernel|qgemm_device"
          r"|(?<!tcnn::)kernel_mlp_fused(?:_backward)?"

@@ -38,6 +38,11 @@ RULES: Final = (
          words="awq_gemm gemm_forward_4bit_cuda_m gemm_w4a16_t gemmv2_forward_4bit_cuda_m"),
     Rule("awq-dequantise", NO, "elementwise", "awq", r"\bdequantize_weights\b|\bawq_dequantize\w*",
          words="awq_dequantize dequantize_weights"),
+    Rule("candle-elements", NO, "elementwise", "candle",
+         r"^(?:b(?:add|sub|mul|div|minimum|maximum)|u(?:copy|neg|exp|log|sin|cos|sqr|sqrt|abs|elu|recip|powf)"
+         r"|eq|ne|lt|le|gt|ge|(?:is|ia|sa)_(?:u8|u32|i64))_(?:f16|bf16|f32|f64|u8|u32|i64)$", "@words",
+         note="candle's operations of one and two operands, and by indices", knows_better=True,
+         words="_f16 _bf16 _f32 _f64 _u8 _u32 _i64"),
     Rule("exllama-cache", NO, "copy", "exllama", r"^(?:fp16_to_q_kv|q_to_fp16_kv)_(?:paged_)?kernel$",
          note="quantises the cache of keys and values", knows_better=True, words="_kv_"),
     Rule("candle-product", NO, "gemm", "candle",
