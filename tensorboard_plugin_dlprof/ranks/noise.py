@@ -25,6 +25,9 @@ _MEDIAN_TO_DEVIATION, _MEAN_TO_DEVIATION = 1.4826, 1.2533
 _ENOUGH = 4
 """Samples of other ranks from which on those of the rank itself are not needed."""
 
+_MANY = 8
+"""Comparisons of a rank, each of other work, that together show whether it is as late every time."""
+
 _EXPECTED = 0.4
 """What is above 0 of a normal distribution of mean 0, on average, in standard deviations."""
 
@@ -67,12 +70,24 @@ def noise_of(comparisons: Comparisons, place: int, late: Collection[int] = ()) -
     theirs, longer_of_theirs = theirs[peers > 0], longer_of_theirs[peers > 0]
     delay = expected = variance = worst = 0.0
     unknown = []
-    for each in np.unique(comparisons.of_class[mine]).tolist():
+    classes, place_of, sizes = np.unique(comparisons.of_class[mine], return_inverse=True, return_counts=True)
+    few = (sizes < _ENOUGH) & ~np.isin(classes, comparisons.of_class[theirs])
+    together = np.flatnonzero(mine)[few[place_of.reshape(-1)]]
+    if len(together) >= _MANY:
+        own = longer[together]
+        deviation = _MEAN_TO_DEVIATION * float(np.abs(own - np.median(own)).mean())
+        deviation *= 1 + thresholds.FEW_SAMPLES / (len(own) - 1)
+        delay = float(np.maximum(own, 0).sum())
+        expected, variance = _EXPECTED * deviation * len(own), deviation**2 * len(own)
+        classes = classes[~few]
+    for each in classes.tolist():
         rows = np.flatnonzero(mine & (comparisons.of_class == each))
         own = longer[rows]
         usual = float(np.median(comparisons.spent_ns[rows] - own))
         alike = comparisons.of_class[theirs] == each
         scatter, samples = _scatter(comparisons.member[theirs[alike]], longer_of_theirs[alike])
+        # Of two that are compared with each other, one is as much later as the other is earlier.
+        samples = max(samples - len(np.unique(comparisons.group[theirs[alike]])), 0)
         deviation = _MEAN_TO_DEVIATION * float(scatter.mean()) if samples else 0.0
         if samples < _ENOUGH and len(own) > 1:
             # Who costs time only in some iterations scatters itself, so that it is asked last, and for its median.
@@ -80,7 +95,7 @@ def noise_of(comparisons: Comparisons, place: int, late: Collection[int] = ()) -
             deviation = max(deviation, _MEDIAN_TO_DEVIATION * float(np.median(distances)))
             samples += len(own) - 1
         delay += float(np.maximum(own, 0).sum())
-        if samples < 1:
+        if samples < 1 or not (deviation or samples > 1):  # two ranks may take equally long by chance
             unknown.append((len(own), usual))
             continue
         deviation *= 1 + thresholds.FEW_SAMPLES / samples

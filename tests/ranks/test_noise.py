@@ -36,6 +36,22 @@ def test_a_delay_is_compared_with_what_ranks_differ_by_anyway(spent: list[list[i
     assert noise_of(compared(spent), len(spent) - 1).explains is explains
 
 
+@pytest.mark.parametrize(
+    ("late", "explains"),
+    [
+        ([2_417, 2_418, 2_432, 2_421, 2_443, 2_403, 2_405, 2_424, 4_826, 0, 10, 2_402], False),  # one of two real ranks
+        ([900, 20, -30, 10, 2_000, -1_500, 15, 5, 700, -10, 30, 20], True),
+        ([2_417, 2_418, 2_432, 2_421], True),  # too few
+    ],
+)
+def test_a_rank_that_is_as_late_at_other_work_each_time_is_no_noise(late: list[int], explains: bool) -> None:
+    """Nobody but its peer does the same, and both do so once: all of its comparisons together tell."""
+    spent = np.array([[100] * len(late), late], np.int64)
+    member, work = np.indices(spent.shape).reshape(2, -1)
+    result = noise_of(Comparisons(member, np.zeros_like(work), work, work, spent.reshape(-1)), 1)
+    assert result.explains is explains
+
+
 @pytest.mark.parametrize(("lacks", "spent"), [(False, [[30], [900]]), (True, [[30], [40]])])
 def test_what_may_be_waiting_for_missing_ranks_is_no_delay(lacks: bool, spent: list[list[int]]) -> None:
     """Otherwise a rank would be named for what it computes because it waits much longer."""
