@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tensorboard_plugin_dlprof.columns.store import joined, spilled
+from tensorboard_plugin_dlprof.columns.store import ColumnStore, spilled
 from tensorboard_plugin_dlprof.diagnosis.parts import Part
 from tensorboard_plugin_dlprof.diagnosis.segments import (
     OVERLAPS_COMMUNICATION,
@@ -18,9 +18,11 @@ from tensorboard_plugin_dlprof.diagnosis.segments import (
     Segments,
 )
 from tensorboard_plugin_dlprof.diagnosis.spans import Spans, within
+from tensorboard_plugin_dlprof.events.tables import Int8s
 
-_BLOCK = 1 << 18
-"""Pieces, and segments to clip, at a time: there may be tens of millions."""
+_BLOCK = 1 << 16
+"""Pieces, and segments to clip, at a time: there may be tens of millions, and intermediate results take several times
+their memory."""
 
 
 class Clipped:
@@ -36,24 +38,28 @@ class Clipped:
     def __init__(self, activity: Activity, device: Segments, start_ns: Int64s, stop_ns: Int64s) -> None:
         self._causes = activity.causes
         self.windows = len(start_ns)
-        segments = Spans(device.start_ns, device.stop_ns, device.start_ns)
-
-        def pieces() -> Iterator[Int64s]:
-            step = max(1, self.windows * _BLOCK // max(len(device.start_ns), 1))
-            for begin in range(0, self.windows, step):
-                some = slice(begin, begin + step)
-                windows = Spans(start_ns[some], stop_ns[some], np.arange(begin, begin + len(start_ns[some])))
-                inside, item = within(windows, segments)
-                yield np.stack((inside.start, inside.stop, inside.row, device.cause[item]), axis=1)
-
-        self.start_ns, self.stop_ns, window, cause = joined(pieces(), 4)
-        self.window: Int32s = spilled(window.astype(np.int32))
-        self.cause: Int32s = spilled(cause.astype(np.int32))
+        store = ColumnStore()
+        start, stop, window, cause = (store.growing(typecode) for typecode in "qqii")
+        for begin in range(0, len(device.start_ns), _BLOCK):
+            some = slice(begin, begin + _BLOCK)
+            segments = Spans(device.start_ns[some], device.stop_ns[some], device.cause[some])
+            first = int(np.searchsorted(stop_ns, segments.start[0], side="right"))
+            last = int(np.searchsorted(start_ns, segments.stop[-1], side="left"))
+            windows = Spans(start_ns[first:last], stop_ns[first:last], np.arange(first, last))
+            inside, item = within(windows, segments)
+            start.append(inside.start)
+            stop.append(inside.stop)
+            window.append(inside.row.astype(np.int32))
+            cause.append(segments.row[item].astype(np.int32, copy=False))
+        self.start_ns: Int64s = start.whole()
+        self.stop_ns: Int64s = stop.whole()
+        self.window: Int32s = window.whole()
+        self.cause: Int32s = cause.whole()
 
     @cached_property
-    def part(self) -> Int32s:
+    def part(self) -> Int8s:
         """``Part`` of each piece."""
-        return np.array([cause.part for cause in self._causes] or [0], np.int32)[self.cause]
+        return spilled(np.array([cause.part for cause in self._causes] or [0], np.int8)[self.cause])
 
     @property
     def length_ns(self) -> Int64s:

@@ -35,9 +35,9 @@ _ASKED = 8
 """How many of the other threads that launch are asked, most launches first."""
 
 _BLOCK = 1 << 17
-_MOST_BLOCKS = 16
-"""Gaps that are explained at once: not many, because intermediate results take several times their memory, and in few
-blocks, because all that a thread did is looked through for each."""
+_MOST_BLOCKS = 64
+"""Gaps are explained in blocks, because intermediate results take several times their memory: one for so many gaps and
+items of the host, which divide a gap into pieces, but not in too many, because each takes its time."""
 
 _PIECES = 1 << 16
 
@@ -116,6 +116,7 @@ class _Threads:
             self._rows["blocking"][thread], self._rows["calls"][thread] = rows[blocks], rows[~blocks]
         self._longest = {name: int((all_.stop - all_.start).max(initial=0)) for name, all_ in self._items.items()}
         self._longest["calls"] = BLOCK_NS
+        self.items = len(calls.start_ns) + sum(len(each.spans.start) for each in of_states.values())
         self._made: dict[tuple[str, int], Spans] = {}
         self._shields: dict[int, Spans] = {}
 
@@ -201,7 +202,8 @@ class _Finder:
 
     def of_device(self, device: int) -> Iterator[IdlePieces]:
         gaps = _Gaps(self._recording, device, self._is_graph_launch)
-        size = max(_BLOCK, -(-gaps.count // _MOST_BLOCKS))
+        blocks = min(1 + (gaps.count + self._threads.items) // _BLOCK, _MOST_BLOCKS)
+        size = max(1, -(-gaps.count // blocks))
         for begin in range(0, max(gaps.count, 1), size):
             block = np.arange(begin, min(begin + size, gaps.count))
             unknown, asked = gaps.host(block)
