@@ -75,7 +75,7 @@ def _times(
         op = position[profile.instances.op[instance]]
         return _samples(op, iteration[instance], times.columns(instance), iterations)
 
-    of_ops, below = no_time_metrics(len(nodes.op)), [_no_samples()]
+    of_ops, below = no_time_metrics(len(nodes.op)), list[_Samples]()
     for (some,) in by_op(len(profile.ops), profile.instances.op):
         # In blocks, because an op may have millions of instances, but few samples.
         begins = range(some.start, some.stop, _INSTANCES)
@@ -146,22 +146,19 @@ def _no_samples() -> _Samples:
     return none, none, [none] * 5
 
 
-def _joined(samples: list[_Samples]) -> _Samples:
-    """All samples, one after the other. They are removed from the list, so that their memory is free early."""
-    whole = (
-        np.concatenate([some[0] for some in samples]),
-        np.concatenate([some[1] for some in samples]),
-        [np.concatenate(columns) for columns in zip(*(some[2] for some in samples), strict=True)],
-    )
-    samples.clear()
-    return whole
-
-
 def _added_up(blocks: list[_Samples], iterations: int) -> _Samples:
     """The samples of all blocks, added where they are of the same op and iteration. The list is emptied."""
     if len(blocks) < 2:
-        return blocks[0] if blocks else _no_samples()
-    return _samples(*_joined(blocks), iterations)
+        return blocks.pop() if blocks else _no_samples()
+    owner, iteration = (np.concatenate([some[number] for some in blocks]) for number in (0, 1))
+    number, first = codes(owner * iterations + iteration)
+    groups = Groups.of(number, len(first))
+    owner, iteration = owner[first], iteration[first]
+    del number, first
+    # One column of all blocks after the other, which are removed, so that they are not in memory twice.
+    columns = list(zip(*(some[2] for some in blocks), strict=True))[::-1]
+    blocks.clear()
+    return owner, iteration, [groups.sum(np.concatenate(columns.pop())) for _ in range(len(columns))]
 
 
 def _of_innermost(tree: _Tree, of_op: _Samples, iterations: int) -> _Samples:
@@ -177,11 +174,12 @@ def _of_groups(tree: _Tree, innermost: list[_Samples], iterations: int) -> TimeM
     adds its samples to its parent's."""
     depth, parent = np.array(tree.depth, np.int64), np.array(tree.parent, np.int64)
     metrics, below = no_time_metrics(len(tree.paths)), _no_samples()
-    group, iteration, sums = _joined(innermost)
+    group, iteration, sums = _added_up(innermost, iterations)
     for level in range(int(depth.max(initial=-1)), -1, -1):
         here = np.flatnonzero(depth[group] == level)
-        passed = (parent[below[0]], below[1], below[2])
-        below = _added_up([(group[here], iteration[here], [column[here] for column in sums]), passed], iterations)
+        both = [(group[here], iteration[here], [column[here] for column in sums]), (parent[below[0]], *below[1:])]
+        del below, here
+        below = _added_up(both, iterations)
         metrics = added_times(metrics, _metrics_of(below, len(tree.paths)))
     return metrics
 

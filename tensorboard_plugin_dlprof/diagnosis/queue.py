@@ -95,23 +95,13 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
     result = QueueTimes(nothing.copy(), stop_ns - start_ns, nothing.copy(), np.zeros(count, np.int64), nothing * 0)
     if not len(launches.begun_ns):
         return result
-    waits = launches.started_ns > launches.begun_ns
-    times = np.concatenate((launches.begun_ns[waits], launches.started_ns[waits], start_ns, stop_ns))
-    change = np.zeros(len(times), np.int8)
-    waiting = int(waits.sum())
-    change[:waiting], change[waiting : 2 * waiting] = 1, -1
-    order = np.argsort(times, kind="stable")
-    change, times = change[order], times[order]
-    del order, waits
-    depth = np.cumsum(change, dtype=np.int32)
-    delay = np.maximum(launches.started_ns - launches.returned_ns, 0)
+    _set_lag(result, launches, stop_ns)
+    times, depth = _depths(launches, start_ns, stop_ns)
     by_start = np.argsort(launches.started_ns, kind="stable")
-    started, delay = launches.started_ns[by_start], delay[by_start]
-    by_begin = np.argsort(launches.begun_ns, kind="stable")
-    begun, latest = launches.begun_ns[by_begin], np.maximum.accumulate(launches.started_ns[by_begin])
+    started, returned = launches.started_ns[by_start], launches.returned_ns[by_start]
+    del by_start
     edges = np.searchsorted(times, np.stack((start_ns, stop_ns)), side="left")
     own = np.searchsorted(started, np.stack((start_ns, stop_ns)), side="left")
-    before = np.searchsorted(begun, stop_ns, side="left")
     for window in range(count):
         here = slice(int(edges[0, window]), int(edges[1, window]))
         levels, number = numbered(depth[here])
@@ -120,10 +110,29 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
         if whole:
             result.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]
             result.empty_ns[window] = int(spent[levels == 0].sum())
-        mine = np.sort(delay[own[0, window] : own[1, window]])
-        result.launches[window] = len(mine)
-        if len(mine):
-            result.delay_ns[window] = mine[len(mine) // 2]
-        if before[window]:
-            result.lag_ns[window] = max(int(latest[before[window] - 1] - stop_ns[window]), 0)
+        mine = slice(int(own[0, window]), int(own[1, window]))
+        delay = np.sort(np.maximum(started[mine] - returned[mine], 0))
+        result.launches[window] = len(delay)
+        if len(delay):
+            result.delay_ns[window] = delay[len(delay) // 2]
     return result
+
+
+def _depths(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> tuple[Int64s, npt.NDArray[np.int32]]:
+    """When launches were begun and started and windows begin and end, ascending; and how many waited from then on."""
+    waits = launches.started_ns > launches.begun_ns
+    times = np.concatenate((launches.begun_ns[waits], launches.started_ns[waits], start_ns, stop_ns))
+    change = np.zeros(len(times), np.int8)
+    waiting = int(waits.sum())
+    change[:waiting], change[waiting : 2 * waiting] = 1, -1
+    order = np.argsort(times, kind="stable")
+    depth = np.cumsum(change[order], dtype=np.int32)
+    return times[order], depth
+
+
+def _set_lag(result: QueueTimes, launches: Launches, stop_ns: Int64s) -> None:
+    by_begin = np.argsort(launches.begun_ns, kind="stable")
+    latest = np.maximum.accumulate(launches.started_ns[by_begin])
+    before = np.searchsorted(launches.begun_ns, stop_ns, side="left", sorter=by_begin)
+    some = before > 0
+    result.lag_ns[some] = np.maximum(latest[before[some] - 1] - stop_ns[some], 0)

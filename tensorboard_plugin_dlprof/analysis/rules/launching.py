@@ -134,12 +134,14 @@ def _after_waiting(signals: Signals, device: DeviceDiagnosis) -> tuple[int, str]
     idle = pieces.part > Part.QUEUED
     begins = idle.copy()
     begins[1:] &= ~idle[:-1] | (pieces.start_ns[1:] != pieces.stop_ns[:-1])
+    first = np.flatnonzero(begins)
     rows = np.flatnonzero((pieces.part == Part.LAUNCHING) & are_among(pieces.window, selected))
-    opening = pieces.cause[np.flatnonzero(begins)[np.cumsum(begins)[rows] - 1]]
+    opening = pieces.cause[first[np.searchsorted(first, rows, side="right") - 1]]
     after = waits[opening]
     if not after.any():
         return 0, ""
-    times = np.bincount(opening[after], weights=pieces.length_ns[rows[after]])
+    rows = rows[after]
+    times = np.bincount(opening[after], weights=pieces.stop_ns[rows] - pieces.start_ns[rows])
     most = Row(causes[int(times.argmax())], 1, 0, 0, (0, 0))
     return int(times.sum()) // max(len(selected), 1), place_of(most)
 
