@@ -167,6 +167,7 @@ def _profile(captures: list[Capture], options: ImportOptions) -> Profile:
     of_ranks = msgspec.structs.replace(captures[0], ranges=empty(Ranges), work=without(captures[0].work, *OF_LAUNCHES))
     profile = build_profile(captures.pop(), simple=options.simple, classifier=classifier)
     profile.ranks = rank_tables(of_ranks, profile)
+    release_freed()
     profile.memory_histories = of_ranks.memory_histories or histories(profile)
     for history in profile.memory_histories:
         spill_columns(history)
@@ -196,7 +197,9 @@ def judgement(profile: Profile, aggregation: Aggregation, source: str) -> Judgem
     """What the expert system makes of an aggregation. ``source`` is the name of the imported file."""
     feedback, advice = _advice(profile, aggregation)
     release_freed()
-    return Judgement(feedback, advice, _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
+    result = Judgement(feedback, advice, _diagnosis(profile, advice, source), broken_rules(profile, aggregation))
+    release_freed()
+    return result
 
 
 def _diagnosis(profile: Profile, advice: Advice, source: str) -> dict[str, Any] | None:

@@ -48,7 +48,7 @@ def aggregate(profile: Profile, selection: Selection = Selection()) -> Aggregati
     times = instance_times(profile, rows)
     release_freed()
 
-    iteration = iteration_of(profile.instances.start_ns, candidate)
+    iteration = spilled(iteration_of(profile.instances.start_ns, candidate))
     aggregated = (iteration >= 0) & selected[iteration]
     instance = spilled(np.flatnonzero(aggregated))
     kernel_aggregated = aggregated[rows.kernels]

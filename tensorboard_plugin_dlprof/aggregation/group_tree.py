@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.aggregation.metrics import (
 )
 from tensorboard_plugin_dlprof.aggregation.tables import Bools, GroupOps, OpNodes, TimeMetrics
 from tensorboard_plugin_dlprof.columns.group import rows_by_value
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
 
@@ -84,6 +85,8 @@ def _times(
         of_ops = added_times(of_ops, _metrics_of(of_op, len(nodes.op)))
         # Kept as samples of groups, of which there are far fewer than of ops.
         below.append(_of_innermost(tree, of_op, iterations))
+        del of_op
+        release_freed()
     return _of_groups(tree, below, iterations), of_ops
 
 

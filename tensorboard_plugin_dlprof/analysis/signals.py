@@ -18,7 +18,7 @@ from tensorboard_plugin_dlprof.analysis.tables import Pool
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, begins_new, distinct_values, numbered, rows_by_value
-from tensorboard_plugin_dlprof.columns.store import spilled
+from tensorboard_plugin_dlprof.columns.store import release_pages, spilled
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import Diagnosis, Row, diagnose, host_bound, lead_in, rows_of
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
@@ -317,6 +317,7 @@ class Signals(Program):
     @cached_property
     def replays(self) -> bool:
         """Whether most kernels are launched by calls that launch several kernels, which replay CUDA graphs."""
+        release_pages()
         kernels = self.profile.kernels
         launched = self.kernel[kernels.launched[self.kernel] != 0]
         of_call = (kernels.device, kernels.thread_id, kernels.process_id, kernels.api_start_ns)

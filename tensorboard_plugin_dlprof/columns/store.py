@@ -80,7 +80,7 @@ class ColumnStore:
 
     def keep(self, column: _Column) -> _Column:
         """The column: read-only and in the memory of one row if all rows are equal, in a file if it is long."""
-        if not isinstance(column, np.ndarray) or not column.flags.owndata:
+        if not isinstance(column, np.ndarray) or not _has_memory(column):
             return column
         if _are_equal(column):
             return np.broadcast_to(column[:1].copy(), column.shape)  # type: ignore[return-value]
@@ -211,6 +211,12 @@ def release_pages() -> None:
     if sum(map(len, live)) > _MUCH_BYTES:
         for mapping in live:
             mapping.madvise(mmap.MADV_DONTNEED)
+
+
+def _has_memory(column: npt.NDArray[Any]) -> bool:
+    """Whether the column is all of some memory of its own, also by another shape, as what ``flatnonzero`` returns."""
+    owner = column if column.base is None else column.base
+    return isinstance(owner, np.ndarray) and owner.flags.owndata and owner.nbytes == column.nbytes
 
 
 def _are_equal(column: npt.NDArray[Any]) -> bool:

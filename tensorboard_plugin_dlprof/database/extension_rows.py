@@ -20,6 +20,7 @@ from tensorboard_plugin_dlprof.columns.rows import (
     positive_or_none,
     storable,
 )
+from tensorboard_plugin_dlprof.columns.store import release_freed
 from tensorboard_plugin_dlprof.database.aggregated_rows import Numbering
 from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.database.diagnosis_rows import write_activity
@@ -72,6 +73,7 @@ def write_raw_extensions(
     _write_iterations(con, profile)
     write_op_ranges(con, profile)
     write_ranks(con, profile.ranks)
+    release_freed()
     write_memory(con, profile)
     write_batches(con, profile.batches)
 

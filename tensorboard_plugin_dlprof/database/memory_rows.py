@@ -174,8 +174,9 @@ def _by_category(blocks: Blocks, states: Int64s) -> list[Int64s]:
     for number in range(len(KINDS)):
         held = int(blocks.num_bytes[before & (blocks.category == number)].sum())
         of = np.flatnonzero(kind == number)
-        sums = np.append(0, np.cumsum(change[of])) + held
-        result.append(sums[np.searchsorted(of, states, side="right")])
+        sums = np.zeros(len(of) + 1, np.int64)
+        np.cumsum(change[of], out=sums[1:])
+        result.append(sums[np.searchsorted(of, states, side="right")] + held)
     return result
 
 

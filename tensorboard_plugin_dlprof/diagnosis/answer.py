@@ -182,6 +182,8 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
     clipped = Clipped(profile.activity, device, start, stop)
     launches = launches_of(profile, device.device)
     release_freed()
+    queue = queue_times(launches, start, stop)
+    release_freed()
     return DeviceDiagnosis(
         device=device.device,
         clipped=clipped,
@@ -190,7 +192,7 @@ def _of_device(profile: Profile, device: Segments, start: Int64s, stop: Int64s) 
         communication_ns=clipped.communication_ns(),
         copy_ns=clipped.copy_ns(),
         graph_ns=clipped.graph_ns(),
-        queue=queue_times(launches, start, stop),
+        queue=queue,
         launches=launches,
     )
 

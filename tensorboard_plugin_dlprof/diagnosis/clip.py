@@ -105,5 +105,8 @@ class Clipped:
         return (slice(begin, begin + _BLOCK) for begin in range(0, len(self.window), _BLOCK))
 
     def _add(self, sums: Int64s, key: Int32s | Int64s, rows: Int64s | slice) -> None:
-        """Add the lengths of some pieces to the sums with their keys."""
-        sums += np.bincount(key, weights=self.stop_ns[rows] - self.start_ns[rows], minlength=len(sums)).astype(np.int64)
+        """Add the lengths of some pieces to the sums with their keys, which are near each other."""
+        if len(key):
+            first = int(key.min())
+            added = np.bincount(key - first, weights=self.stop_ns[rows] - self.start_ns[rows]).astype(np.int64)
+            sums[first : first + len(added)] += added

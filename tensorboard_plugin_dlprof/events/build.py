@@ -117,7 +117,7 @@ def build_profile(capture: Capture, *, simple: bool = False, classifier: Classif
         sub_ops=sub_ops,
     )
     check(capture, profile)
-    keep(profile.sub_ops, profile.host_ranges)
+    keep(profile.sub_ops, profile.host_ranges, profile.memory)
     release_freed()
     return profile
 

@@ -29,12 +29,11 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     relative = bool((total < 0).any()) and not driver
     # Of the driver no totals are recorded, but mostly everything from the start of the program.
     in_use = np.append(0, np.cumsum(change)) if relative or driver else np.append(max(total[0] - change[0], 0), total)
-    reserved = memory.reserved_bytes[rows]
-    address = memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64)
-    pairs = pair(address, change)
+    pairs = pair(memory.address[rows] if memory.address is not None else np.full(len(rows), -1, np.int64), change)
+    del change, total  # Columns of all events are many at once here.
     asked = memory.asked_bytes[rows] if memory.asked_bytes is not None else np.zeros(0, np.int64)
     phase = memory.phase[rows] if memory.phase is not None else np.zeros(len(rows), np.int8)
-    op = memory.op[rows].astype(np.int64) if memory.op is not None else np.full(len(rows), -1, np.int64)
+    op = memory.op[rows] if memory.op is not None else np.full(len(rows), -1, np.int32)
     used = np.zeros(len(profile.ops) + 1, np.bool_)
     used[op + 1] = used[0] = True  # the first is unknown
     owner = np.cumsum(used) - 1
@@ -43,7 +42,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
     # What is freed between ranges, by the garbage collector, is freed where the program was: ask the events around.
     freed = np.where(freed == Phase.UNKNOWN, continued(phase)[np.where(stays, 0, pairs.freed)], freed)
     backward = bool((phase == Phase.BACKWARD).any())
-    held = np.append(reserved[:1], reserved) if len(reserved) else np.full(1, -1, np.int64)
+    held = memory.reserved_bytes[np.append(rows[:1], rows)] if len(rows) else np.full(1, -1, np.int64)
     relative |= driver and len(pairs.freed_unseen) > 0
     category = category_of(phase[pairs.allocated], freed.astype(np.int8), stays, backward)
     if profile.info.source_format == "xplane":

@@ -32,6 +32,7 @@ def pair(address: Int64s, change_bytes: Int64s) -> Pairs:
     rows = _by_address(rows, address[rows])
     where, allocates = address[rows], change_bytes[rows] > 0
     follows = np.append(where[1:] == where[:-1], False) if len(rows) else np.zeros(0, np.bool_)
+    del where
     following = np.append(rows[1:], 0) if len(rows) else rows
     freed = np.where(follows, following, STAYS)[allocates]
     own = rows[allocates]

@@ -59,6 +59,7 @@ def test_long_columns_are_in_files(tmp_path: Path) -> None:
         np.arange(200).reshape(-1, 2).copy(),
         np.arange(1_000, dtype=np.int8),
         np.arange(200) / 2,
+        np.flatnonzero(np.ones(200)),
     ):
         remaining = store.keep(column)
         assert is_in_file(remaining)
