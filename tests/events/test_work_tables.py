@@ -208,16 +208,6 @@ def test_kernels_are_classified_by_long_name() -> None:
     assert set(profile.kernel_classes) == set(profile.kernels.long_name.tolist())
 
 
-def test_progress_can_cancel() -> None:
-    """What the caller raises comes out."""
-
-    def cancel(what: str, fraction: float) -> None:
-        raise KeyboardInterrupt(what)
-
-    with pytest.raises(KeyboardInterrupt):
-        build_profile(draw("main op 0-1 x"), cancel)
-
-
 def test_empty_capture() -> None:
     """Nothing in, nothing out, no error."""
     profile = build("")
