@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.database.job_rows import opened_job, read_job_members
-from tensorboard_plugin_dlprof.database.naming import source_stem
+from tensorboard_plugin_dlprof.database.naming import database_of, source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
@@ -63,8 +63,8 @@ class Jobs:
         file = profile.file
         if file is None:
             return None
-        below = PurePosixPath(_stem_of_profile(file.path.name))
-        folder = file.path.parent
+        place = Path(_place_of_profile(file.path))
+        below, folder = PurePosixPath(place.name), place.parent
         for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
             for path in _databases_in(folder):
                 result = self._ranks(path)
@@ -80,8 +80,7 @@ class Jobs:
             profiles = {}
             for profile in snapshot.profiles:
                 if profile.file is not None:
-                    folder, name = os.path.split(profile.file.path)
-                    profiles[f"{folder}/{_stem_of_profile(name)}"] = profile
+                    profiles[_place_of_profile(profile.file.path)] = profile
             self._listed = snapshot, profiles
         return profiles
 
@@ -112,9 +111,12 @@ class Jobs:
         return key[1], ranks
 
 
-def _stem_of_profile(name: str) -> str:
-    """Of a source or of a database without its source."""
-    return source_stem(name.removesuffix(DATABASE_SUFFIX))
+def _place_of_profile(path: Path) -> str:
+    """Where the database of a source lies, or a database without its source, without the suffix."""
+    if ".xplane." in path.name:
+        return os.fspath(database_of(path)).removesuffix(DATABASE_SUFFIX)
+    folder, name = os.path.split(path)
+    return f"{folder}/{source_stem(name.removesuffix(DATABASE_SUFFIX))}"
 
 
 def _stem(database: str) -> str:

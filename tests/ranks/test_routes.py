@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.api.job import open_job
+from tensorboard_plugin_dlprof.database.naming import database_of
 from tensorboard_plugin_dlprof.errors import ProfileError
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into, made_in
 from tests.routes.serving import Server
+from tests.shared_data import shared_data
 
 
 @pytest.fixture(scope="module")
@@ -110,3 +113,21 @@ def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs:
         assert server.get(f"/{route}?profile={profile}").status_code == 422
     with pytest.raises(ProfileError, match=database.name):
         open_job(database).ranks()
+
+
+def test_hosts_of_one_xplane_session_find_their_job(tmp_path: Path) -> None:
+    """Their databases lie in the folder of the run, not beside the files, which are in folders of their own."""
+    (recorded,) = (shared_data() / "xplane" / "mi300x_jax_attention").glob("*.xplane.pb")
+    session = tmp_path / "logs" / "run" / "plugins" / "profile" / "2026_01_01"
+    session.mkdir(parents=True)
+    sources = [session / f"host{number}.xplane.pb" for number in range(2)]
+    for source in sources:
+        source.write_bytes(recorded.read_bytes())
+        import_source(source, database_of(source), ImportOptions(), lambda _stage, _fraction: None)
+    made_in(tmp_path / "logs" / "run")
+    server = Server(tmp_path / "logs", tmp_path / "cache")
+    job = server.get(f"/job?profile={server.profile('2026_01_01/host1.xplane.pb')['id']}").json["job"]
+    assert (job["rank"], [each["name"] for each in job["profiles"]]) == (
+        1,
+        ["2026_01_01/host0.xplane.pb", "2026_01_01/host1.xplane.pb"],
+    )
