@@ -74,6 +74,7 @@ def test_tab_begins_at_the_top(page: Page, tensorboard: TensorBoard) -> None:
     """Tab goes past what skips, and past the first line to the pages; a row of links or buttons is one stop."""
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(page.get_by_role("group", name=re.compile("^Duration of"))).to_be_visible()
+    expect(page.get_by_role("grid", name="Iteration Summary")).to_be_visible()
     page.keyboard.press("Tab")
     skip = page.get_by_role("button", name="Skip to the page")
     expect(skip).to_be_focused()
