@@ -72,7 +72,7 @@ def narrower(signals: Signals, selected: Bools, precision: str, byte_factor: flo
     # Of the work of an op, each of its products gets the share of its time.
     whole = np.bincount(kernels.op[signals.kernel[signals.products]], signals.duration[signals.products],
                         len(signals.profile.ops))[ops.op[row]]  # fmt: skip
-    part = time / np.maximum(whole, time) * ops.kernel_ns[row] / np.maximum(ops.measured_ns[row], 1)
+    part = time / np.maximum(np.maximum(whole, time), 1) * ops.kernel_ns[row] / np.maximum(ops.measured_ns[row], 1)
     flops, moved = ops.product_flops[row] * part, np.maximum(ops.min_bytes[row], 0) * part
     per_byte = 1e9 / (peaks.bytes_per_second * MOVED)
     casts = (moved * CAST * per_byte + LAUNCH_NS * count if byte_factor < 1 else 0, 0)

@@ -41,7 +41,7 @@ BROKEN_EVENT = "events that are broken JSON"
 NO_OBJECT = "entries of the event list that are not events"
 
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*')
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]|[^\s,{}\[\]"]+(?=[\s,{}\[\]"])', re.DOTALL)
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]|[^\s,{}\[\]"]+', re.DOTALL)
 _GAP = b" \t\n\r\f\v,"
 _NO_GAP = re.compile(rb"[^\s,]")
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
@@ -272,7 +272,8 @@ def _end_of_value(text: bytes, start: int) -> int:
         elif first == b'"':
             return -1
         if depth <= 0:
-            return token.end()
+            ends = token.end() < len(text) or text[-1:] in (b'"', b"}", b"]")
+            return token.end() if ends else -1  # the rest of a number may follow
     return -1
 
 
