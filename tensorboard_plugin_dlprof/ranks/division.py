@@ -6,7 +6,7 @@ Nobody else leaves at the same moments. Ranks of other hosts have other clocks, 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import TypeAlias
 
 import msgspec
@@ -17,16 +17,12 @@ from msgspec.structs import replace
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective
 from tensorboard_plugin_dlprof.ranks import thresholds
+from tensorboard_plugin_dlprof.ranks.ends import AGREED_NS, OfMember, ends_of
 from tensorboard_plugin_dlprof.ranks.members import Member
+from tensorboard_plugin_dlprof.ranks.stage_pairs import pairs_of, with_partners
 
 _MOST = 512
 """Ranks on one stream that may be divided into groups."""
-
-_MOST_PAIRED, _MOST_SENDS = 64, 1_024
-"""Ranks on one stream, and operations of each, that may be divided into pairs."""
-
-AGREED_NS = 5_000
-"""Ends of one group are no farther apart in nine of ten operations."""
 
 _CLEARLY = 2.0
 """How many times as far as within groups ends are apart between them, in nine of ten operations."""
@@ -40,9 +36,6 @@ _RESOLUTION_NS = 500.0
 _MOST_WAYS = 4
 """Ways to divide a stream that are tried."""
 
-_PAIRED = 0.9
-"""Fraction of sends and receives whose partner must be found, else nothing is said of any."""
-
 _STEADIER = 4.0
 """How many times as steady as starts ends must be to show who belongs together beside missing ranks."""
 
@@ -51,13 +44,6 @@ _ODDS = 4.0
 
 GroupKey: TypeAlias = "tuple[str, tuple[int, ...] | str, int]"
 """Name, ranks (or the text of a cut list), size; or a stream where groups are not recorded."""
-
-
-class OfMember(msgspec.Struct):
-    """One member's rows of one group or pair."""
-
-    place: int
-    rows: Int64s
 
 
 Gathered: TypeAlias = "dict[tuple[GroupKey, tuple[int, ...] | None], list[OfMember]]"
@@ -70,6 +56,10 @@ class _Known(msgspec.Struct, frozen=True):
     """Of each place of a member, against the first."""
     is_stage: bool
     """Whether there are other such groups, so that these ranks may be of one stage of a pipeline."""
+
+
+def _stages(known: Sequence[_Known]) -> list[Set[int]]:
+    return [each.offsets_ns.keys() for each in known if each.is_stage]
 
 
 class _Stream(msgspec.Struct, frozen=True):
@@ -159,7 +149,7 @@ def _ways(stream: _Stream, known: Sequence[_Known], members: Sequence[Member], w
     ways = [_way(stream, everyone, members, world_size)] if agree else []
     pairs = []
     if stream.is_sends and not agree and (not ways_of_clusters or max(map(len, ways_of_clusters[0])) != 2):
-        pairs = _pairs(stream.of_members, members, known, world_size)
+        pairs = pairs_of(stream.of_members, members, _stages(known), world_size)
     if pairs:
         ways.append(_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, []))
     # What two stages exchange ends together in all pipelines; others would have to be as late each time.
@@ -185,7 +175,7 @@ def _beside_missing(
         larger = (each for each in range(size + 1, world_size + 1) if world_size % each == 0)
         size = next((each for each in larger if world_size // each >= len(clusters)), size)
     if stream.is_sends and not agree and size != 2:
-        pairs = _pairs(of_members, members, known, world_size)
+        pairs = pairs_of(of_members, members, _stages(known), world_size)
         both = [pair_of for _, pair_of in pairs if len(pair_of) == 2]
         if pairs and all(_belong_together(one, other, members) for one, other in both):
             return [_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, [])]
@@ -203,7 +193,7 @@ def _way(
     is_whole = len(clusters[0]) == len(stream.of_members)
     ranks_of = [tuple(members[stream.of_members[place].place].rank for place in cluster) for cluster in clusters]
     if stream.is_sends and size == 2:
-        ranks_of = _with_partners(ranks_of, members, world_size)
+        ranks_of = with_partners(ranks_of, members, world_size)
     groups: Gathered = {}
     known = []
     for cluster, ranks in zip(clusters, ranks_of, strict=True):
@@ -212,8 +202,8 @@ def _way(
         key = stream.key if is_whole else (stream.key[0], ranks, size)
         groups[key, ranks if is_pair and len(ranks) == 2 and not is_whole else stream.pair] = some
         if len(some) > 1:
-            first = _ends(some[0], members)
-            offsets = {each.place: int(np.median(_ends(each, members) - first)) for each in some}
+            first = ends_of(some[0], members)
+            offsets = {each.place: int(np.median(ends_of(each, members) - first)) for each in some}
             known.append(_Known(offsets, len(some) < len(members)))
     return _Way(groups, known)
 
@@ -242,11 +232,11 @@ def _belong_together(one: OfMember, other: OfMember, members: Sequence[Member]) 
         return False
     tables = [members[each.place].tables.communication for each in (one, other)]
     starts = tables[1].start_ns[other.rows] - tables[0].start_ns[one.rows]
-    ends = (_ends(other, members) - _ends(one, members))[None, :]
+    ends = (ends_of(other, members) - ends_of(one, members))[None, :]
     free = count - 1
     if count >= _LINE_SAMPLES:
         free -= 1
-    apart = _without_drift(ends, _ends(one, members))[0]
+    apart = _without_drift(ends, ends_of(one, members))[0]
     apart = apart - np.median(apart)
     unsteady = starts.astype(np.float64)
     iteration = tables[0].iteration[one.rows]
@@ -266,11 +256,6 @@ def _only_sends(of_members: Sequence[OfMember], members: Sequence[Member]) -> bo
     return all((table.kind[rows] == Collective.SEND_RECV).all() for table, rows in tables)
 
 
-def _ends(each: OfMember, members: Sequence[Member]) -> Int64s:
-    ends: Int64s = members[each.place].tables.communication.end_ns[each.rows] + members[each.place].base_ns
-    return ends
-
-
 def _ends_apart(
     of_members: Sequence[OfMember], members: Sequence[Member]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -278,7 +263,7 @@ def _ends_apart(
     count = len(of_members)
     if count > _MOST or len({len(each.rows) for each in of_members}) > 1 or not len(of_members[0].rows):
         return np.zeros((0, 0)), np.zeros((0, 0))
-    ends = np.stack([_ends(each, members) for each in of_members])
+    ends = np.stack([ends_of(each, members) for each in of_members])
     apart, constant = np.zeros((count, count)), np.zeros((count, count))
     samples = ends.shape[1]
     for row in range(count):
@@ -377,104 +362,3 @@ def _without_drift(apart: Int64s, time: Int64s) -> npt.NDArray[np.float64]:
     x -= x.mean()
     slope = (apart - apart.mean(1, keepdims=True)) @ x / max(float(x @ x), 1.0)
     return np.asarray(apart - slope[:, None] * x)
-
-
-def _pairs(
-    of_members: Sequence[OfMember], members: Sequence[Member], known: Sequence[_Known], world_size: int
-) -> list[tuple[tuple[int, ...], list[OfMember]]]:
-    """Sends and receives of a pipeline of several stages, divided by who ends with whom; none if that is not clear.
-
-    A rank exchanges with the stage before and the one after it, so its operations are those of several pairs. Stages
-    are equally far apart in ranks, and ranks that are together in a group of another stream belong to one stage.
-    What is left of a rank whose neighbours are missing was exchanged with these.
-
-    Returns:
-        The ranks of each pair, and the rows of those present.
-    """
-    lacking = max(world_size - len(members), 0)
-    if not 3 - lacking <= len(of_members) <= _MOST_PAIRED or max(len(each.rows) for each in of_members) > _MOST_SENDS:
-        return []
-    ends = [_ends(each, members) for each in of_members]
-    stages = [each.offsets_ns.keys() for each in known if each.is_stage]
-    place_of = {members[each.place].rank: place for place, each in enumerate(of_members)}
-    present = {member.rank for member in members}
-    best: list[tuple[tuple[int, ...], list[OfMember]]] = []
-    most = clear = 0
-    for distance in range(1, max(place_of) - min(place_of) + 1):
-        free = [np.ones(len(each), np.bool_) for each in ends]
-        pairs: list[tuple[tuple[int, ...], list[OfMember]]] = []
-        candidates = []
-        for rank, one in place_of.items():
-            other = place_of.get(rank + distance)
-            if other is None:
-                continue
-            both = {of_members[one].place, of_members[other].place}
-            if not any(both <= stage for stage in stages):
-                host = members[of_members[one].place].host
-                has_one_clock = host != "" and host == members[of_members[other].place].host
-                candidates.append((not has_one_clock, one, other))
-        for has_offset, one, other in sorted(candidates):
-            rows, others = np.flatnonzero(free[one]), np.flatnonzero(free[other])
-            first, second = ends[one][rows], ends[other][others]
-            mine, theirs = _coincide(first, second - (_offset(first, second) if has_offset else 0))
-            # Where the clocks' offset is unknown, any one end fits: it is another that shows who ends with whom.
-            if len(mine) < 1 + has_offset or 2 * len(mine) < min(len(ends[one]), len(ends[other])):
-                continue
-            free[one][rows[mine]] = free[other][others[theirs]] = False
-            pair = ((of_members[one], rows[mine]), (of_members[other], others[theirs]))
-            first_of, second_of = (OfMember(each.place, each.rows[some]) for each, some in pair)
-            ranks = members[first_of.place].rank, members[second_of.place].rank
-            pairs.append((ranks, [first_of, second_of]))
-        paired = sum(2 * len(first_of.rows) for _, (first_of, _) in pairs)
-        clear += paired >= _PAIRED * sum(map(len, ends))
-        if paired > most:
-            best, most = pairs, paired
-            for rank, place in place_of.items():
-                around = {each for each in (rank - distance, rank + distance) if 0 <= each < world_size}
-                if (missing := around - present) and free[place].any():
-                    rest = OfMember(of_members[place].place, of_members[place].rows[free[place]])
-                    best.append((tuple(sorted({rank, *missing})), [rest]))
-    return best if lacking or clear == 1 else []
-
-
-def _with_partners(
-    ranks_of: Sequence[tuple[int, ...]], members: Sequence[Member], world_size: int
-) -> list[tuple[int, ...]]:
-    """Pairs, with the missing partner of ranks that are alone, where it is certain: all pairs are equally far apart."""
-    present = {member.rank for member in members}
-    distances = {ranks[-1] - ranks[0] for ranks in ranks_of if len(ranks) == 2}
-    groups = []
-    for ranks in ranks_of:
-        around = {ranks[0] + sign * distance for distance in distances for sign in (-1, 1)}
-        missing = {each for each in around if 0 <= each < world_size} - present
-        alone = len(ranks) == 1 and len(distances) == 1 and len(missing) == 1
-        groups.append(tuple(sorted({*ranks, *missing})) if alone else ranks)
-    return groups
-
-
-def _offset(one: Int64s, other: Int64s) -> int:
-    """The clock offset at which most ends coincide."""
-    if not len(one) or not len(other):
-        return 0
-    apart = np.sort((other[:, None] - one[None, :]).reshape(-1))
-    last = np.searchsorted(apart, apart + AGREED_NS, side="right")
-    begin = int((last - np.arange(len(apart))).argmax())
-    return int(np.median(apart[begin : last[begin]]))
-
-
-def _coincide(one: Int64s, other: Int64s) -> tuple[Int64s, Int64s]:
-    """Places of ascending times that are the nearest of each other, and agree."""
-    if not len(one) or not len(other):
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing
-
-    def nearest(times: Int64s, wanted: Int64s) -> Int64s:
-        after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
-        after = np.minimum(after, len(times) - 1)
-        before = np.maximum(after - 1, 0)
-        return np.where(np.abs(times[before] - wanted) <= np.abs(times[after] - wanted), before, after)
-
-    at = nearest(other, one)
-    mutual = (nearest(one, other)[at] == np.arange(len(one))) & (np.abs(other[at] - one) <= AGREED_NS)
-    mine = np.flatnonzero(mutual)
-    return mine, at[mine]

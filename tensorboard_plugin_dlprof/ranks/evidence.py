@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks.cells import Cells, positions
 from tensorboard_plugin_dlprof.ranks.clocks import align, believe
-from tensorboard_plugin_dlprof.ranks.division import AGREED_NS
+from tensorboard_plugin_dlprof.ranks.ends import AGREED_NS
 from tensorboard_plugin_dlprof.ranks.matching import Matches, Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
 from tensorboard_plugin_dlprof.ranks.noise import Comparisons

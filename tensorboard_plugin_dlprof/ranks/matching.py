@@ -16,7 +16,8 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.events.tables import Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, CommunicationRows
 from tensorboard_plugin_dlprof.ranks.alignment import by_ids, by_order
-from tensorboard_plugin_dlprof.ranks.division import Gathered, GroupKey, OfMember, divided
+from tensorboard_plugin_dlprof.ranks.division import Gathered, GroupKey, divided
+from tensorboard_plugin_dlprof.ranks.ends import OfMember
 from tensorboard_plugin_dlprof.ranks.members import Job, Member
 
 Flags: TypeAlias = npt.NDArray[np.bool_]

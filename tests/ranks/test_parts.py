@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from tensorboard_plugin_dlprof.profile.rank_tables import Collective, Parts
 from tensorboard_plugin_dlprof.ranks.clocks import align
-from tensorboard_plugin_dlprof.ranks.division import Gathered, OfMember, divided
+from tensorboard_plugin_dlprof.ranks.division import Gathered, divided
+from tensorboard_plugin_dlprof.ranks.ends import OfMember
 from tensorboard_plugin_dlprof.ranks.own_delay import delays_of_iterations, own_delays
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.waiting import times_of
