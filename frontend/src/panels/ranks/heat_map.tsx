@@ -7,7 +7,6 @@ import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
@@ -19,8 +18,6 @@ import {
   draggedOver,
   facetOf,
   labelsOf,
-  largestOf,
-  linesOf,
   MEASURES,
   rankLabel,
   rowsShown,
@@ -32,8 +29,11 @@ import {
   type Range,
   type Sort,
 } from "../../model/ranks";
-import { colourAt, isPale, ScaleBar } from "./scale";
+import { draw } from "./heat_canvas";
+import { HeatTable } from "./heat_table";
 import { RankLink, toRank } from "./rank_link";
+import { ScaleBar } from "./scale";
+import { ALL, ShownPart, type Shown } from "./shown_part";
 
 /** What the number of an iteration needs below its column. */
 const EACH_LABEL = 70;
@@ -41,10 +41,8 @@ const LABELS = 92;
 const FEW_ROWS = 16;
 const MOST_HEIGHT = 520;
 const LABEL_HEIGHT = 14;
-const MOST_TABLE = 200;
 /** Page Up and Page Down walk so many times from one end to the other. */
 const PAGES = 16;
-const ALL: Changes = { "ranks.from": null, "ranks.to": null, "ranks.rows": null };
 
 export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
@@ -124,20 +122,8 @@ function Cells({ job, cells, measure, sort, table }: CellsProps) {
     return `${rankLabel(job, rank)}${ranks}, iteration ${number}: ${description}`;
   };
   const shown = { job, cells, values, rows, top, count: all.length };
-  if (table) return <CellTable {...shown} />;
+  if (table) return <HeatTable {...shown} />;
   return <Picture {...shown} measure={measure} facets={facets} text={text} />;
-}
-
-interface Shown {
-  job: RankJob;
-  cells: JobCells;
-  values: Float64Array;
-  /** Those that are shown, in their order. */
-  rows: readonly number[];
-  /** Place of the first of them among all. */
-  top: number;
-  /** How many there are. */
-  count: number;
 }
 
 interface PictureProps extends Shown {
@@ -156,27 +142,6 @@ interface Drag {
   to: Cell;
   began: readonly [x: number, y: number];
   moved: readonly [across: number, down: number];
-}
-
-/** What is shown, of what; nothing where all is. */
-function Part({ job, cells, rows, count }: Omit<Shown, "values" | "top">) {
-  const of = job.iterations_by_number.iteration.length;
-  const iterations = Math.min(cells.columns * cells.iterations, of - cells.first);
-  const parts = [
-    rows.length < count
-      ? `${formatCount(rows.length)} of ${formatCounted(count, cells.ranks > 1 ? "row" : "rank")}`
-      : "",
-    iterations < of ? `${formatCount(iterations)} of ${formatCounted(of, "iteration")}` : "",
-  ].filter((part) => part !== "");
-  if (parts.length === 0) return null;
-  return (
-    <span>
-      {parts.join(", ")}{" "}
-      <button type="button" class="link-button" onClick={() => navigate(ALL, true)}>
-        Show all
-      </button>
-    </span>
-  );
 }
 
 function Picture({ job, cells, measure, values, rows, top, count, facets, text }: PictureProps) {
@@ -224,66 +189,12 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
 
   useEffect(() => {
     const drawn = canvas.current;
-    const context = drawn?.getContext("2d");
-    if (!drawn || !context) return;
-    const ratio = window.devicePixelRatio || 1;
-    drawn.width = Math.round(inner * ratio);
-    drawn.height = Math.round(height * ratio);
-    // Where there are more rows than pixels, a line has the largest value of its rows: the mean hides what is looked for.
-    const lines = Math.min(rows.length, Math.max(height, 1));
-    const picture = new OffscreenCanvas(columns, lines);
-    const pixels = picture.getContext("2d");
-    if (!pixels) return;
-    const image = pixels.createImageData(columns, lines);
-    for (let line = 0; line < lines; line += 1) {
-      const some = linesOf(rows, line, lines);
-      for (let column = 0; column < columns; column += 1) {
-        const value = largestOf(values, some, column, columns);
-        const share = high > low ? (value - low) / (high - low) : 0;
-        const [red, green, blue] = Number.isNaN(value) ? [0, 0, 0] : colourAt(share, theme);
-        image.data.set([red, green, blue, Number.isNaN(value) ? 0 : 255], (line * columns + column) * 4);
-      }
-    }
-    pixels.putImageData(image, 0, 0);
-    context.scale(ratio, ratio);
-    hatch(context, inner, height, theme);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(picture, 0, 0, inner, height);
-    if (printed) {
-      context.font = "11px Roboto, sans-serif";
-      context.textAlign = "center";
-      rows.forEach((row, place) => {
-        for (let column = 0; column < columns; column += 1) {
-          const value = values[row * columns + column] ?? NaN;
-          if (Number.isNaN(value)) continue;
-          const share = high > low ? (value - low) / (high - low) : 0;
-          context.fillStyle = isPale(colourAt(share, theme)) ? "#000" : "#fff";
-          context.fillText(formatDuration(value), ((column + 0.5) * inner) / columns, (place + 0.5) * cell + 4);
-        }
-      });
-    }
-    context.fillStyle = theme === "dark" ? "#fff" : "#000";
-    facets.forEach((facet, place) => {
-      if (place > 0 && facet !== facets[place - 1]) context.fillRect(0, place * cell, inner, 0.5);
-    });
-    if (isDragged) {
-      const [left, right] = dragLeft < 0 ? [0, columns] : [dragLeft, dragRight + 1];
-      const [above, below] = dragTop < 0 ? [0, rows.length] : [dragTop, dragBottom + 1];
-      const [x, y, end] = [(left * inner) / columns, above * cell, (right * inner) / columns];
-      context.fillStyle = theme === "dark" ? "rgb(0 0 0 / 65%)" : "rgb(255 255 255 / 65%)";
-      context.fillRect(0, 0, x, height);
-      context.fillRect(end, 0, inner - end, height);
-      context.fillRect(x, 0, end - x, y);
-      context.fillRect(x, below * cell, end - x, height - below * cell);
-    }
-    context.strokeStyle = theme === "dark" ? "#fff" : "#000";
-    context.lineWidth = 2;
-    for (const [place, column] of [
-      [activePlace, activeColumn],
-      [selectedPlace, selectedColumn],
-    ] as const)
-      if (place >= 0 && column >= 0)
-        context.strokeRect((column * inner) / columns, place * cell, Math.max(inner / columns, 3), Math.max(cell, 3));
+    if (drawn === null) return;
+    const shade = isDragged ? { top: dragTop, bottom: dragBottom, left: dragLeft, right: dragRight } : null;
+    const active = [activePlace, activeColumn] as const;
+    const selected = [selectedPlace, selectedColumn] as const;
+    const size = { width: inner, height, rowHeight: cell };
+    draw(drawn, size, theme, { values, rows, columns, facets, low, high, printed, shade, framed: [active, selected] });
   }, [
     values,
     rows,
@@ -434,7 +345,7 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
       </div>
       <div class="heat-legend">
         <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
-        <Part job={job} cells={cells} rows={rows} count={count} />
+        <ShownPart job={job} cells={cells} rows={rows} count={count} />
         <span class="muted" role="status">
           {description === "" && selected !== null ? text(selected) : description}
         </span>
@@ -444,63 +355,6 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
           </RankLink>
         )}
       </div>
-    </div>
-  );
-}
-
-/** Stripes under what is not recorded. */
-function hatch(context: CanvasRenderingContext2D, width: number, height: number, theme: "light" | "dark"): void {
-  context.strokeStyle = theme === "dark" ? "#666" : "#c4c7cc";
-  context.lineWidth = 1;
-  context.beginPath();
-  for (let x = -height; x < width; x += 8) {
-    context.moveTo(x, height);
-    context.lineTo(x + height, 0);
-  }
-  context.stroke();
-}
-
-function CellTable({ job, cells, values, rows, count }: Shown) {
-  const columns = Math.min(cells.columns, 30);
-  return (
-    <div class="rank-table-frame">
-      <Part job={job} cells={cells} rows={rows} count={count} />
-      <table class="rank-table">
-        <thead>
-          <tr>
-            <th scope="col">Rank</th>
-            {Array.from({ length: columns }, (_, column) => (
-              <th scope="col" key={column} class="number">
-                {column === 0 && "iteration "}
-                {job.iterations_by_number.iteration[cells.first + column * cells.iterations]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.slice(0, MOST_TABLE).map((row) => (
-            <tr key={row}>
-              <th scope="row">
-                <RankLink job={job} rank={job.ranks.rank[row * cells.ranks] ?? 0} />
-              </th>
-              {Array.from({ length: columns }, (_, column) => {
-                const value = values[row * cells.columns + column] ?? NaN;
-                return (
-                  <td key={column} class="number">
-                    {Number.isNaN(value) ? UNKNOWN : formatDuration(value)}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      {(rows.length > MOST_TABLE || cells.columns > columns) && (
-        <p class="muted note-below">
-          {Math.min(rows.length, MOST_TABLE)} of {rows.length} rows and {columns} of {cells.columns} iterations; dlprof
-          distributed --format json has all.
-        </p>
-      )}
     </div>
   );
 }
