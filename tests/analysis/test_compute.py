@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.profile.tables import Profile
 from tests.analysis.cases import ADD, CASES, SGEMM, TF32_GEMM, attention, many, on_two_gpus, well_over
 from tests.analysis.scenes import A100, GOOD, STEP_NS, T4, Step, said_by, scene, signals, verdict
-from tests.analysis.test_idle_rules import said
+from tests.analysis.steps import said
 from tests.diagnosis.test_parts import launch
 from tests.shared_data import shared_data
 

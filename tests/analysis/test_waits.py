@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
-from tests.analysis.test_idle_rules import GAP, NCCL, STEP_US, said, steps
+from tests.analysis.steps import GAP, NCCL, STEP_US, said, steps
 from tests.diagnosis.test_parts import Event, event, launch
 from tests.importers.nsight_exports import strings, thread, write_export
 from tests.importers.nsight_rows import KERNEL_COLUMNS, NVTX_COLUMNS, RUNTIME_COLUMNS, kernel, marker
