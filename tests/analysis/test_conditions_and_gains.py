@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import msgspec
 import numpy as np
 import pytest
@@ -485,3 +487,15 @@ def test_kernels_that_run_after_the_last_iteration_take_no_time_of_one() -> None
     amp = said_by("amp_detector", scene(body))
     assert amp.time_ns == pytest.approx((0.4 + 0.8 + 0.8) / 3 * STEP_NS, abs=2)
     assert sum(each.time_ns for each in amp.evidence) == pytest.approx(2 * STEP_NS, abs=9)
+
+
+def test_an_op_whose_kernels_run_after_the_last_iteration_gains_nothing() -> None:
+    """Its products take no time of an iteration: the gain is that of the others."""
+
+    def body(step: Step, late: bool) -> None:
+        step.op("aten::mm", SGEMM, 0, STEP_NS)
+        if late and step.number == STEPS - 1:
+            step.op("aten::bmm", SGEMM, 1.1 * STEP_NS, 1.3 * STEP_NS)
+
+    late, without = (said_by("amp_detector", scene(partial(body, late=late))).gain for late in (True, False))
+    assert late == without

@@ -30,7 +30,7 @@ OF_TIME = {
     *("unrecorded_detector", "allocation_detector", "profiler_overhead_detector", "step_holds_many"),
     *("iteration_range_detector", "unused_gpu_detector", "recompilation"),
 }
-"""Rules that read the diagnosis: ``test_idle_rules`` has their cases, ``test_jax`` that of compiling."""
+"""Rules that read the diagnosis: ``test_*_rules`` have their cases, ``test_jax`` that of compiling."""
 
 OF_MEMORY = {
     *("oom_detector", "leak_detector", "activation_detector", "wide_activation_detector"),
