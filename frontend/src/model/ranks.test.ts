@@ -6,6 +6,7 @@ import {
   decodeCells,
   draggedOver,
   facetOf,
+  firstMeasure,
   hasUnmatched,
   labelsOf,
   largestOf,
@@ -45,7 +46,12 @@ test("cells are numbers of the unit, and what is unknown is not 0", () => {
   const shape = { rows: 1, columns: 3, first: 0, ranks: 1, iterations: 1, unit_ns: 1000, unknown: 7 };
   expect([...decodeCells({ ...shape, cells: packed([1, 7, 0]) })]).toEqual([1000, NaN, 0]);
   expect(scaleOf([5, NaN, 3], false)).toEqual({ low: 3, high: 5 });
-  expect(scaleOf([NaN], true)).toEqual({ low: 0, high: 0 });
+  expect(scaleOf([NaN], true)).toBeNull();
+});
+
+test("where nobody can tell who costs time, iterations are shown first", () => {
+  expect(firstMeasure({ own_delay_fraction: null })).toBe("duration");
+  expect(firstMeasure({ own_delay_fraction: 0 })).toBe("own_delay");
 });
 
 test("iterations are looked at closer around one of them, never beyond the first and the last", () => {

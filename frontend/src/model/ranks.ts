@@ -12,6 +12,10 @@ export const MEASURES = [
 
 export type Measure = (typeof MEASURES)[number][0];
 
+/** What is shown first: who costs time, or how long iterations take where nobody can tell. */
+export const firstMeasure = (job: Pick<RankJob, "own_delay_fraction">): Measure =>
+  job.own_delay_fraction === null ? "duration" : "own_delay";
+
 export const SORTS = [
   ["rank", "Rank"],
   ["value", "Value"],
@@ -138,8 +142,8 @@ export function zoomedRange([first, last]: Range, at: number, factor: number, co
   return [start, start + span - 1];
 }
 
-/** The least and the largest value that are known. */
-export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: number; high: number } {
+/** The least and the largest value that are known; null if none is. */
+export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: number; high: number } | null {
   let low = fromZero ? 0 : Infinity;
   let high = -Infinity;
   for (const value of values) {
@@ -147,7 +151,7 @@ export function scaleOf(values: Iterable<number>, fromZero: boolean): { low: num
     low = Math.min(low, value);
     high = Math.max(high, value);
   }
-  return high >= low ? { low, high } : { low: 0, high: 0 };
+  return high === -Infinity ? null : { low, high };
 }
 
 /** The rows that one of the lines of a picture shows, where there are more rows than lines. */

@@ -17,6 +17,7 @@ import {
   decodeCells,
   draggedOver,
   facetOf,
+  firstMeasure,
   labelsOf,
   MEASURES,
   rankLabel,
@@ -47,7 +48,8 @@ const PAGES = 16;
 export function HeatMap({ job }: { job: RankJob }) {
   const { profile, round } = useScope();
   const url = useUrl();
-  const measure = chosenOf(MEASURES, url["ranks.measure"]);
+  const first = firstMeasure(job);
+  const measure = chosenOf(MEASURES, url["ranks.measure"] ?? first);
   const sort = chosenOf(sortsOf(job), url["ranks.sort"]);
   const table = url["ranks.table"] === "1";
   const [from, to] = [wholeNumber(url["ranks.from"]), wholeNumber(url["ranks.to"])];
@@ -65,7 +67,7 @@ export function HeatMap({ job }: { job: RankJob }) {
             label="Measure"
             options={MEASURES}
             value={measure}
-            to={(id) => ({ "ranks.measure": id === "own_delay" ? null : id })}
+            to={(id) => ({ "ranks.measure": id === first ? null : id })}
           />
           <div class="rank-sorting">
             <Choice
@@ -178,10 +180,11 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
   const [dragTop, dragBottom] = dragged?.places ?? [-1, -1];
   const [dragLeft, dragRight] = dragged?.columns ?? [-1, -1];
   const isDragged = dragTop >= 0 || dragLeft >= 0;
-  const { low, high } = useMemo(() => {
+  const scale = useMemo(() => {
     const seen = rows.flatMap((row) => [...values.subarray(row * columns, (row + 1) * columns)]);
     return scaleOf(seen, measure !== "duration" && measure !== "compute");
   }, [values, rows, columns, measure]);
+  const { low, high } = scale ?? { low: 0, high: 0 };
   const inner = Math.max(width - LABELS, 50);
   const cell = rows.length <= FEW_ROWS ? 26 : Math.max(MOST_HEIGHT / rows.length, 0.5);
   const height = Math.round(cell * rows.length);
@@ -344,7 +347,11 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
         {!each && columns > 1 && <span>{iterations[last]}</span>}
       </div>
       <div class="heat-legend">
-        <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
+        {scale === null ? (
+          <span class="muted">{name}: not known of any of these</span>
+        ) : (
+          <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
+        )}
         <ShownPart job={job} cells={cells} rows={rows} count={count} />
         <span class="muted" role="status">
           {description === "" && selected !== null ? text(selected) : description}

@@ -51,7 +51,7 @@ export function Matrix({ job }: { job: RankJob }) {
         ? formatBytes(pair.bytes)
         : formatDuration(pair.transfer_ns);
   const values = job.pairs.map((pair) => pair[measure] ?? NaN);
-  const { low, high } = scaleOf(values, true);
+  const { low, high } = scaleOf(values, true) ?? { low: 0, high: 0 };
   const ends = ([low, high] as const).map((end) =>
     measure === "bandwidth" ? rate(end) : measure === "bytes" ? formatBytes(end) : formatDuration(end),
   );
