@@ -17,8 +17,9 @@ from tensorboard_plugin_dlprof.events.drafts import Drafts, Owners
 from tensorboard_plugin_dlprof.events.framework_ops import find_ops
 from tensorboard_plugin_dlprof.events.host_ranges import find_host_ranges
 from tensorboard_plugin_dlprof.events.identity import MAX_OPS, join_calls
-from tensorboard_plugin_dlprof.events.idle_causes import Host, find_causes
+from tensorboard_plugin_dlprof.events.idle_causes import find_causes
 from tensorboard_plugin_dlprof.events.idle_frames import find_idle_frames
+from tensorboard_plugin_dlprof.events.idle_recording import Host
 from tensorboard_plugin_dlprof.events.integrity import check
 from tensorboard_plugin_dlprof.events.iterations import counter_names, find_iterations, first_event_ns, with_gpu_work
 from tensorboard_plugin_dlprof.events.linking import Links, link

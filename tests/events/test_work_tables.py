@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.database.coverage import coverage_rows
 from tensorboard_plugin_dlprof.diagnosis.segments import Activity
 from tensorboard_plugin_dlprof.events import build as build_module
 from tensorboard_plugin_dlprof.events.build import build_profile
-from tensorboard_plugin_dlprof.events.idle_causes import Host
+from tensorboard_plugin_dlprof.events.idle_recording import Host
 from tensorboard_plugin_dlprof.events.integrity import IntegrityError, check
 from tensorboard_plugin_dlprof.profile.tables import IterationCandidate, Profile
 from tests.events.building import build, calls, kernels, ops

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from tensorboard_plugin_dlprof.database.naming import database_name
-from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of, import_source
 from tensorboard_plugin_dlprof.ranks.job_step import Made, make_jobs
+from tensorboard_plugin_dlprof.samples.job import Plan, write_job
+
+Edit = Callable[[int, dict[str, Any]], dict[str, Any]]
+"""What a test does to the trace of a rank before it is imported."""
 
 
 def import_into(folder: Path, sources: Iterable[Path], root: Path | None = None) -> None:
@@ -41,3 +46,19 @@ def answer(made: Made) -> dict[str, Any]:
     (row,) = rows(made, "SELECT value FROM job_info WHERE key = 'answer'")
     data: dict[str, Any] = json.loads(row["value"])
     return data
+
+
+def imported(folder: Path, plan: Plan, edit: Edit = lambda _rank, trace: trace) -> Path:
+    """The folder with the imported ranks of a job, whose traces were edited before."""
+    for rank, path in enumerate(write_job(plan, folder / "job")):
+        trace = edit(rank, json.loads(gzip.decompress(path.read_bytes())))
+        path.write_bytes(gzip.compress(json.dumps(trace).encode(), 1))
+        if trace:
+            target = path.with_name(f"{path.name.partition('.')[0]}.dlprof_rank.sqlite")
+            import_ranks_of(path, target, ImportOptions(), lambda _stage, _fraction: None)
+    return folder / "job"
+
+
+def kernels(trace: dict[str, Any]) -> list[dict[str, Any]]:
+    """The communication kernels of a trace."""
+    return [event for event in trace["traceEvents"] if event["cat"] == "kernel" and event["name"].startswith("nccl")]

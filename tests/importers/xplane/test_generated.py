@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import random
 from pathlib import Path
 
 import numpy as np
@@ -23,31 +22,15 @@ from scripts.samples.xplane_file import (
 )
 from tensorboard_plugin_dlprof.diagnosis.activity import complete
 from tensorboard_plugin_dlprof.diagnosis.answer import diagnose, working
-from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError
+from tensorboard_plugin_dlprof.errors import BrokenSource
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.memory_tables import CATEGORIES
-from tensorboard_plugin_dlprof.events.tables import Capture, WorkKind
+from tensorboard_plugin_dlprof.events.tables import WorkKind
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.xplane import XPlaneImporter
-from tensorboard_plugin_dlprof.importers.xplane.lanes import varints, walk
 from tensorboard_plugin_dlprof.memory.from_events import histories
-from tests.fuzz.mutations import damage
-
-KERNEL = "regs:32 static_shared:1024 dynamic_shared:0 grid:8,4,2 block:128,1,1 occ_pct:56.25"
-H100 = {"compute_cap_major": 9, "compute_cap_minor": 0, "core_count": 132, "memory_size": 80 << 30}
-
-
-def capture_of(tmp_path: Path, *planes: Plane, name: str = "host.xplane.pb") -> Capture:
-    """The capture of a file with some planes."""
-    path = tmp_path / name
-    path.write_bytes(space(planes, ["host"]))
-    return find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
-
-
-def gpu(index: int = 0) -> Plane:
-    """An H100."""
-    return Plane(f"/device:GPU:{index}", {**H100, "device_vendor": "Nvidia"})
+from tests.importers.xplane.generated import KERNEL, capture_of, gpu, two_gpus
 
 
 def test_stats_of_every_kind_say_the_same(tmp_path: Path) -> None:
@@ -110,24 +93,6 @@ def test_only_streams_are_work_and_every_kind_is_told_apart(tmp_path: Path) -> N
     assert capture.work.num_bytes[order].tolist()[:4] == [4096, -1, -1, 64]
     assert capture.work.copy_kind[order].tolist()[:2] == [1, 2]
     assert [each.name for each in capture.devices] == ["NVIDIA H100"]
-
-
-def two_gpus() -> tuple[Plane, Plane, Plane]:
-    """Two GPUs that number their work alike, launched by a thread each, in overlapping runs of one module."""
-    host = Plane("/host:CPU")
-    devices = gpu(0), gpu(1)
-    for index, device in enumerate(devices):
-        stream, thread = device.line(1, "Stream #1"), host.line(100 + index, f"worker {index}")
-        for run in range(3):
-            begin = 1_000_000 * run + 1_000 * index + 1_000
-            host.event(thread, "GpuExecutable::ExecuteThunks", begin, 900_000, module_name="jit_step")
-            for kernel in range(2):
-                number_ = 10 * run + kernel + 1
-                launch = begin + 10_000 * (kernel + 1)
-                host.event(thread, "cuLaunchKernel", launch, 2_000, correlation_id=number_, device_id=index)
-                described = {"hlo_op": f"fusion.{kernel}", "hlo_module": "jit_step", "program_id": 4}
-                device.event(stream, f"fusion_{kernel}", launch + 5_000, 4_000, correlation_id=number_, **described)
-    return (host, *devices)
 
 
 def test_two_gpus_of_one_process_are_kept_apart(tmp_path: Path) -> None:
@@ -415,71 +380,6 @@ def test_the_framework_shows_in_names_of_modules(tmp_path: Path, module: str, fr
     assert capture_of(tmp_path, device).info.framework == framework
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_walking_in_step_finds_what_walking_alone_does(seed: int) -> None:
-    """Events of all lengths, with stats that look like events, and a field of another kind somewhere."""
-    source = random.Random(seed)
-    data, begins, stops = bytearray(), [], []
-    for place in range(6_000):
-        if place == 5_500:
-            other = len(data)
-            data += number(9, 5)
-        stats = [message(4, number(1, source.randrange(1, 300)), number(3, source.randrange(1 << source.randrange(60))))
-                 for _ in range(source.randrange(4))]  # fmt: skip
-        event = message(4, number(1, source.randrange(1, 9_000)), number(2, source.randrange(1 << 50)), *stats)
-        data += event
-        stops.append(len(data))
-        begins.append(len(data) - len(event))
-    size = len(data)
-    result, ends, at = walk(np.frombuffer(bytes(data) + bytes(32), np.uint8), 0x22, 0, size)
-    assert at == other
-    assert ends.tolist() == stops[:5_500]
-    payload = [begin + 2 + (data[begin + 1] >= 128) for begin in begins[:5_500]]
-    assert result.tolist() == payload
-
-
-@pytest.mark.parametrize("key", [1, 127, 128, 16_383, 16_384, 2_097_151, 2_097_152, 1 << 40])
-def test_kinds_of_events_have_numbers_of_any_length(tmp_path: Path, key: int) -> None:
-    """Files with hundreds of thousands of names number them in three bytes."""
-    line = message(4, number(1, key) + number(2, 5_000) + number(3, 7_000)) + text(2, "Stream #3")
-    kind = message(4, number(1, key), message(2, number(1, key), text(2, "some kernel")))
-    path = tmp_path / "long.xplane.pb"
-    path.write_bytes(message(1, text(2, "/device:GPU:0"), message(3, line), kind))
-    capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
-    assert [capture.strings[each] for each in capture.work.name.tolist()] == ["some kernel"]
-
-
-def test_varints_of_every_length() -> None:
-    """One to ten bytes; eleven are too many."""
-    values = [
-        0,
-        1,
-        127,
-        128,
-        *(1 << shift for shift in range(8, 64)),
-        (1 << 64) - 1,
-        *((1 << 7 * k) - 1 for k in range(1, 10)),
-    ]
-    data = b"".join(map(varint, values))
-    at = np.cumsum([0, *(len(varint(value)) for value in values)])[:-1]
-    result, length = varints(np.frombuffer(data + bytes(32), np.uint8), at)
-    assert result.tolist() == values
-    assert length.tolist() == [len(varint(value)) for value in values]
-    assert varints(np.full(40, 255, np.uint8), np.zeros(1, np.int64))[1][0] > 10
-
-
-@pytest.mark.parametrize(
-    ("start_ns", "sentence"),
-    [(1 << 55, "damaged at byte"), (-(1 << 60), "damaged at byte")],
-)
-def test_times_that_no_session_has_are_damage(tmp_path: Path, start_ns: int, sentence: str) -> None:
-    """They could not be counted in picoseconds."""
-    device = gpu()
-    device.event(device.line(1, "Stream #1", start_ns), "k", start_ns, 5)
-    with pytest.raises(BrokenSource, match=sentence):
-        capture_of(tmp_path, device)
-
-
 def test_times_since_1970_begin_at_the_first_line_and_gzip_is_read(tmp_path: Path) -> None:
     """Some exports of one line count from 1970."""
     device = gpu()
@@ -490,67 +390,6 @@ def test_times_since_1970_begin_at_the_first_line_and_gzip_is_read(tmp_path: Pat
     path.write_bytes(gzip.compress(space([device])))
     capture = find_importer(path).read(path, ReadOptions(), lambda what, fraction: None)
     assert capture.work.start_ns.tolist() == [500, 1_500]
-
-
-def test_damaged_copies_are_read_or_refused(tmp_path: Path) -> None:
-    """One sentence with the place of the damage, never another failure; what was read can be worked with."""
-    original, path = space(two_gpus()), tmp_path / "damaged.xplane.pb"
-    refused = 0
-    for seed in range(150):
-        path.write_bytes(original)
-        damage(path, "xplane", seed)
-        try:
-            build_profile(XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None))
-        except BrokenSource:
-            refused += 1
-    assert 50 < refused < 150
-
-
-def test_a_cut_file_says_where_it_ends(tmp_path: Path) -> None:
-    """Not that its first part is damaged, which is as long as the file was."""
-    device = gpu()
-    device.event(device.line(7, "Stream #7(Kernel)"), "k", 0, 10)
-    content = space([device, Plane("/host:CPU")])
-    path = tmp_path / "cut.xplane.pb"
-    for size in range(40, len(content), 7):
-        path.write_bytes(content[:size])
-        with pytest.raises(BrokenSource, match=f"cut short: it ends at byte {size},"):
-            XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None)
-
-
-def test_thousands_of_nothing_are_refused_early(tmp_path: Path) -> None:
-    """An empty plane or line takes two bytes in the file, and fifty times as many here."""
-    path, many = tmp_path / "many.xplane.pb", 70_000
-    for content in (message(1) * many, message(1, message(3) * many)):
-        path.write_bytes(content)
-        with pytest.raises(BrokenSource, match="damaged at byte"):
-            XPlaneImporter().read(path, ReadOptions(), lambda what, fraction: None)
-
-
-def test_paths_without_end_are_cut_and_operands_without_end_refused(tmp_path: Path) -> None:
-    """Each scope becomes a group with its whole path: 30,000 of them would take a gigabyte."""
-    device, deep, wrapped = gpu(), "a/" * 30_000, "jvp(" * 15_000
-    stream = device.line(1, "Stream #1")
-    for place, described in enumerate((deep, wrapped, f"jit(f)/{wrapped}/{deep}")):
-        device.event(stream, "k", 100 * place, 50, op_name=described, hlo_op=f"op.{place}", hlo_module="jit_f")
-    device.event(stream, "k", 900, 50, tf_op=f"{deep}:Add")
-    profile = build_profile(capture_of(tmp_path, device))
-    assert max(len(op.name) for op in profile.ops) < 5_000
-    module = Module("jit_f", 7)
-    module.instruction("x", "dot", shape("f32", (1,)), more=message(36, b"\x01" * (2 << 20)))
-    metadata = Plane("/host:metadata")
-    metadata.share("jit_f(7)", **{"Hlo Proto": module.encoded()})
-    device.event(stream, "k", 990, 5, hlo_op="x", hlo_module="jit_f", program_id=7)
-    with pytest.raises(BrokenSource, match="damaged at byte"):
-        capture_of(tmp_path, device, metadata)
-
-
-def test_gzip_bombs_are_refused(tmp_path: Path) -> None:
-    """What a file expands to is bounded."""
-    path = tmp_path / "bomb.xplane.pb.gz"
-    path.write_bytes(gzip.compress(space([gpu()]) + message(1, text(2, "/host:CPU"), bytes(30 << 20)), 1))
-    with pytest.raises(ProfileError, match="expand"):
-        XPlaneImporter().read(path, ReadOptions(max_expanded_bytes=1 << 20), lambda what, fraction: None)
 
 
 def test_hosts_of_one_session_are_ranks(tmp_path: Path) -> None:

@@ -1,16 +1,14 @@
-"""When single rules speak beyond their thresholds, and what their advice can gain."""
+"""When single rules speak beyond their thresholds, and which advice fits."""
 
 from __future__ import annotations
-
-from functools import partial
 
 import msgspec
 import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import Selection
-from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8, tf32
-from tensorboard_plugin_dlprof.analysis.tables import Pool, Severity
+from tensorboard_plugin_dlprof.analysis.rules.narrow_types import fp8
+from tensorboard_plugin_dlprof.analysis.tables import Severity
 from tests.analysis.cases import (
     ADD,
     FLASH_2,
@@ -33,7 +31,6 @@ from tests.analysis.scenes import (
     NCCL,
     STEP_NS,
     STEPS,
-    T4,
     Step,
     findings_of,
     said_by,
@@ -44,46 +41,6 @@ from tests.analysis.scenes import (
 )  # fmt: skip
 
 _SEND_RECV = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"
-
-
-def test_tf32_and_mixed_precision_gain_the_same_time() -> None:
-    """One switch or another type: only the larger is added up; a T4 has no TF32."""
-    said = verdict(kernel(SGEMM)(0.5))
-    gains = [finding.gain for finding in said.findings]
-    assert gains[0] is not None
-    assert gains[1] is not None
-    assert said.total_high_ns == max(gains[0].high_ns, gains[1].high_ns)
-    assert tf32(signals(kernel("volta_sgemm_128x64_nn", device=T4)(0.5))) is None
-
-
-def test_only_the_kernels_that_multiply_become_faster() -> None:
-    """A range around a product and what follows it is one op; the rest of its time gains nothing by a narrower type."""
-
-    def body(step: Step) -> None:
-        step.line("main", "op", 10, 900, "aten::matmul")
-        for number, name in enumerate((SGEMM, ADD, ADD)):
-            step.line("main", "call", 20 + 100 * number, 60 + 100 * number, "cudaLaunchKernel", corr=10 + number)
-            step.line("gpu0", "kernel", number * 300_000, (number + 1) * 300_000, name, corr=10 + number)
-        step.good(900_000, STEP_NS, at=1_000)
-
-    for detector in ("amp_detector", "tf32_detector"):
-        findings = said_by(detector, scene(body, steps=1))
-        assert findings.numbers["products_ns"] == 300_000
-        assert findings.gain is not None
-        products = [claim.high_ns for claim in findings.gain.claims if claim.pool is Pool.PRODUCTS]
-        times = 8 if detector == "amp_detector" else 0.75 * 156 / 19.5
-        assert products == [pytest.approx(300_000 * (1 - 1 / times))]
-
-
-def test_of_a_replayed_graph_the_products_in_full_precision_alone_become_faster() -> None:
-    """One call launches all kernels of a CUDA graph: products of 16 bits among them are narrow already."""
-
-    def body(step: Step) -> None:
-        step.line("main", "call", 20, 60, "cudaGraphLaunch", corr=10)
-        step.line("gpu0", "kernel", 0, 600_000, SGEMM, corr=10)
-        step.line("gpu0", "kernel", 600_000, STEP_NS, GOOD, corr=10)
-
-    assert said_by("amp_detector", scene(body, steps=1)).numbers["products_ns"] == 600_000
 
 
 def test_no_option_of_a_framework_changes_the_kernels_of_the_user() -> None:
@@ -148,19 +105,6 @@ def test_ranges_do_not_tell_that_there_is_no_backward_pass() -> None:
     assert "no_sync" in said_by("communication_detector", profile).recommendation_text()
 
 
-def test_no_kernels_take_more_than_all_of_the_time() -> None:
-    """The host is ahead: what it launches in one step keeps the GPU busy for two, and the first fills it."""
-
-    def body(step: Step) -> None:
-        if step.number == 0:
-            step.op("aten::mm", SGEMM, 0, 1.5 * STEP_NS)
-            step.good(1.5 * STEP_NS, 2 * STEP_NS)
-
-    findings = said_by("amp_detector", scene(body), Selection(iter_start=2, iter_stop=2))
-    assert findings.numbers["products_ns"] == STEP_NS
-    assert findings.numbers["share_fraction"] == 1.0
-
-
 def copy_alone(step: Step, share: float) -> None:
     """A pinned copy from the host."""
     step.line("main", "op", 10, 30, "aten::to")
@@ -221,25 +165,6 @@ def test_copies_that_set_a_model_up_do_not_make_a_gpu_idle() -> None:
     assert signals(profile).busy_while_active_fraction == pytest.approx(1.0, abs=0.01)
 
 
-@pytest.mark.parametrize(
-    ("marked", "window"),
-    [
-        (True, "Kernels run in 60 % of the time of the iterations:"),
-        (False, "Kernels run in 60 % of the time from the first to the last:"),
-    ],
-)
-def test_the_share_with_kernels_names_what_it_is_a_share_of(marked: bool, window: str) -> None:
-    """The headline has another share, of the time with copies before the first kernel."""
-
-    def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
-        step.op("aten::mm", SGEMM, 0.9 * STEP_NS, STEP_NS)
-
-    gain = next(each.gain for each in verdict(scene(body, marked=marked)).findings if each.detector == "amp_detector")
-    assert gain is not None
-    assert window in gain.reasoning
-
-
 def test_only_training_has_a_learning_rate() -> None:
     """A larger batch of inference needs no other advice."""
     assert "learning rate" not in verdict(memory(0.1)).findings[0].recommendation_text()
@@ -282,20 +207,6 @@ def test_a_larger_batch_is_for_kernels_that_are_small_by_number_and_by_time(smal
     long = profile.kernels.end_ns - profile.kernels.start_ns > 0.1 * STEP_NS
     profile.kernels.grid = np.repeat(np.where(long, 10_000, 1)[:, None], 3, axis=1)
     assert ("batch_size_detector" in findings_of(profile)) == speaks
-
-
-def test_findings_about_the_same_kernels_say_so() -> None:
-    """What attention gains cannot be gained again by its products; a finding that is not there is not named."""
-
-    def body(step: Step) -> None:
-        step.op("aten::matmul", SGEMM, 0, 0.3 * STEP_NS, at=100)
-        step.op("aten::softmax", "softmax_warp_forward<float>", 0.3 * STEP_NS, 0.6 * STEP_NS, at=200)
-        step.op("aten::matmul", SGEMM, 0.6 * STEP_NS, STEP_NS, at=300)
-
-    overlaps = {each.detector: set(each.overlaps_with) for each in verdict(scene(body)).findings}
-    both = {"attention_detector", "amp_detector", "tf32_detector"}
-    assert {name: overlaps[name] for name in both} == {name: both - {name} for name in both}
-    assert said_by("amp_detector", kernel("volta_sgemm_128x64_nn", device=T4)(0.5)).overlaps_with == ()
 
 
 @pytest.mark.parametrize(
@@ -380,38 +291,6 @@ def test_pages_of_unified_memory_are_no_copies_of_the_program() -> None:
     assert said_by("copy_detector", scene(back)).recommendation.startswith("The host touches these pages")
 
 
-@pytest.mark.parametrize("waits", [False, True])
-def test_kernels_after_which_the_gpu_waits_for_the_host_gain_nothing_by_being_shorter(waits: bool) -> None:
-    """A product in FP32 for half of a step, and the next one is launched when it is over: by a host that was busy, or
-    that waited for it. What fewer kernels save is not lost."""
-
-    def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0, 0.5 * STEP_NS)
-        if waits:
-            step.line("main", "call", 0.1 * STEP_NS, 0.51 * STEP_NS, "cudaStreamSynchronize", corr=step.number + 1)
-        step.op("aten::add", ADD, 0.6 * STEP_NS, STEP_NS, at=0.595 * STEP_NS, host_ns=100)
-
-    said = {each.detector: each for each in verdict(scene(body)).findings}
-    assert (said["amp_detector"].gain is not None) == waits
-    assert ("what they save becomes idle time" in said["amp_detector"].cannot_tell) != waits
-    assert said["fusion_detector"].gain is not None
-
-
-@pytest.mark.parametrize(("lost", "described"), [(0.4, False), (0.9, True)])
-def test_only_where_most_is_lost_is_that_why_nothing_is_gained(lost: float, described: bool) -> None:
-    """Products in FP32 that would save little more than the least that is told, if nothing of it were lost."""
-
-    def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0, lost * 0.02 * STEP_NS)
-        step.good(0.1 * STEP_NS, 0.5 * STEP_NS, at=0.09 * STEP_NS)
-        end = (0.5 + (1 - lost) * 0.02) * STEP_NS
-        step.op("aten::mm", SGEMM, 0.5 * STEP_NS, end, at=0.092 * STEP_NS)
-        step.line("main", "call", 0.2 * STEP_NS, STEP_NS - 50, "cudaStreamSynchronize", corr=9_000 + step.number)
-        step.good(end, STEP_NS, at=0.094 * STEP_NS)
-
-    assert ("amp_detector" in findings_of(scene(body))) == described
-
-
 def test_the_path_with_most_of_the_time_is_that_of_the_evidence() -> None:
     """Repetitions are one, and say so."""
 
@@ -476,26 +355,3 @@ def test_algorithms_that_a_library_tries_once_are_no_products_of_the_program(cal
         step.line("main", "call", 130, 170, "cudaEventSynchronize", corr=9_000 + step.number)
 
     assert ("amp_detector" in findings_of(scene(body))) == described
-
-
-def test_kernels_that_run_after_the_last_iteration_take_no_time_of_one() -> None:
-    """Its mark ends before the GPU has done what was launched in it; the kernels' time is that in the iterations."""
-
-    def body(step: Step) -> None:
-        step.op("aten::mm", SGEMM, 0.6 * STEP_NS, 1.4 * STEP_NS)
-
-    amp = said_by("amp_detector", scene(body))
-    assert amp.time_ns == pytest.approx((0.4 + 0.8 + 0.8) / 3 * STEP_NS, abs=2)
-    assert sum(each.time_ns for each in amp.evidence) == pytest.approx(2 * STEP_NS, abs=9)
-
-
-def test_an_op_whose_kernels_run_after_the_last_iteration_gains_nothing() -> None:
-    """Its products take no time of an iteration: the gain is that of the others."""
-
-    def body(step: Step, late: bool) -> None:
-        step.op("aten::mm", SGEMM, 0, STEP_NS)
-        if late and step.number == STEPS - 1:
-            step.op("aten::bmm", SGEMM, 1.1 * STEP_NS, 1.3 * STEP_NS)
-
-    late, without = (said_by("amp_detector", scene(partial(body, late=late))).gain for late in (True, False))
-    assert late == without
