@@ -1,6 +1,6 @@
 import { Fragment } from "preact";
 
-import { typeset } from "../format/sentence";
+import { aroundQuantities, typeset } from "../format/sentence";
 import { splitText } from "../model/links";
 import { ExternalLink } from "./external_link";
 
@@ -18,6 +18,17 @@ export function Sentence({ text }: { text: string }) {
         ) : (
           <Breakable key={i} text={typeset(piece.text)} />
         ),
+      )}
+    </>
+  );
+}
+
+/** The sentence that a page begins with: its numbers stand out. */
+export function Headline({ text }: { text: string }) {
+  return (
+    <>
+      {aroundQuantities(text).map((piece, i) =>
+        i % 2 === 1 ? <strong key={i}>{piece}</strong> : <Sentence key={i} text={piece} />,
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
 import { exactNumber, formatCount, formatCounted, formatRanges, withinSentence } from "./number";
-import { typeset } from "./sentence";
+import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
 
@@ -118,6 +118,13 @@ describe("counts, sizes and moments", () => {
 describe("sentences", () => {
   it("keep a number with its unit", () => {
     expect(typeset("takes 5.92 ms (55 % of 3 steps)")).toBe("takes 5.92\u00a0ms (55\u00a0% of 3 steps)");
+    expect(aroundQuantities("Peak 1.25 GiB of 39 GB in 2 steps")).toEqual([
+      "Peak ",
+      "1.25\u00a0GiB",
+      " of ",
+      "39\u00a0GB",
+      " in 2 steps",
+    ]);
     expect(typeset("A: 1 ms -> 2 ms")).toBe("A: 1\u00a0ms → 2\u00a0ms");
   });
 });

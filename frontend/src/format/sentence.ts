@@ -3,5 +3,10 @@ const UNIT = /(\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))/g;
 /** With a full stop, which DLProf's own sentences lack. */
 export const asSentence = (text: string): string => (/[.!?:]$/.test(text.trim()) ? text : `${text}.`);
 
+const QUANTITY = /(\d[\d,.]*\u00a0(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))/;
+
+/** A typeset sentence cut around its numbers with units, which have the odd places. */
+export const aroundQuantities = (sentence: string): string[] => typeset(sentence).split(QUANTITY);
+
 /** A sentence in which no line ends between a number and its unit, with arrows instead of `->`. */
 export const typeset = (sentence: string): string => sentence.replace(UNIT, "$1\u00a0").replaceAll(" -> ", " → ");

@@ -72,10 +72,15 @@ function firstMeaningful(template: string): string {
 /** AMD's library of matrix multiplications writes hundreds of parameters into a name: layout and types, tile and instruction tell it apart. */
 const TENSILE = /^(Cijk(?:_[A-Z][a-z]+){2}_[A-Za-z0-9]+)_.*?(MT\d+x\d+x\d+)(?:_.*?(MI\d+x\d+x\d+))?/;
 
+/** cuDNN's and cuBLAS's generated convolutions and multiplications: the types of the operands and the tile. */
+const XMMA = /^(sm\d+_xmma_[a-z_]+)_((?:[a-z]+\d+){2})_\w*?tilesize(\d+x\d+x\d+)/;
+
 /** `void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, ...>(...)` -> `vectorized_elementwise_kernel ‹AddFunctor›`. */
 export function shortKernelName(name: string): string {
   const [, problem, tile, instruction] = TENSILE.exec(name) ?? [];
   if (problem !== undefined) return `${problem} ‹${[tile, instruction].filter(Boolean).join(" ")}›`;
+  const [, function_, types, tilesize] = XMMA.exec(name) ?? [];
+  if (function_ !== undefined) return `${function_} ‹${types} ${tilesize}›`;
   if (!/<|::|\w\(/.test(name)) return name; // no C++: "Memcpy HtoD (Pageable -> Device)"
   const { base, template } = functionOf(name);
   if (base === "") return name;

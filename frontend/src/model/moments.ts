@@ -1,5 +1,6 @@
 /** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
+import { shortKernelName } from "./kernel_name";
 import { evidenceLink } from "./timeline_link";
 import type { Changes } from "./url_state";
 
@@ -10,9 +11,13 @@ export interface Moment {
   /** The GPU that waited; null where it is not told. */
   device: number | null;
   what: string;
+  /** The same with the whole name of a kernel. */
+  full: string;
 }
 
 const MOST = 4;
+
+const inWords = (call: string | null, path: string): string => [...new Set([call, path].filter(Boolean))].join(" in ");
 
 /** The longest stretch that a row of evidence names; null if it names none. */
 export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: DiagnosedEvidence): Moment | null =>
@@ -22,7 +27,8 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: Diagn
         from,
         to,
         device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
-        what: [...new Set([call, path].filter(Boolean))].join(" in "),
+        what: inWords(shortKernelName(call ?? ""), path),
+        full: inWords(call, path),
       };
 
 /** The longest stretches that evidence names, longest first. */

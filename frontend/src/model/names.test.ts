@@ -27,6 +27,14 @@ describe("kernel names", () => {
       "Cijk_Alik_Bljk_BBS ‹MT128x256x32 MI16x16x1›",
     ],
     ["Cijk_Ailk_Bljk_SB_MT64x64x8_SN_1LDSB0", "Cijk_Ailk_Bljk_SB ‹MT64x64x8›"],
+    [
+      "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize128x128x16_stage4_warpsize2x2x1_g1_tensor16x8x8_execute_kernel_cudnn",
+      "sm80_xmma_wgrad_implicit_gemm_indexed ‹tf32f32 128x128x16›",
+    ],
+    [
+      "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
+      "sm90_xmma_gemm ‹bf16bf16 128x128x64›",
+    ],
     ["Memcpy HtoD (Pageable -> Device)", "Memcpy HtoD (Pageable -> Device)"],
     ["", ""],
     ["broken<<<(", "broken"],

@@ -2,7 +2,6 @@
 import { formatDuration } from "../../format/time";
 import type { Moment } from "../../model/moments";
 import { evidenceLink, roomAround } from "../../model/timeline_link";
-import { Breakable } from "../sentence";
 import { ViewLink } from "../view_link";
 import { useOneStop } from "../walking";
 import { TimelineStrip } from "./strip";
@@ -29,10 +28,14 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
   const onSeveral = new Set(moments.map(({ device }) => device)).size > 1;
   return (
     <ul class="finding-moments" aria-label="On the timeline" {...row}>
-      {moments.map(({ from, to, device, what }) => (
+      {moments.map(({ from, to, device, what, full }) => (
         <li key={from}>
-          <ViewLink class="link-button" to={evidenceLink(from, to, device)} tip="Open this moment in the Timeline">
-            {formatDuration(to - from)} <Breakable text={what} />
+          <ViewLink
+            class="link-button"
+            to={evidenceLink(from, to, device)}
+            tip={`${full}\nOpen this moment in the Timeline`}
+          >
+            {formatDuration(to - from)} {what}
             {onSeveral && device !== null && `, GPU ${device}`}
           </ViewLink>
         </li>

@@ -5,7 +5,7 @@ import { useContext } from "preact/hooks";
 import type { Baseline } from "../../api/client";
 import type { CompareResponse, CompareSide } from "../../api/types";
 import { Icon } from "../../components/icon";
-import { Sentence } from "../../components/sentence";
+import { Headline, Sentence } from "../../components/sentence";
 import { Duration } from "../../components/value";
 import { formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
@@ -40,7 +40,7 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
       <header class="headline">
         <h2>
           <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
-          <Sentence text={withoutWord(comparison.headline)} />
+          <Headline text={withoutWord(comparison.headline)} />
         </h2>
         {comparison.details !== "" && (
           <p class="model-line">

@@ -95,7 +95,7 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
             {heading}
           </ViewLink>
           {longest !== undefined && moment !== null && (
-            <ViewLink class="more-button" to={moment} tip={`${longest.what}\nOpen this moment in the Timeline`}>
+            <ViewLink class="more-button" to={moment} tip={`${longest.full}\nOpen this moment in the Timeline`}>
               Longest: {formatDuration(longest.to - longest.from)} <Icon name="right" />
             </ViewLink>
           )}

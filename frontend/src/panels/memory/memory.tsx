@@ -9,6 +9,7 @@ import { CopyButton } from "../../components/copy_button";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
+import { Headline } from "../../components/sentence";
 import { OpPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
 import { ProfilesContext } from "../../frame/profiles";
@@ -49,7 +50,9 @@ export function Memory() {
   return (
     <div class="stacked">
       <header class="headline">
-        <h2>{memory.headline}</h2>
+        <h2>
+          <Headline text={memory.headline} />
+        </h2>
         <Beside profile={scope.profile} />
       </header>
       {devices.length > 1 && (

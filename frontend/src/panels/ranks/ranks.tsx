@@ -3,6 +3,7 @@ import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
+import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -51,7 +52,9 @@ function Verdict({ job }: { job: RankJob }) {
   const [, headline = verdict.sentence, reasons = ""] = /^(.+?\.)\s+([A-Z].*)$/su.exec(verdict.sentence) ?? [];
   return (
     <header class="headline">
-      <h2 class="rank-verdict">{typeset(headline)}</h2>
+      <h2 class="rank-verdict">
+        <Headline text={headline} />
+      </h2>
       <p class="model-line">
         {reasons !== "" && <span>{typeset(reasons)}</span>}
         {verdict.rank !== null && (
