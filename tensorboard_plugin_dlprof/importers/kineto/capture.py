@@ -109,11 +109,8 @@ def build_capture(
     call_table = _table(Calls, calls)
     work_table = _work(work, strings, events.triples)
     sync_table = _table(Syncs, syncs)
-    memory_table = msgspec.structs.replace(
-        _table(MemoryEvents, memory, time_ns=memory["start_ns"]),
-        address=memory["address"],
-        asked_bytes=memory.get("asked_bytes"),
-    )
+    more = {"address": memory["address"], "asked_bytes": memory.get("asked_bytes")}
+    memory_table = _table(MemoryEvents, memory, time_ns=memory["start_ns"], **more)
     thinned = _thinned(call_table, threads)
     recorded = _recorded(range_table, call_table, sync_table, memory_table, strings)
     described, groups = collectives(tables["collectives"], work_table, work["external_id"], strings.texts(), metadata)

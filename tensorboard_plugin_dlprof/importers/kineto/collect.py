@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -263,14 +263,16 @@ class EventTables:
 
     def _joined_halves(self) -> Iterator[Event]:
         """A complete event for each begin and its end, and for begins without an end of categories that are not read,
-        which are counted as complete ones are."""
+        which are counted as complete ones are. Those of a thread are in the order of time, as the format demands."""
         begun: defaultdict[ThreadKey, list[tuple[int, Event]]] = defaultdict(list)
-        for time_ns, thread, event in self._halves_by_time():
+        times_ns = nanoseconds([event.ts for event in self._halves]).tolist()
+        for event, time_ns in zip(self._halves, times_ns, strict=True):
+            open_ranges = begun[thread_key((event.pid, event.tid))]
             if event.ph == "B":
-                begun[thread].append((time_ns, event))
-            elif begun[thread]:
-                begin_ns, begin = begun[thread].pop()
-                duration_us = math.nan if event.ts != event.ts else (time_ns - begin_ns) / NS_PER_US
+                open_ranges.append((time_ns, event))
+            elif open_ranges:
+                begin_ns, begin = open_ranges.pop()
+                duration_us = math.nan if time_ns == NO_TIME else (time_ns - begin_ns) / NS_PER_US
                 yield msgspec.structs.replace(begin, ph="X", dur=duration_us)
             elif self._group_of[event.cat, "X"] not in (UNKNOWN, IGNORED):
                 self._events.skipped[NO_PARTNER] += 1
@@ -279,19 +281,3 @@ class EventTables:
                 self._events.skipped[NO_PARTNER] += 1
             else:
                 yield msgspec.structs.replace(begin, ph="X")
-
-    def _halves_by_time(self) -> list[tuple[int, ThreadKey, Event]]:
-        """Begin and end events with their times (ns) and threads, by time; equal times keep the order of the trace.
-
-        An event without a time gets that of the one before on its thread, so that the others find their counterparts.
-        """
-        latest: dict[ThreadKey, int] = {}
-        timed = []
-        for event, time_ns in zip(
-            self._halves, nanoseconds([event.ts for event in self._halves]).tolist(), strict=True
-        ):
-            thread = thread_key((event.pid, event.tid))
-            if time_ns != NO_TIME:
-                latest[thread] = time_ns
-            timed.append((latest.get(thread, NO_TIME), thread, event))
-        return sorted(timed, key=itemgetter(0))

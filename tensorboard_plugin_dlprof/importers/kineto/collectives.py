@@ -15,6 +15,7 @@ import numpy as np
 
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import Collectives, DeviceWork, Int64s, ProcessGroup
+from tensorboard_plugin_dlprof.importers.kineto.metadata import distributed_info
 from tensorboard_plugin_dlprof.importers.kineto.times import Columns
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
@@ -106,8 +107,7 @@ class _Groups:
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._by_ranks: dict[tuple[str, tuple[int, ...] | str], int] = {}
         self._configured: dict[str, tuple[int, ...]] = {}
-        distributed = metadata.get("distributedInfo")
-        listed = distributed.get("pg_config") if isinstance(distributed, dict) else None
+        listed = distributed_info(metadata).get("pg_config")
         listed = listed if isinstance(listed, list) else []
         for entry in listed[:_MOST_GROUPS]:
             if isinstance(entry, dict):

@@ -43,8 +43,7 @@ def read_info(
         recorded: what the trace holds, as ``CaptureInfo`` names it.
         thinned: whether a part of all events is missing, as ``CaptureInfo`` has it.
     """
-    distributed = metadata.get("distributedInfo")
-    distributed = distributed if isinstance(distributed, dict) else {}
+    distributed = distributed_info(metadata)
     rank = _number(distributed.get("rank"))
     host = _HANDLER_NAME.match(path.name)
     offset_ns = max(0, _number(metadata.get("baseTimeNanoseconds")))  # 0: times are absolute
@@ -64,6 +63,12 @@ def read_info(
         rank=rank if rank >= 0 else rank_in_name,
         world_size=max(-1, _number(distributed.get("world_size"))),
     )
+
+
+def distributed_info(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """What the trace says about the job that it is a rank of; empty without one."""
+    info = metadata.get("distributedInfo")
+    return info if isinstance(info, dict) else {}
 
 
 def read_devices(metadata: Mapping[str, Any], used: Iterable[int]) -> list[Device]:
