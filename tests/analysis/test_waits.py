@@ -9,8 +9,8 @@ import pytest
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, diagnose_source
 from tests.analysis.steps import GAP, NCCL, STEP_US, said, steps
 from tests.diagnosis.test_parts import Event, event, launch
-from tests.importers.nsight_exports import strings, thread, write_export
-from tests.importers.nsight_rows import KERNEL_COLUMNS, NVTX_COLUMNS, RUNTIME_COLUMNS, kernel, marker
+from tests.importers.nsight.exports import strings, thread, write_export
+from tests.importers.nsight.rows import KERNEL_COLUMNS, NVTX_COLUMNS, RUNTIME_COLUMNS, kernel, marker
 
 
 def _full(body: dict[int, list[Event]], *, lengths: tuple[int, ...] = (STEP_US,) * 6) -> list[Event]:

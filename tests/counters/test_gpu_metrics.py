@@ -9,7 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.classify.classes import KernelClass, MatrixUnit
 from tensorboard_plugin_dlprof.events.build import build_profile
-from tests.importers.nsight_exports import process, read_tables, strings, thread
+from tests.importers.nsight.exports import process, read_tables, strings, thread
 
 CALLS = ("start end nameId globalTid correlationId", [(0, 1, 1, thread(1, 1), number) for number in range(1, 9)])
 KERNEL_COLUMNS = "start end deviceId contextId streamId correlationId globalPid demangledName shortName"

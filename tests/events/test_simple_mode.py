@@ -9,7 +9,7 @@ import pytest
 from tensorboard_plugin_dlprof.classify.classes import Eligibility
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.profile.tables import Profile
-from tests.importers.kineto_traces import kernel, op, read, trace, x
+from tests.importers.kineto.traces import kernel, op, read, trace, x
 
 OP_ID = "SIMPLE_MODE_GLOBAL_NODE_OP_TYPE_1"
 

@@ -17,7 +17,7 @@ import pytest
 from tensorboard_plugin_dlprof.errors import NotFound, UnknownFormat, UnsafeFile
 from tensorboard_plugin_dlprof.importers import find_importer, importers
 from tensorboard_plugin_dlprof.metadata import DATABASE_TABLES
-from tests.importers.kineto_traces import op, trace
+from tests.importers.kineto.traces import op, trace
 from tests.shared_data import shared_data
 
 TRACE = trace(op())

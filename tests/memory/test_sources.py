@@ -16,8 +16,8 @@ from tensorboard_plugin_dlprof.errors import BrokenSource, ProfileError, UnsafeF
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
-from tests.importers.nsight_exports import process, thread, write_export
-from tests.importers.nsight_rows import GPU_COLUMNS, NAMES, RUNTIME_COLUMNS
+from tests.importers.nsight.exports import process, thread, write_export
+from tests.importers.nsight.rows import GPU_COLUMNS, NAMES, RUNTIME_COLUMNS
 
 NAMED = {0: "parameter", 1: "optimizer state", 2: "input", 3: "temporary", 4: "activation", 5: "gradient"}
 NAMED |= {6: "autograd detail", 7: "unknown"}

@@ -27,7 +27,7 @@ from tensorboard_plugin_dlprof.memory.pairing import bridged
 from tensorboard_plugin_dlprof.memory.peak import by_category, by_owner, peak_of
 from tensorboard_plugin_dlprof.pipeline import memory_of_source
 from tensorboard_plugin_dlprof.queries.memory import memory as memory_of_database
-from tests.importers.kineto_traces import MAIN, kernel, op, trace
+from tests.importers.kineto.traces import MAIN, kernel, op, trace
 from tests.shared_data import shared_data
 
 GB = 1 << 30

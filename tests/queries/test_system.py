@@ -10,8 +10,8 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.system import framework, matrix_unit, system_facts
-from tests.importers.nsight_exports import process, strings, write_export
-from tests.importers.nsight_rows import KERNEL_COLUMNS
+from tests.importers.nsight.exports import process, strings, write_export
+from tests.importers.nsight.rows import KERNEL_COLUMNS
 
 
 @pytest.mark.parametrize(

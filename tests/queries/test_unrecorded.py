@@ -10,8 +10,8 @@ import pytest
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
 from tensorboard_plugin_dlprof.queries.resources import unrecorded_resources
-from tests.importers.nsight_exports import write_export
-from tests.importers.nsight_rows import kernel, kernels, marker, ranges
+from tests.importers.nsight.exports import write_export
+from tests.importers.nsight.rows import kernel, kernels, marker, ranges
 from tests.queries.profiles import ignore
 
 

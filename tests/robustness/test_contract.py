@@ -89,14 +89,14 @@ TRACES = {
         "robustness/test_inputs.py::test_a_hostile_source_is_refused_within_bounds",
     ),
     "no list of events, twice, other roots": (
-        "importers/test_kineto_bad_input.py::test_what_is_no_trace_is_told_in_a_sentence",
+        "importers/kineto/test_bad_input.py::test_what_is_no_trace_is_told_in_a_sentence",
     ),
     "depth, digits, NaN, surrogates, control characters, encodings, types": (
-        "importers/test_kineto_layout.py::test_a_bad_event_costs_only_itself",
-        "importers/test_kineto_layout.py::test_odd_types_that_make_sense_are_read",
+        "importers/kineto/test_layout.py::test_a_bad_event_costs_only_itself",
+        "importers/kineto/test_layout.py::test_odd_types_that_make_sense_are_read",
     ),
     "metadata after the events": (
-        "importers/test_kineto_layout.py::test_metadata_may_stand_on_either_side_of_the_events",
+        "importers/kineto/test_layout.py::test_metadata_may_stand_on_either_side_of_the_events",
     ),
     "numbers of a billion digits, depth, thousands of threads": (
         "robustness/test_inputs.py::test_a_hostile_source_is_read_within_bounds",
@@ -106,17 +106,17 @@ TRACES = {
     ),
     "a sparse file of a terabyte": ("robustness/test_inputs.py::test_a_file_of_a_terabyte_that_is_not_there",),
     "an event of more than 8 MB; millions of empty ones": (
-        "importers/test_kineto_bad_input.py::test_an_event_of_more_than_8_mb_is_refused",
+        "importers/kineto/test_bad_input.py::test_an_event_of_more_than_8_mb_is_refused",
         "robustness/test_inputs.py::test_a_hostile_source_is_refused_within_bounds",
     ),
-    "no GPU, no steps": ("importers/test_kineto_bad_input.py::test_a_trace_without_gpu_events_is_valid",),
+    "no GPU, no steps": ("importers/kineto/test_bad_input.py::test_a_trace_without_gpu_events_is_valid",),
     "Nsight exports: no kernels, missing tables and columns": (
-        "importers/test_nsight_tables.py::test_an_export_without_any_event_is_a_capture_without_events",
-        "importers/test_nsight_bad_input.py::test_a_column_without_which_nothing_can_be_told_is_named",
-        "importers/test_nsight_bad_input.py::test_a_view_in_place_of_a_table_is_refused",
+        "importers/nsight/test_tables.py::test_an_export_without_any_event_is_a_capture_without_events",
+        "importers/nsight/test_bad_input.py::test_a_column_without_which_nothing_can_be_told_is_named",
+        "importers/nsight/test_bad_input.py::test_a_view_in_place_of_a_table_is_refused",
     ),
     "random damage": (
-        "importers/test_kineto_bad_input.py::test_damaged_bytes_never_crash",
+        "importers/kineto/test_bad_input.py::test_damaged_bytes_never_crash",
         "fuzz/test_damaged_copies.py::test_damaged_copies_are_read_or_refused",
     ),
     "XPlane profiles and memory snapshots: random damage, odd numbers and lengths, parts of themselves": (
@@ -130,7 +130,7 @@ SECRETS = {
         "robustness/test_secrets.py::test_no_secret_reaches_what_the_commands_write",
         "robustness/test_secrets.py::test_no_secret_reaches_the_browser_or_the_log",
         "robustness/test_secrets.py::test_no_secret_of_a_real_export_is_kept",
-        "importers/test_nsight_machine.py::test_no_secret_of_the_environment_is_kept",
+        "importers/nsight/test_machine.py::test_no_secret_of_the_environment_is_kept",
         "cli/test_doctor.py::test_no_secret_of_the_environment_is_told",
     ),
     "command lines are masked": (

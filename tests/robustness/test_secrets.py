@@ -16,7 +16,7 @@ import pytest
 from tensorboard_plugin_dlprof.database.naming import database_name
 from tensorboard_plugin_dlprof.importers import find_importer
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
-from tests.importers.nsight_exports import Table, process, strings, thread, write_export
+from tests.importers.nsight.exports import Table, process, strings, thread, write_export
 from tests.imports.traces import write_trace
 from tests.routes.serving import Server
 from tests.shared_data import shared_data

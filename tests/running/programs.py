@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importers.nsight_exports import process, strings, thread, write_export
+from tests.importers.nsight.exports import process, strings, thread, write_export
 
 NSYS = """\
 #!{python}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind
-from tests.importers.nsight_exports import Table, process, strings, thread
+from tests.importers.nsight.exports import Table, process, strings, thread
 
 KERNEL_COLUMNS = "start end deviceId streamId correlationId globalPid demangledName shortName"
 

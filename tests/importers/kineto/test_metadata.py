@@ -9,7 +9,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Device
 from tensorboard_plugin_dlprof.importers.rank_names import rank_from_name
-from tests.importers.kineto_traces import kernel, op, read, trace
+from tests.importers.kineto.traces import kernel, op, read, trace
 
 H100 = {"id": 0, "name": "H100", "computeMajor": 9, "computeMinor": 0, "numSms": 132, "totalGlobalMem": 85}
 MI300 = {"name": "AMD Instinct MI300X", "computeMajor": 9, "computeMinor": 4, "numSms": 304, "totalGlobalMem": 206}

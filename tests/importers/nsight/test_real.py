@@ -15,7 +15,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Capture, DeviceWork, RangeKind, WorkKind
 from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
-from tests.importers.nsight_exports import read
+from tests.importers.nsight.exports import read
 from tests.shared_data import shared_data, shared_data_or_none
 
 EXPORTS = [

@@ -12,8 +12,8 @@ import pytest
 from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnsafeFile
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.nsight import NsightSystemsImporter
-from tests.importers.nsight_exports import read, read_tables, strings, thread, write_export
-from tests.importers.nsight_rows import (
+from tests.importers.nsight.exports import read, read_tables, strings, thread, write_export
+from tests.importers.nsight.rows import (
     GPU_COLUMNS,
     NAMES,
     NVTX_COLUMNS,

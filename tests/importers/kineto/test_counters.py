@@ -10,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.classify.classes import MatrixUnit
 from tensorboard_plugin_dlprof.events.build import build_profile
 from tensorboard_plugin_dlprof.events.tables import Capture
-from tests.importers.kineto_traces import kernel, op, read, trace, x
+from tests.importers.kineto.traces import kernel, op, read, trace, x
 
 SHARE = "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
 COUNT = "sm__inst_executed_pipe_tensor.sum"

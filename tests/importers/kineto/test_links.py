@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.importers.kineto_traces import GPU, MAIN, kernel, op, read, spans, texts, trace, x
+from tests.importers.kineto.traces import GPU, MAIN, kernel, op, read, spans, texts, trace, x
 
 LAUNCH = x("cuda_runtime", "cudaLaunchKernel", 11, 1, correlation=1)
 

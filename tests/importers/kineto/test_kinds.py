@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import RangeKind, WorkKind
 from tensorboard_plugin_dlprof.importers.kineto.collect import EventTables
 from tensorboard_plugin_dlprof.importers.kineto.events import Event
-from tests.importers.kineto_traces import GPU, MAIN, op, read, spans, texts, trace, x
+from tests.importers.kineto.traces import GPU, MAIN, op, read, spans, texts, trace, x
 
 
 @pytest.mark.parametrize(

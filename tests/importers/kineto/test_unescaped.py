@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.importers.kineto_traces import op, read, spans, texts, trace
+from tests.importers.kineto.traces import op, read, spans, texts, trace
 
 _EVENT = """{
     "ph": "X", "cat": "user_annotation",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.importers.kineto_traces import kernel, trace, x
+from tests.importers.kineto.traces import kernel, trace, x
 from tests.shared_data import REPOSITORY, shared_data
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux copies processes")
@@ -25,7 +25,7 @@ def read(traces: list[Path], workers: int, **job: Any) -> Any:
     """What ``read_trace.py`` prints."""
     job |= {"traces": list(map(str, traces)), "workers": workers}
     done = subprocess.run(
-        [sys.executable, "-m", "tests.importers.read_trace", json.dumps(job)],
+        [sys.executable, "-m", "tests.importers.kineto.read_trace", json.dumps(job)],
         env=os.environ | {"PYTHONHASHSEED": "0"},  # sets are written in one order
         cwd=REPOSITORY, capture_output=True, text=True, check=True,
     )  # fmt: skip

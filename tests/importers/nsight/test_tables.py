@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import WorkKind
-from tests.importers.nsight_exports import process, read_tables, thread
-from tests.importers.nsight_rows import (
+from tests.importers.nsight.exports import process, read_tables, thread
+from tests.importers.nsight.rows import (
     KERNEL_COLUMNS,
     NAMES,
     RUNTIME_COLUMNS,

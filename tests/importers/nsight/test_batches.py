@@ -13,8 +13,8 @@ import pytest
 from tensorboard_plugin_dlprof.events.tables import RangeKind
 from tensorboard_plugin_dlprof.importers.nsight.batches import ROWS, Batch, read_batches
 from tensorboard_plugin_dlprof.opening.sqlite_file import open_untrusted, seal
-from tests.importers.nsight_exports import read, thread, write_export
-from tests.importers.nsight_rows import NVTX_COLUMNS, marker
+from tests.importers.nsight.exports import read, thread, write_export
+from tests.importers.nsight.rows import NVTX_COLUMNS, marker
 
 NUMBERS = {"a": "ifnull(CAST(a AS INTEGER), -1)", "b": "ifnull(CAST(b AS INTEGER), -1)"}
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Thread
-from tests.importers.nsight_exports import read_tables, strings, thread
-from tests.importers.nsight_rows import (
+from tests.importers.nsight.exports import read_tables, strings, thread
+from tests.importers.nsight.rows import (
     NAMES,
     RUNTIME_COLUMNS,
     kernel,

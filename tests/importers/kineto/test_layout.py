@@ -10,7 +10,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.importers.kineto import reader
 from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event
-from tests.importers.kineto_traces import kernel, op, read, spans, texts, trace
+from tests.importers.kineto.traces import kernel, op, read, spans, texts, trace
 from tests.imports.traces import write_trace
 
 

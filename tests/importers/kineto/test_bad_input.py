@@ -11,7 +11,7 @@ import pytest
 from tensorboard_plugin_dlprof.errors import BrokenSource, NotFound, UnsafeFile
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
 from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter, reader
-from tests.importers.kineto_traces import kernel, op, read, read_path, texts, trace
+from tests.importers.kineto.traces import kernel, op, read, read_path, texts, trace
 
 
 @pytest.mark.parametrize(

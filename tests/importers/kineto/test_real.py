@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Capture, RangeKind, WorkKind
-from tests.importers.kineto_traces import read_path, texts
+from tests.importers.kineto.traces import read_path, texts
 from tests.shared_data import shared_data, shared_data_or_none
 
 FOLDER = shared_data_or_none()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.importers.kineto_traces import MAIN, op, read, texts, trace, x
+from tests.importers.kineto.traces import MAIN, op, read, texts, trace, x
 
 OTHER = {"pid": 100, "tid": 101}
 

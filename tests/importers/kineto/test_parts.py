@@ -10,7 +10,7 @@ import pytest
 from tensorboard_plugin_dlprof.events.linking import link
 from tensorboard_plugin_dlprof.events.nesting import nest
 from tensorboard_plugin_dlprof.events.tables import Capture
-from tests.importers.kineto_traces import kernel, read, texts, trace, x
+from tests.importers.kineto.traces import kernel, read, texts, trace, x
 
 
 def of_rank(rank: int, *, process: int = 100, device: int = 0, ts: float = 0) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ import pytest
 
 from tensorboard_plugin_dlprof.events.tables import Device
 from tensorboard_plugin_dlprof.importers.nsight.info import cuda_version, driver_version
-from tests.importers.nsight_exports import Table, read_tables, strings
-from tests.importers.nsight_rows import (
+from tests.importers.nsight.exports import Table, read_tables, strings
+from tests.importers.nsight.rows import (
     GPU_COLUMNS,
     NAMES,
     kernel,
