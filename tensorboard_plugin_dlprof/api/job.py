@@ -52,7 +52,7 @@ class RankJob:
 
     def ranks(self, iteration: int | None = None) -> pd.DataFrame:
         """One row per rank: parts of the time from its first to its last GPU work, or of an iteration."""
-        return _frame(self._ask("ranks", iteration), "rank")
+        return _frame(self._ask("ranks", None if iteration is None else (iteration, iteration)), "rank")
 
     def cells(self, measure: str = "own_delay") -> pd.DataFrame:
         """A measure in nanoseconds: a row per rank, a column per iteration.

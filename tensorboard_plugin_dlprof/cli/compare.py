@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.databases import aggregation_of
-from tensorboard_plugin_dlprof.cli.fail_on import add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.fail_on import OF_PROFILE, add_fail_on, exit_code
 from tensorboard_plugin_dlprof.cli.iterations import add_iterations
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage, checking_options
@@ -33,12 +33,6 @@ EPILOG = (
     "Exit codes: 0 compared, 1 nothing done, 2 wrong usage, 3 some of several profiles could not be read, 4 a limit of "
     "--fail-on is broken, 5 one cannot be decided."
 )
-
-MEASURES = (
-    *("iteration_time", "kernel_time", "idle_time", "gpu_utilization", "tensor_core_share", "memory_peak", "kernels"),
-    *("op:", "op_type:"),
-)
-"""As in ``comparing.limits``, which help must not wait for."""
 
 
 def prepared(words: Sequence[str]) -> list[str]:
@@ -70,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--save-baseline", metavar="FILE", type=named_path, help="store B as a baseline for later comparisons"
     )
-    add_fail_on(parser, MEASURES)
+    add_fail_on(parser, OF_PROFILE)
     parser.add_argument(
         "--floor", metavar="PERCENT", type=_percent, help="smallest change that counts (default: 2, of kernel time 1)"
     )

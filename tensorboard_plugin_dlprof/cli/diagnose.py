@@ -8,11 +8,23 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.fail_on import EXIT_CODES, Kind, Values, add_fail_on_values, exit_code_of_values
 from tensorboard_plugin_dlprof.cli.iterations import METAVAR, parsed
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.opening.option_values import named_path
+
+EPILOG = EXIT_CODES
+
+_IDLE = (
+    *("queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io", "unrecorded", "launch_unknown"),
+)
+PARTS = ("compute_tensor", "compute_other", "compute_unknown", "communication", "copy", *_IDLE)
+"""As in ``answers.diagnosis``, which help must not wait for."""
+
+_KINDS: dict[str, Sequence[Kind]] = dict.fromkeys(("idle", *PARTS), ("fraction", "ns"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="typical",
         help="which iterations means and findings are of, by number (default: the typical ones)",
     )
+    add_fail_on_values(parser, _KINDS, "idle>20%")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,4 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
         tell_json(result)
     else:
         sys.stdout.write(text_of(result))
-    return exit_codes.SUCCESS
+    return exit_code_of_values(arguments, [_measured(result["mean"])])
+
+
+def _measured(mean: Mapping[str, Any]) -> Values:
+    """Each part of the time, and all idle time, of the GPU with most of it; unknown without a GPU."""
+    of_devices = [device["parts"] for device in mean["devices"].values()]
+    times = [{**parts, "idle": sum(parts[part] for part in _IDLE)} for parts in of_devices]
+    wall_ns = mean["wall_ns"]
+    most = {measure: max((each[measure] for each in times), default=None) for measure in _KINDS}
+    return {
+        measure: {"ns": value, "fraction": value / wall_ns if value is not None and wall_ns else None}
+        for measure, value in most.items()
+    }

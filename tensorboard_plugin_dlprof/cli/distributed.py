@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tensorboard_plugin_dlprof.cli.fail_on import Limit, add_fail_on, exit_code
-from tensorboard_plugin_dlprof.cli.import_profiles import add_rank_regex
+from tensorboard_plugin_dlprof.cli.fail_on import EXIT_CODES, Kind, add_fail_on_values, exit_code_of_values
+from tensorboard_plugin_dlprof.cli.import_profiles import add_rank_regex, add_workers
+from tensorboard_plugin_dlprof.cli.iterations import METAVAR, parsed
 from tensorboard_plugin_dlprof.cli.job import say_unusable
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
@@ -26,13 +27,13 @@ from tensorboard_plugin_dlprof.units import bandwidth, percentage, short_duratio
 if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.ranks.job_step import Made
 
-EPILOG = (
-    "Exit codes: 0 answered, 1 nothing done, 2 wrong usage, 4 a limit of --fail-on is broken, 5 one cannot be decided."
-)
+EPILOG = EXIT_CODES
 
 _MOST_NAMED = 20
 
-MEASURES = ("own_delay", "exposed_wait", "exposed_communication")
+_KINDS: dict[str, Sequence[Kind]] = dict.fromkeys(
+    ("own_delay", "exposed_wait", "exposed_communication"), ("fraction", "ns")
+)
 
 _CSV = (
     *("rank", "host", "gpu_name", "coordinates", "window_ns", "compute_ns", "exposed_communication_ns"),
@@ -45,44 +46,52 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("folder", metavar="DIR", type=named_path, help="folder of the job's profiles")
     parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="default: text; csv: ranks")
-    parser.add_argument("--iteration", metavar="N", type=int, help="numbers of ranks in this iteration (its number)")
+    which = "numbers of ranks in these iterations (default: from the first to the last GPU work)"
+    parser.add_argument("--iterations", metavar=METAVAR.removeprefix("typical|"), default="all", help=which)
+    parser.add_argument("--iteration", metavar="N", dest="iterations", help="the same, of one iteration")
     parser.add_argument("--top", metavar="N", type=int, default=10, help="rows of each table in text (default: 10)")
     add_rank_regex(parser)
-    add_fail_on(parser, MEASURES)
+    add_workers(parser, "traces of so many ranks are read at once (default: 1)")
+    add_fail_on_values(parser, _KINDS, "own_delay>5%")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the answer on stdout."""
     from tensorboard_plugin_dlprof.queries.job import measured
 
-    for limit in arguments.fail_on:
-        if limit.operator not in ("<", ">") or limit.kind not in ("ns", "fraction"):
-            raise WrongUsage(f"--fail-on {limit.text}: give > or < and a percentage or a time, such as own_delay>5%.")
-    result = answers(arguments.folder, arguments.iteration, max(arguments.top, 0), rank_expression=arguments.rank_regex)
+    selected = parsed(arguments.iterations)
+    if selected == "typical":
+        raise WrongUsage("--iterations typical: a job has no typical iterations; give all, or numbers such as 2-5.")
+    bounds = None if isinstance(selected, str) else selected
+    expression, workers = arguments.rank_regex, arguments.workers
+    result = answers(arguments.folder, bounds, max(arguments.top, 0), rank_expression=expression, workers=workers)
     if arguments.format == "json":
         tell_json(whole(result))
     elif arguments.format == "csv":
         _write_csv(result)
     else:
         sys.stdout.write("\n".join(_text(each, arguments.top) for each in result))
-    broken = [_is_broken(limit, measured(each)) for each in result for limit in arguments.fail_on]
-    for limit, is_broken in zip([limit for _ in result for limit in arguments.fail_on], broken, strict=True):
-        if is_broken is not False:
-            say(f"--fail-on {limit.text}: {'broken' if is_broken else 'cannot be decided'}")
-    return exit_code(broken, arguments.undecided)
+    return exit_code_of_values(arguments, map(measured, result))
 
 
 def answers(
-    folder: Path, iteration: int | None = None, top: int = 10, *, keeps: bool = True, rank_expression: str = ""
+    folder: Path,
+    iterations: tuple[int, int] | None = None,
+    top: int = 10,
+    *,
+    keeps: bool = True,
+    rank_expression: str = "",
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
     """What is known about each job below a folder.
 
     Args:
         folder: Of the ranks' databases or traces.
-        iteration: Number of the iteration that the numbers of ranks are of; by default their whole time.
+        iterations: First and last of the iterations that the numbers of ranks are of; by default their whole time.
         top: Most rows of some tables.
         keeps: Whether the database of a job is put beside those of its ranks, so that the next answer is there at once.
         rank_expression: Where traces do not tell their rank: its first group is the rank in the path.
+        workers: How many traces are read at once.
 
     Raises:
         ProfileError: There is no job, or none can be read.
@@ -91,12 +100,12 @@ def answers(
     from tensorboard_plugin_dlprof.queries import job as queries
 
     result = []
-    with _jobs(folder, keeps, rank_expression) as jobs:
+    with _jobs(folder, keeps, rank_expression, workers) as jobs:
         for made in jobs:
             for warning in made.warnings:
                 say(f"warning: {warning}")
             with opened_job(made.database) as con:
-                result.append(queries.distributed(con, iteration, top))
+                result.append(queries.distributed(con, iterations, top))
     return result
 
 
@@ -106,7 +115,7 @@ def whole(jobs: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 @contextmanager
-def _jobs(folder: Path, keeps: bool, rank_expression: str) -> Iterator[Sequence[Made]]:
+def _jobs(folder: Path, keeps: bool, rank_expression: str, workers: int) -> Iterator[Sequence[Made]]:
     """The jobs below a folder, made of their databases; where there are none, of the traces in a temporary folder."""
     from tensorboard_plugin_dlprof.errors import OutputNotWritable
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
@@ -116,7 +125,7 @@ def _jobs(folder: Path, keeps: bool, rank_expression: str) -> Iterator[Sequence[
         if not databases_below(folder):
             from tensorboard_plugin_dlprof.cli.scale_out import import_ranks
 
-            import_ranks(folder, Path(temporary), rank_expression)
+            import_ranks(folder, Path(temporary), rank_expression, workers)
             folder = Path(temporary, folder.resolve().name or "job")
         with ProgressBar(folder.name) as progress:
             try:
@@ -125,14 +134,6 @@ def _jobs(folder: Path, keeps: bool, rank_expression: str) -> Iterator[Sequence[
                 made, unusable = make_jobs(folder, progress=progress, into=Path(temporary))
         say_unusable(unusable)
         yield made
-
-
-def _is_broken(limit: Limit, measured: Mapping[str, tuple[float | None, float | None]]) -> bool | None:
-    time_ns, fraction = measured[limit.measure]
-    value = time_ns if limit.kind == "ns" else fraction
-    if value is None:
-        return None
-    return value > limit.limit if limit.operator == ">" else value < limit.limit
 
 
 def _write_csv(items: Sequence[Mapping[str, Any]]) -> None:

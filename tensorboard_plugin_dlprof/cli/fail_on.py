@@ -8,14 +8,31 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.messages import say
 
 Operator = Literal[">+", ">-", ">", "<"]
 
 Kind = Literal["number", "fraction", "ns", "bytes"]
+
+Values = Mapping[str, Mapping[str, float | None]]
+"""Measure -> its value in each kind of unit; None if it is unknown."""
+
+EXIT_CODES = (
+    "Exit codes: 0 answered, 1 nothing done, 2 wrong usage, 4 a limit of --fail-on is broken, 5 one cannot be decided."
+)
+"""For the help of commands about one subject."""
+
+OF_PROFILE = (
+    *("iteration_time", "kernel_time", "idle_time", "gpu_utilization", "tensor_core_share", "memory_peak", "kernels"),
+    *("samples_per_s", "tokens_per_s", "op:", "op_type:"),
+)
+"""Measures of a profile: as in ``comparing.limits``, which help must not wait for."""
+
+_WORDS: dict[Kind, str] = {"fraction": "a percentage", "ns": "a time", "bytes": "a size", "number": "a number"}
 
 _UNITS: dict[str, tuple[Kind, float]] = {
     "": ("number", 1),
@@ -69,16 +86,25 @@ def limit_of(text: str, measures: Sequence[str]) -> Limit:
     return Limit(text.strip(), measure, operator, round(float(match["number"]) * size, 12), kind)
 
 
-def add_fail_on(parser: argparse.ArgumentParser, measures: Sequence[str]) -> None:
+def add_fail_on(
+    parser: argparse.ArgumentParser,
+    measures: Sequence[str],
+    example: str = "",
+    check: Callable[[Limit], None] = lambda limit: None,
+) -> None:
     """Declare ``--fail-on``, which may be given several times, and ``--undecided``.
 
     Args:
         parser: Of the command; it gets ``arguments.fail_on``, a list of ``Limit``, and ``arguments.undecided``.
         measures: As for ``limit_of``.
+        example: A limit for the help; by default one of the first measure.
+        check: Raises ``ArgumentTypeError`` for a limit that the command cannot check.
     """
 
     def limit(text: str) -> Limit:
-        return limit_of(text, measures)
+        result = limit_of(text, measures)
+        check(result)
+        return result
 
     parser.add_argument(
         "--fail-on",
@@ -87,7 +113,7 @@ def add_fail_on(parser: argparse.ArgumentParser, measures: Sequence[str]) -> Non
         action="append",
         default=[],
         help="end with exit code 4 if this limit is broken, with 5 if it cannot be decided: "
-        f"'{measures[0]}>3%%'; may be repeated. Measures: {', '.join(measures)}",
+        f"'{(example or f'{measures[0]}>3%').replace('%', '%%')}'; may be repeated. Measures: {', '.join(measures)}",
     )
     parser.add_argument(
         "--undecided",
@@ -95,6 +121,33 @@ def add_fail_on(parser: argparse.ArgumentParser, measures: Sequence[str]) -> Non
         default="fail",
         help="whether a limit that cannot be decided ends with exit code 5 (default: fail)",
     )
+
+
+def add_fail_on_values(parser: argparse.ArgumentParser, kinds: Mapping[str, Sequence[Kind]], example: str = "") -> None:
+    """As ``add_fail_on``, for limits on values, not on changes; ``kinds`` are the units that each measure has."""
+
+    def check(limit: Limit) -> None:
+        own = kinds[limit.measure]
+        if limit.operator not in ("<", ">") or limit.kind not in own:
+            units = " or ".join(_WORDS[kind] for kind in own)
+            raise argparse.ArgumentTypeError(f"{limit.text}: give > or < and {units}")
+
+    add_fail_on(parser, tuple(kinds), example, check)
+
+
+def exit_code_of_values(arguments: argparse.Namespace, values: Iterable[Values]) -> int:
+    """The exit code for the limits of a command on what it measured, and a message for each that is not kept."""
+    broken: list[bool | None] = []
+    for measured in values:
+        for limit in arguments.fail_on:
+            value = measured[limit.measure][limit.kind]
+            if value is None:
+                broken.append(None)
+            else:
+                broken.append(value > limit.limit if limit.operator == ">" else value < limit.limit)
+            if broken[-1] is not False:
+                say(f"--fail-on {limit.text}: {'broken' if broken[-1] else 'cannot be decided'}")
+    return exit_code(broken, arguments.undecided)
 
 
 def exit_code(broken: Iterable[bool | None], undecided: str) -> int:

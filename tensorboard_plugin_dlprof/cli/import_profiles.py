@@ -51,13 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=2.0,
         help="memory beyond which long columns go to temporary files beside the results (default: 2); not a hard limit",
     )
-    parser.add_argument(
-        "--workers",
-        metavar="N",
-        type=_count,
-        default=1,
-        help="at most so many processes at once: of several sources, each is imported in a process of its own; a "
-        "single large trace is read by all of them (default: 1)",
+    add_workers(
+        parser,
+        "of several sources, each is imported in a process of its own; a single large trace is read by all of them "
+        "(default: 1)",
     )
     parser.add_argument(
         "--job",
@@ -98,6 +95,13 @@ def add_rank_regex(parser: argparse.ArgumentParser) -> None:
         type=rank_expression,
         default="",
         help="where sources do not tell their rank: its first group is the rank in the path, such as 'worker-(\\d+)/'",
+    )
+
+
+def add_workers(parser: argparse.ArgumentParser, what: str) -> None:
+    """Declare ``--workers``, with what is done by them."""
+    parser.add_argument(
+        "--workers", metavar="N", type=_count, default=1, help=f"at most so many processes at once: {what}"
     )
 
 

@@ -61,7 +61,8 @@ def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
     """The words of the command line that hold for each source alone."""
     words = ["--memory-limit", str(arguments.memory_limit)]
     given = ("samples_per_iteration", "tokens_per_iteration")
-    for name in ("key_op", "iter_start", "iter_stop", "profile_name", "kernel_rules", "rank_regex", *given):
+    selected = ("key_op", "iterations", "iter_start", "iter_stop")
+    for name in (*selected, "profile_name", "kernel_rules", "counters", "rank_regex", *given):
         value = getattr(arguments, name)
         if value not in (None, ""):
             words.append(f"--{name.replace('_', '-')}={value}")

@@ -9,13 +9,18 @@ from __future__ import annotations
 import argparse
 import csv
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.fail_on import EXIT_CODES, Kind, Values, add_fail_on_values, exit_code_of_values
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, tell_json
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
 from tensorboard_plugin_dlprof.opening.option_values import named_path
 from tensorboard_plugin_dlprof.units import narrow_percentage, shares, size
+
+EPILOG = EXIT_CODES
+
+_KINDS: dict[str, Sequence[Kind]] = {"memory_peak": ("bytes", "fraction")}
 
 _LISTS = {
     "category": ("category", "at_peak"),
@@ -47,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--top", metavar="N", type=int, default=10, help="rows of the lists of the text and the page (default: 10)"
     )
+    add_fail_on_values(parser, _KINDS, "memory_peak>90%")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -74,7 +80,23 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.writelines(memory_page(result, arguments.top))
     else:
         sys.stdout.write(_text(result, arguments.by, arguments.top))
-    return exit_codes.SUCCESS
+    return exit_code_of_values(arguments, [_measured(result)])
+
+
+def _measured(answer: dict[str, Any]) -> Values:
+    """The peak of the GPU with the highest one, also as a share of its memory, where that is known.
+
+    Of a recording that does not tell what was held before, the peak is unknown.
+    """
+    peaks = [device for device in answer["devices"].values() if not device["relative"]]
+    of_memory = [device["peak_bytes"] / device["capacity_bytes"] for device in peaks if device["capacity_bytes"]]
+    is_known = len(peaks) == len(answer["devices"])
+    return {
+        "memory_peak": {
+            "bytes": max((device["peak_bytes"] for device in peaks), default=None) if is_known else None,
+            "fraction": max(of_memory, default=None) if len(of_memory) == len(answer["devices"]) else None,
+        }
+    }
 
 
 def _write_csv(answer: dict[str, Any], by: str) -> None:

@@ -76,7 +76,9 @@ def import_in_child(words: Sequence[str]) -> tuple[int, str, str]:
     return (ended.returncode, *texts)  # type: ignore[return-value]
 
 
-def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask: str = "") -> int:
+def import_apart(
+    tasks: Sequence[Task], words: Sequence[str], workers: int, dask: str = "", *, tells: bool = True
+) -> int:
     """Import profiles in processes of their own and print what they print; returns how many succeeded.
 
     Args:
@@ -84,6 +86,7 @@ def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask
         words: further words of the command line, for all of them.
         workers: how many processes run at once on this machine.
         dask: address or scheduler file of a Dask cluster, whose workers start the processes instead.
+        tells: whether results are printed too, not only messages.
 
     Raises:
         ProfileError: the cluster cannot be used.
@@ -95,7 +98,7 @@ def import_apart(tasks: Sequence[Task], words: Sequence[str], workers: int, dask
     done = 0
     try:
         for task, (code, output, errors) in ended:
-            for line in output.splitlines():
+            for line in output.splitlines() if tells else ():
                 tell(line)
             for line in errors.splitlines():
                 say(line.removeprefix("dlprof: "))
@@ -202,7 +205,7 @@ def full_database(task: Task) -> Path:
     return task.folder / database_of(task.source).name
 
 
-def import_ranks(folder: Path, target: Path, rank_expression: str = "") -> None:
+def import_ranks(folder: Path, target: Path, rank_expression: str = "", workers: int = 1) -> None:
     """Import what a job needs of the traces below a folder, into a folder of the same name below ``target``.
 
     Raises:
@@ -213,14 +216,17 @@ def import_ranks(folder: Path, target: Path, rank_expression: str = "") -> None:
     sources, errors = find_sources([str(folder)])
     if not sources:
         raise errors[0] if errors else NotFound(f"{folder}: there is no profile below this folder.")
+    root, into = Path(os.path.abspath(folder)), target / (folder.resolve().name or "job")  # noqa: PTH100
+    tasks = [Task(source, into / Path(os.path.abspath(source.parent)).relative_to(root)) for source in sources]  # noqa: PTH100
+    if workers > 1 and len(tasks) > 1:
+        words = ["--shard=1/1", "--depth=job", *([f"--rank-regex={rank_expression}"] if rank_expression else [])]
+        if not import_apart(tasks, words, workers, tells=False):
+            raise BadRequest(f"{folder}: none of the {len(tasks):,} profiles below this folder can be read.")
+        return
     options = ImportOptions(read=ReadOptions(rank_expression=rank_expression))
     done = 0
     failed: ProfileError | None = None
-    root = Path(os.path.abspath(folder))  # noqa: PTH100
-    for task in [
-        Task(source, target / (folder.resolve().name or "job") / Path(os.path.abspath(source.parent)).relative_to(root))  # noqa: PTH100
-        for source in sources
-    ]:
+    for task in tasks:
         task.folder.mkdir(parents=True, exist_ok=True)
         try:
             with ProgressBar(task.source.name) as progress:

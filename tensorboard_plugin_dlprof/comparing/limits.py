@@ -12,9 +12,9 @@ from typing import Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure
+from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, compare
 from tensorboard_plugin_dlprof.comparing.noise import estimate
-from tensorboard_plugin_dlprof.comparing.recording import Op
+from tensorboard_plugin_dlprof.comparing.recording import Op, Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.words import duration, share, signed_percent
 from tensorboard_plugin_dlprof.errors import BadRequest
@@ -58,6 +58,21 @@ def check_limit(measure: str, operator: str, kind: str) -> None:
         raise BadRequest(f"{measure} is {unit}; write its limit as one, or a change in percent: {measure}>+3%.")
     if operator == "<" and kind == "fraction" and measure not in _SHARES:
         raise BadRequest(f"A change of {measure} in percent is limited by > or >-: {measure}>-3%.")
+
+
+def check_value_limit(measure: str, operator: str, kind: str) -> None:
+    """Raise ``BadRequest`` for a limit that one profile alone cannot break: one on a change, or of another unit."""
+    check_limit(measure, operator, kind)
+    if operator not in ("<", ">") or (kind == "fraction" and measure not in _SHARES):
+        raise BadRequest(f"A limit on the change of {measure} is one of two profiles; dlprof compare takes it.")
+
+
+def judge_value(recording: Recording, rule: str, measure: str, operator: str, limit: float) -> Outcome:
+    """Whether a limit on a value of one profile is broken; arguments as for ``judge``."""
+    one = _measure(compare([recording], [recording]), measure)
+    if one is None or one.b is None:
+        return Outcome(rule, None, f"{measure} is unknown")
+    return _of_value(rule, one, operator, limit)
 
 
 def judge(comparison: Comparison, rule: str, measure: str, operator: str, limit: float, kind: str) -> Outcome:

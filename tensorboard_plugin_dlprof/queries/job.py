@@ -102,18 +102,22 @@ def answer(con: sqlite3.Connection) -> dict[str, Any]:
     return result
 
 
-def ranks(con: sqlite3.Connection, iteration: int | None = None) -> list[dict[str, Any]]:
-    """The ranks, over the time from their first to their last GPU work, or in an iteration.
+def ranks(con: sqlite3.Connection, iterations: tuple[int, int] | None = None) -> list[dict[str, Any]]:
+    """The ranks, over the time from their first to their last GPU work, or the sums over some iterations.
+
+    Args:
+        con: to the database of a job.
+        iterations: the numbers of the first and the last.
 
     Raises:
-        NotFound: no rank has the iteration.
+        NotFound: no rank has the first, or the last.
     """
     rows = _rows(con, f"SELECT {', '.join(_RANK)} FROM job_ranks ORDER BY rank")
-    if iteration is not None:
-        position = _position(con, iteration)
+    if iterations is not None:
+        first, last = (_position(con, number) for number in iterations)
         for name, measure in _OF_ITERATION.items():
-            for row, value in zip(rows, matrix(con, measure)[:, position].tolist(), strict=True):
-                row[name] = value if value >= 0 else None
+            for row, values in zip(rows, matrix(con, measure)[:, first : last + 1].tolist(), strict=True):
+                row[name] = sum(values) if min(values) >= 0 else None
         for row in rows:
             parts = [row[name] for name in ("exposed_transfer_ns", "exposed_wait_ns", "exposed_unmatched_ns")]
             row["exposed_communication_ns"] = sum(parts) if None not in parts else None
@@ -244,7 +248,7 @@ def pairs(con: sqlite3.Connection, limit: int = _MOST_PAIRS) -> list[dict[str, A
 def collectives(
     con: sqlite3.Connection,
     limit: int = 100,
-    iteration: int | None = None,
+    iterations: tuple[int, int] | None = None,
     stats: int | None = None,
     rank: int | None = None,
 ) -> list[dict[str, Any]]:
@@ -253,14 +257,15 @@ def collectives(
     Args:
         con: to the database of a job.
         limit: how many, at most 1,000.
-        iteration: only those of an iteration.
+        iterations: only those of the first of these numbers to the last.
         stats: only those that this row of ``collective_stats`` sums up.
         rank: only those at which this rank arrived last.
     """
-    conditions, values = [], []
-    if iteration is not None:
-        conditions.append("iteration = ?")
-        values.append(iteration)
+    conditions: list[str] = []
+    values: list[int] = []
+    if iterations is not None:
+        conditions.append("iteration BETWEEN ? AND ?")
+        values += iterations
     if rank is not None:
         conditions.append("last_rank = ?")
         values.append(rank)
@@ -300,42 +305,47 @@ def findings(con: sqlite3.Connection) -> list[dict[str, Any]]:
     return result
 
 
-def distributed(con: sqlite3.Connection, iteration: int | None = None, top: int = 10) -> dict[str, Any]:
+def distributed(con: sqlite3.Connection, iterations: tuple[int, int] | None = None, top: int = 10) -> dict[str, Any]:
     """All of the answer of ``dlprof distributed``: ranks, groups, verdict, missing, clocks, left_out, findings, ...
 
     Args:
         con: to the database of a job.
-        iteration: numbers of the ranks in this iteration, instead of from their first to their last GPU work.
+        iterations: numbers of the ranks in these iterations, from the first to the last, instead of from their first
+            to their last GPU work.
         top: how many operations with the longest waits.
 
     Raises:
-        NotFound: no rank has the iteration.
+        NotFound: no rank has the first, or the last.
     """
+    first, last = iterations or (None, None)
     return {
         **answer(con),
-        "iteration": iteration,
-        "ranks": ranks(con, iteration),
+        "iteration": first if first == last else None,
+        "first_iteration": first,
+        "last_iteration": last,
+        "ranks": ranks(con, iterations),
         "groups": groups(con),
         "collectives": collective_stats(con),
         "pairs": pairs(con),
-        "longest_waits": collectives(con, top, iteration),
+        "longest_waits": collectives(con, top, iterations),
         "findings": findings(con),
     }
 
 
-def measured(values: Mapping[str, Any]) -> dict[str, tuple[float | None, float | None]]:
+def measured(values: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     """What ``--fail-on`` limits: each measure as ns of an iteration and as a fraction of it; None is unknown.
 
     Args:
         values: from ``answer``.
     """
-    iteration = values["median_iteration_ns"] or 0
-
-    def of(fraction: float | None) -> tuple[float | None, float | None]:
-        return (None, None) if fraction is None or not iteration else (fraction * iteration, fraction)
-
+    iteration = values["median_iteration_ns"] or None
+    fractions = {
+        "own_delay": values["own_delay_fraction"],
+        "exposed_wait": values["wait_fraction"],
+        "exposed_communication": values["exposed_communication_fraction"],
+    }
+    known = {name: None if iteration is None else fraction for name, fraction in fractions.items()}
     return {
-        "own_delay": of(values["own_delay_fraction"]),
-        "exposed_wait": of(values["wait_fraction"]),
-        "exposed_communication": of(values["exposed_communication_fraction"]),
+        name: {"fraction": fraction, "ns": None if fraction is None else fraction * iteration}
+        for name, fraction in known.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
+from tensorboard_plugin_dlprof.opening.regular_file import printable
 from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
 
 
@@ -42,14 +43,7 @@ def _cell(value: Value) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        return _printable(", ".join(value)) or "unknown"
+        return printable(", ".join(value)) or "unknown"
     if isinstance(value, float):
         return f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else _printable(value)
-
-
-def _printable(text: str) -> str:
-    """A text of the profile in one line, without control characters, which would affect the terminal."""
-    if text.isprintable():
-        return text
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return f"{value:,}" if isinstance(value, int) else printable(value)

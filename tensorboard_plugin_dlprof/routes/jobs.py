@@ -278,7 +278,8 @@ def cells(connection: Connection, _place: Place, asked: JobCellsRequest) -> dict
 
 def collectives(connection: Connection, _place: Place, asked: JobCollectivesRequest) -> dict[str, Any]:
     """The body of ``./job_collectives``."""
-    return {"collectives": queries.collectives(connection, asked.limit, asked.iteration, asked.stats, asked.rank)}
+    iterations = None if asked.iteration is None else (asked.iteration, asked.iteration)
+    return {"collectives": queries.collectives(connection, asked.limit, iterations, asked.stats, asked.rank)}
 
 
 def collective(connection: Connection, _place: Place, asked: JobCollectiveRequest) -> dict[str, Any]:

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 import tensorboard_plugin_dlprof as dlprof
+from tensorboard_plugin_dlprof.cli.fail_on import OF_PROFILE
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.comparing import limits
 from tests.cli.traces import write_trace
 
 Captured = pytest.CaptureFixture[str]
@@ -126,3 +128,9 @@ def test_wrong_command_lines(words: list[str], capsys: Captured) -> None:
         code = int(ended.code or 0)
     assert code == 2
     assert capsys.readouterr().err
+
+
+def test_every_measure_can_be_limited(pair: list[str]) -> None:
+    """Also what is known only where samples are told."""
+    assert OF_PROFILE == limits.MEASURES
+    assert main(["compare", *pair, "--fail-on", "samples_per_s<3"]) == 5

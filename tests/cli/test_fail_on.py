@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from tensorboard_plugin_dlprof.cli.fail_on import add_fail_on, exit_code
+from tensorboard_plugin_dlprof.cli.fail_on import add_fail_on, add_fail_on_values, exit_code, exit_code_of_values
 
 MEASURES = ("iteration_time", "memory_peak", "op:")
 
@@ -52,3 +52,20 @@ def test_a_broken_limit_outweighs_an_undecided_one() -> None:
     assert exit_code([False, None], "fail") == 5
     assert exit_code([False, None], "ok") == 0
     assert exit_code([], "fail") == 0
+
+
+def test_limits_on_values_have_the_units_of_their_measure(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing but a change has a sign; what is unknown is not decided, and told."""
+    parser = argparse.ArgumentParser()
+    add_fail_on_values(parser, {"idle": ("fraction", "ns")}, "idle>20%")
+    assert "idle>20%" in parser.format_help()
+    for wrong in ("idle>+3%", "idle>3MB"):
+        with pytest.raises(SystemExit):
+            parser.parse_args(["--fail-on", wrong])
+    assert "a percentage or a time" in capsys.readouterr().err
+    arguments = parser.parse_args(["--fail-on", "idle>20%", "--fail-on", "idle<1ms"])
+    assert exit_code_of_values(arguments, [{"idle": {"fraction": 0.2, "ns": 1e6}}]) == 0
+    assert exit_code_of_values(arguments, [{"idle": {"fraction": 0.3, "ns": 1e6}}]) == 4
+    assert exit_code_of_values(arguments, [{"idle": {"fraction": 0.2, "ns": 1e5}}]) == 4
+    assert exit_code_of_values(arguments, [{"idle": {"fraction": None, "ns": 1e6}}]) == 5
+    assert "idle>20%: cannot be decided" in capsys.readouterr().err

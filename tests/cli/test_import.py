@@ -305,3 +305,14 @@ def test_a_terminal_shows_a_progress_bar_that_goes_away(tmp_path: Path) -> None:
     assert b"a.json: " in drawn
     assert b" %  " in drawn
     assert drawn.endswith(b"\r\x1b[K")
+
+
+def test_iterations_are_those_of_the_option_whatever_the_number_of_processes(tmp_path: Path) -> None:
+    """Each process of its own is told which; two of three are aggregated."""
+    for name in ("a", "b"):
+        write_trace(tmp_path / f"{name}.json")
+    assert main(["import", str(tmp_path), "--workers", "2", "--iterations", "1-2"]) == 0
+    for name in ("a", "b"):
+        with closing(open_database(tmp_path / f"{name}.dlprof_dldb.sqlite")) as connection:
+            (aggregated,) = connection.execute("SELECT iter_start, iter_stop FROM view_aggregations").fetchall()
+        assert tuple(aggregated) == (1, 2)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tensorboard_plugin_dlprof.cli.answers.diagnosis import Parts
+from tensorboard_plugin_dlprof.cli.diagnose import PARTS
 from tensorboard_plugin_dlprof.cli.main import main
 from tests.cli.traces import write_trace
 from tests.shared_data import shared_data
@@ -95,3 +97,41 @@ def test_what_is_no_profile_is_named(tmp_path: Path, capsys: Captured, content: 
     assert captured.out == ""
     assert "notes.txt" in captured.err
     assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"),
+    [
+        ("gpu_utilization<20%", 0),
+        ("gpu_utilization<30%", 4),
+        ("iteration_time>1.5ms", 0),
+        ("iteration_time>0.5ms", 4),
+        ("op:/mm<1us", 0),
+        ("memory_peak>1GB", 5),
+        ("iteration_time>3%", 2),
+        ("iteration_time>+3ms", 2),
+    ],
+)
+def test_a_limit_on_a_value_ends_with_its_exit_code(tmp_path: Path, limit: str, code: int) -> None:
+    """A quarter of each millisecond is GPU time; no memory was recorded; a change takes two profiles."""
+    assert main(["summary", str(write_trace(tmp_path / "a.json")), "--fail-on", limit]) == code
+
+
+@pytest.mark.parametrize(
+    ("limit", "code"), [("idle>80%", 0), ("idle>70%", 4), ("idle>700us", 4), ("copy>0.5%", 0), ("launching>10us", 4)]
+)
+def test_a_limit_on_a_part_of_the_time(tmp_path: Path, limit: str, code: int) -> None:
+    """Idle time is three quarters; each part that the answer names can be limited."""
+    assert main(["diagnose", str(write_trace(tmp_path / "a.json")), "--fail-on", limit]) == code
+
+
+def test_all_parts_can_be_limited() -> None:
+    """Under the names of the answer."""
+    assert Parts.__struct_fields__ == PARTS
+
+
+def test_a_limit_on_the_peak_of_memory() -> None:
+    """In bytes, and as a share where the memory of the GPU is known."""
+    source = str(shared_data() / "memory" / "snapshot_xl_full_step" / "memory_ctx128_fullstep_.pickle")
+    for limit, code in (("memory_peak>1GB", 4), ("memory_peak>900GB", 0), ("memory_peak>90%", 5)):
+        assert main(["memory", source, "--fail-on", limit]) == code

@@ -63,6 +63,15 @@ def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof
     assert [row["rank"] for row in table] == ["0", "1", "2", "3"]
     assert all(sum(int(row[part]) for part in parts) == int(row["window_ns"]) for row in table)
     assert dlprof("distributed", out, "--iteration", "99")[0] == exit_codes.FAILURE
+    assert dlprof("distributed", out, "--iterations", "typical")[0] == exit_codes.USAGE
+    (one, other, both) = (
+        json.loads(dlprof("distributed", out, "--format", "json", "--iterations", which)[1])
+        for which in ("3", "4", "3-4")
+    )
+    assert (one["iteration"], both["iteration"], both["first_iteration"], both["last_iteration"]) == (3, None, 3, 4)
+    for rows in zip(one["ranks"], other["ranks"], both["ranks"], strict=True):
+        assert rows[0]["window_ns"] + rows[1]["window_ns"] == rows[2]["window_ns"]
+    assert {row["iteration"] for row in both["longest_waits"]} == {3, 4}
     assert "Rank 2" in dlprof("distributed", out)[1]
     code, said, _ = dlprof("job", out)
     assert code == exit_codes.SUCCESS
@@ -72,9 +81,12 @@ def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof
 def test_limits_end_with_their_exit_codes(traces: Path, dlprof: Command) -> None:
     """A broken limit is 4; what is unknown is 5; traces alone are answered for, and nothing is written."""
     before = sorted(traces.rglob("*"))
+    alone, in_two = (dlprof("distributed", traces, "--format", "csv", "--workers", n)[:2] for n in ("1", "2"))
+    assert alone == in_two
     assert dlprof("distributed", traces, "--fail-on", "own_delay>5%")[0] == exit_codes.BROKEN
     assert dlprof("distributed", traces, "--fail-on", "own_delay>5ms")[0] == exit_codes.SUCCESS
-    assert dlprof("distributed", traces, "--fail-on", "own_delay>+5%")[0] == exit_codes.USAGE
+    with pytest.raises(SystemExit):
+        dlprof("distributed", traces, "--fail-on", "own_delay>+5%")
     for path in traces.rglob("*.gz"):
         if path.parent.name != "host0":
             path.unlink()

@@ -790,6 +790,9 @@ export interface JobAnswer {
   left_out: JobLeftOut;
   left_out_texts: string[];
   warnings: string[];
+  first_iteration: number | null;
+  /** Numbers of the iterations that numbers of ranks are of; null: from their first to their last GPU work. */
+  last_iteration: number | null;
   groups: JobGroup[];
   collectives: JobCollectiveStats[];
   pairs: JobPair[];

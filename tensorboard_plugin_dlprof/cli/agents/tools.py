@@ -242,8 +242,9 @@ class Tools:
     ) -> dict[str, Any]:
         """Say which rank of a job of many GPUs costs time, and why: own delay, waiting, transfer, bus bandwidth."""
         folder = self._profiles.folder(run)
-        result = distributed.whole(distributed.answers(folder, iteration, keeps=False))
-        words = command("distributed", str(folder), option("iteration", iteration))
+        iterations = None if iteration is None else (iteration, iteration)
+        result = distributed.whole(distributed.answers(folder, iterations, keeps=False))
+        words = command("distributed", str(folder), option("iterations", iteration))
         return _answer_of(result, rows, words, self._profiles.link(None, run=run, view="gpus"))
 
     def _opened(self, named: str) -> _Opened:

@@ -218,6 +218,10 @@ class Job(Struct):
     left_out_texts: list[str]
     warnings: list[str]
     iteration: int | None
+    """Number of the only iteration that numbers of ranks are of."""
+    first_iteration: int | None
+    last_iteration: int | None
+    """Numbers of the iterations that numbers of ranks are of; null: from their first to their last GPU work."""
     ranks: list[Rank]
     groups: list[Group]
     collectives: list[Collective]
