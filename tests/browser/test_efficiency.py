@@ -54,7 +54,7 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
     elif not answer["product_flops"]:
         expect(heading).to_have_text("How much was computed is not known.")
     if answer["dots"]:
-        expect(plot(page).locator("circle.dot")).to_have_count(len(groups_of(answer["dots"])))
+        expect(plot(page).locator(".dot")).to_have_count(len(groups_of(answer["dots"])))
         if any(peak["unit"] == "memory" for peak in answer["peaks"]):
             expect(plot(page).get_by_text(re.compile("^Memory .*B/s$"))).to_be_visible()
         else:
@@ -100,7 +100,7 @@ def test_what_dlprofs_own_data_gives(page: Page, tensorboard: TensorBoard) -> No
     if shared_data_or_none() is None:
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
     page.goto(tensorboard.page(run="dlprof", view="efficiency"))
-    expect(plot(page).locator("circle.dot")).to_have_count(3)
+    expect(plot(page).locator(".dot")).to_have_count(3)
     expect(panel(page, "What Limits Tensor Core Use")).to_contain_text("FP32 tensors")
     expect(panel(page, "Not Known Here")).to_contain_text("neither registers nor shared memory")
     rows = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
@@ -208,9 +208,9 @@ def test_a_precision_hides_its_dots(page: Page, tensorboard: TensorBoard) -> Non
     rest = [dot for dot in dots if dot["precision"] != "fp32"]
     assert 0 < len(rest) < len(dots)
     page.get_by_role("button", name=re.compile("^FP32")).click()
-    expect(plot(page).locator("circle.dot")).to_have_count(len(groups_of(rest)))
+    expect(plot(page).locator(".dot")).to_have_count(len(groups_of(rest)))
     page.reload()
-    expect(plot(page).locator("circle.dot")).to_have_count(len(groups_of(rest)))
+    expect(plot(page).locator(".dot")).to_have_count(len(groups_of(rest)))
 
 
 def test_a_cause_narrows_the_table(page: Page, tensorboard: TensorBoard) -> None:

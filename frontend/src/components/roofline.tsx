@@ -8,8 +8,8 @@
 import { useState } from "preact/hooks";
 
 import type { Dot, Peak } from "../api/types";
-import { formatScaled, significant } from "../format/number";
-import { formatShare } from "../format/share";
+import { formatCounted, formatScaled, significant } from "../format/number";
+import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { precisionColour, precisionLabel } from "../model/precisions";
 import {
@@ -18,6 +18,7 @@ import {
   decades,
   dotAt,
   dotLabels,
+  dotPlace,
   drawnDots,
   groupedDots,
   LABEL_LETTER,
@@ -27,8 +28,10 @@ import {
   roofsAt,
   roofsOf,
   slantedName,
+  tellingNames,
   type Axis,
   type DotGroup,
+  type DotPlace,
 } from "../model/roofline";
 import { useHeight, useWidth } from "./use_width";
 
@@ -61,13 +64,21 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   const longest = all[0]?.kernel_ns ?? 0;
   const placeX = (intensity: number): number => along(intensity, x) * plotWidth;
   const placeY = (rate: number): number => (1 - along(rate, y)) * plotHeight;
-  const places = shown.map((dot) => ({
-    x: placeX(dot.intensity),
-    y: placeY(dot.flops_per_second),
-    r: radius(dot.kernel_ns, longest),
-  }));
+  const places = shown.map((dot) =>
+    dotPlace(
+      along(dot.intensity, x),
+      along(dot.flops_per_second, y),
+      radius(dot.kernel_ns, longest),
+      plotWidth,
+      plotHeight,
+    ),
+  );
+  const beyond = all.filter(
+    ({ intensity, flops_per_second: rate }) =>
+      Math.abs(along(intensity, x) - 0.5) > 0.5 || Math.abs(along(rate, y) - 0.5) > 0.5,
+  );
   const isSelected = ({ ops }: DotGroup): boolean => selected !== "" && ops.includes(selected);
-  const largest = shown.slice(0, MOST_LABELS);
+  const largest = shown.slice(0, MOST_LABELS).filter((_, i) => places[i]?.beyond === null);
   const roofHeights = (at: number): number[] =>
     roofs === null ? [] : roofsAt(roofs, 10 ** (x.from + (at / plotWidth) * (x.to - x.from))).map(placeY);
   const names = roofNames(
@@ -77,9 +88,10 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
       y: placeY(perSecond),
     })),
     places,
+    roofHeights,
     plotWidth,
   );
-  const labels = dotLabels(largest.map(labelOf), places, names, roofHeights, {
+  const labels = dotLabels(tellingNames(largest), places, names, roofHeights, {
     width: plotWidth,
     height: plotHeight,
   });
@@ -139,14 +151,11 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
               );
             })}
             {shown.map((dot, i) => (
-              <circle
+              <DotMark
                 key={dot.op_id}
-                class={isSelected(dot) ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
-                cx={places[i]?.x}
-                cy={places[i]?.y}
-                r={places[i]?.r}
-                fill={precisionColour(dot.precision)}
-                stroke={precisionColour(dot.precision)}
+                place={places[i]}
+                state={isSelected(dot) ? "dot dot-selected" : i === active ? "dot dot-active" : "dot"}
+                colour={precisionColour(dot.precision)}
               />
             ))}
             {roofs !== null && (
@@ -157,10 +166,15 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
                 <circle key={i} class="dot-ring" cx={place.x} cy={place.y} r={place.r + 3} />
               ) : null,
             )}
-            {labels.map(({ text, from, y: down }) => (
-              <text key={`${text} ${from}`} class="roof-label dot-label" x={from} y={down}>
-                {text}
-              </text>
+            {labels.map(({ text, from, y: down, lead, dot }) => (
+              <g key={`${text} ${from}`}>
+                {lead !== null && (
+                  <line class="dot-lead" x1={places[dot]?.x} y1={places[dot]?.y} x2={lead.x} y2={lead.y} />
+                )}
+                <text class="roof-label dot-label" x={from} y={down}>
+                  {text}
+                </text>
+              </g>
             ))}
             <text class="axis-title" x={plotWidth / 2} y={plotHeight + 34} text-anchor="middle">
               Arithmetic intensity (FLOPs per byte)
@@ -182,6 +196,14 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
           />
         )}
       </div>
+      {beyond.length > 0 && (
+        <p class="muted chart-notes">
+          <span>
+            Triangles point to {formatCounted(beyond.length, "group")} beyond the axes, with{" "}
+            {formatShare(shareOf(sumOf(beyond), sumOf(all)))} of the time.
+          </span>
+        </p>
+      )}
       <p class="visually-hidden" role="status">
         {current === undefined ? "" : spoken(current)}
       </p>
@@ -189,11 +211,26 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
   );
 }
 
+const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+
 /** Of so many groups the names are drawn. */
 const MOST_LABELS = 5;
 
-const labelOf = ({ name, ops }: DotGroup): string =>
-  `${name.slice(name.lastIndexOf("/") + 1)}${ops.length > 1 ? ` ×${ops.length}` : ""}`;
+/** A dot, or what points to where it lies beyond the axes. */
+function DotMark({ place, state, colour }: { place: DotPlace | undefined; state: string; colour: string }) {
+  if (place === undefined) return null;
+  return place.beyond === null ? (
+    <circle class={state} cx={place.x} cy={place.y} r={place.r} fill={colour} stroke={colour} />
+  ) : (
+    <path
+      class={state}
+      transform={`translate(${place.x} ${place.y}) rotate(${place.beyond})`}
+      d="M-4 -3H4L0 4Z"
+      fill={colour}
+      stroke={colour}
+    />
+  );
+}
 
 interface PlotProps {
   x: Axis;

@@ -12,6 +12,7 @@ import {
   decades,
   dotAt,
   dotLabels,
+  dotPlace,
   drawnDots,
   groupedDots,
   radius,
@@ -20,6 +21,7 @@ import {
   roofsOf,
   roofNames,
   slantedName,
+  tellingNames,
 } from "./roofline";
 import { limitSegments } from "./limits";
 import { contrast } from "./shades";
@@ -47,31 +49,37 @@ const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, u
 });
 
 describe("names of roofs", () => {
+  const none = (): number[] => [];
   const at = (x: number, y: number, r = 6) => ({ x, y, r });
   const level = { texts: ["BF16 Tensor Cores 312 TFLOP/s", "BF16 312 T"], start: 100, y: 50 };
 
   it("stand at the end, else below, else where no dot is", () => {
-    const [free] = roofNames([level], [], 600);
+    const [free] = roofNames([level], [], none, 600);
     expect(free).toMatchObject({ text: level.texts[0], to: 600, y: 45 });
-    const [below] = roofNames([level], [at(580, 40)], 600);
+    const [below] = roofNames([level], [at(580, 40)], none, 600);
     expect(below).toMatchObject({ to: 600, y: 62 });
-    const [moved] = roofNames([level], [at(580, 50)], 600);
+    const [moved] = roofNames([level], [at(580, 50)], none, 600);
     expect(moved?.y).toBe(45);
     expect(moved?.to).toBeLessThan(574);
     // Dots in two places leave room for the short name alone.
-    const [short] = roofNames([level], [at(300, 50), at(450, 50)], 600);
+    const [short] = roofNames([level], [at(300, 50), at(450, 50)], none, 600);
     expect(short).toMatchObject({ text: "BF16 312 T", to: 600, y: 45 });
     // A narrow chart has room for that one only.
-    expect(roofNames([level], [], 150)[0]).toMatchObject({ text: "BF16 312 T", to: 150, y: 45 });
-    // Dots everywhere: at the end all the same.
+    expect(roofNames([level], [], none, 150)[0]).toMatchObject({ text: "BF16 312 T", to: 150, y: 45 });
+    // Dots everywhere: at the end all the same, or where they are smallest.
     const all = Array.from({ length: 60 }, (_, i) => at(i * 10, 50));
-    expect(roofNames([level], all, 600)[0]).toMatchObject({ to: 600, y: 45 });
+    expect(roofNames([level], all, none, 600)[0]).toMatchObject({ to: 600, y: 45 });
+    const smaller = all.map((dot) => (dot.x < 350 ? { ...dot, r: 1 } : dot));
+    expect(roofNames([level], smaller, none, 600)[0]?.to).toBeLessThan(360);
   });
   it("are off each other and off other roofs", () => {
     const near = { ...level, texts: ["FP16 300 T"], y: 56 };
-    const [first, second] = roofNames([level, near], [], 600);
+    const [first, second] = roofNames([level, near], [], () => [50, 56], 600);
     expect(first).toMatchObject({ to: 600, y: 45 });
     expect(second).toMatchObject({ to: 600, y: 68 });
+    // A slanted one that rises through the name above: below.
+    const rising = (x: number): number[] => (x < 450 ? [40] : [50]);
+    expect(roofNames([level], [], rising, 600)[0]).toMatchObject({ to: 600, y: 62 });
   });
   it("of the memory leave the middle where dots are", () => {
     expect(slantedName([0, 400], [400, 0], 80, [])).toBe(0.5);
@@ -87,7 +95,7 @@ describe("names of dots", () => {
 
   it("stand off roofs, other dots and other names, or nowhere", () => {
     const [label] = dotLabels(["linear"], [at(100, 100)], [], () => [], plot);
-    expect(label).toMatchObject({ from: 110, y: 104 });
+    expect(label).toMatchObject({ from: 110, y: 104, lead: null });
     // A roof at their own height on both sides: below it.
     const [below] = dotLabels(["linear"], [at(100, 100)], [], () => [100], plot);
     expect(below?.y).toBe(120);
@@ -98,7 +106,11 @@ describe("names of dots", () => {
       { from: 0, to: 400, y: 118 },
       { from: 0, to: 400, y: 90 },
     ];
-    expect(dotLabels(["linear"], [at(100, 100)], full, () => [], plot)).toEqual([]);
+    // Names all around: some lines above, with a line to the dot.
+    const [far] = dotLabels(["linear"], [at(100, 100)], full, () => [], plot);
+    expect(far?.lead).not.toBeNull();
+    const everywhere = Array.from({ length: 20 }, (_, i) => ({ from: 0, to: 400, y: i * 10 }));
+    expect(dotLabels(["linear"], [at(100, 100)], everywhere, () => [], plot)).toEqual([]);
   });
   it("know which roofs hold where", () => {
     const compute = [
@@ -134,6 +146,7 @@ describe("roofline", () => {
     expect(second?.ops).toEqual(["C"]);
     expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e11)).toBeNull();
     expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e12)).toBe(2e12);
+    expect(roofOver(dot({ bound: "", peak_fraction: null }) as Parameters<typeof roofOver>[0], 1e12)).toBeNull();
   });
 
   it("splits all kernel time by what limits it", () => {
@@ -195,13 +208,50 @@ describe("roofline", () => {
     const dots = drawnDots([dot({ intensity: 0.02, flops_per_second: 3e6 }), dot({})]);
     const roofs = roofsOf([peak("memory", "", 1e12), peak("vector", "fp32", 9e13)], new Set(["fp32"]), "");
     const { x, y } = axes(dots, roofs);
-    expect(along(0.02, x)).toBeGreaterThanOrEqual(0);
-    expect(axes(drawnDots([dot({ intensity: 0.1 })]), null).x.from).toBe(-2);
-    expect(along(90, x)).toBeLessThanOrEqual(1);
-    expect(along(3e6, y)).toBeGreaterThanOrEqual(0);
+    expect(along(0.02, x)).toBeGreaterThan(0);
+    expect(along(90, x)).toBeLessThan(1);
+    expect(along(3e6, y)).toBeGreaterThan(0);
     expect(along(9e13, y)).toBeLessThan(1);
     expect(decades({ from: -2, to: 3 }, 7)).toHaveLength(6);
     expect(decades({ from: 0, to: 12 }, 6)).toHaveLength(7);
+    expect(decades({ from: 0.5, to: 2.2 }, 7)).toEqual([5, 10, 20, 50, 100]);
+  });
+
+  it("leaves dots of negligible time beyond its axes, and points to them from the edge", () => {
+    const tiny = dot({ op_id: "tiny", kernel_ns: 1, intensity: 1, flops_per_second: 1e3 });
+    const dots = drawnDots([dot({ kernel_ns: 150 }), dot({ kernel_ns: 100, flops_per_second: 1e11 }), tiny]);
+    const { x, y } = axes(dots, null);
+    expect(along(1e11, y)).toBeGreaterThan(0);
+    expect(along(1e3, y)).toBeLessThan(0);
+    const place = dotPlace(along(1, x), along(1e3, y), 2, 400, 300);
+    expect(place.y).toBeLessThan(300);
+    expect(place.y).toBeGreaterThan(280);
+    expect(Math.abs(place.beyond ?? 90)).toBeLessThan(45);
+    expect(dotPlace(0.5, 0.5, 2, 400, 300)).toEqual({ x: 200, y: 150, r: 2, beyond: null });
+    expect(dotPlace(1.5, 0.5, 2, 400, 300).beyond).toBeCloseTo(-90);
+    // What takes as long as others is no such dot, however slow it is.
+    const slow = drawnDots([dot({}), { ...tiny, kernel_ns: 100 }]);
+    expect(along(1e3, axes(slow, null).y)).toBeGreaterThan(0);
+  });
+
+  it("calls groups by the op, and namesakes by the nearest module that differs", () => {
+    const names = ["/Net[0]/Mlp/Linear[0]/linear", "/Net[0]/Attention/Linear[1]/linear", "/Net[0]/add", "/Net[0]/add"];
+    const [first, second, third, fourth] = groupedDots(
+      drawnDots(names.map((name, i) => dot({ op_id: `${i}`, name, kernel_ns: 10 - i, precision: `fp${16 * i}` }))),
+    );
+    if (first === undefined || second === undefined || third === undefined || fourth === undefined) throw new Error();
+    expect(tellingNames([first, second, { ...third, ops: ["A", "B"] }])).toEqual([
+      "Mlp/…/linear",
+      "Attention/…/linear",
+      "add ×2",
+    ]);
+    // Of one class of modules: what holds them.
+    const inBoth = ["/Net/Mlp2/Linear/linear", "/Net/Attention/Linear[1]/linear", "/Net/Attention/Qkv/linear"].map(
+      (name, i): typeof first => ({ ...first, name, kernel_ns: 3 - i }),
+    );
+    expect(tellingNames(inBoth)).toEqual(["Mlp2/…/linear", "Attention/…/linear", "Qkv/linear"]);
+    // Only their precisions differ, which colours tell.
+    expect(tellingNames([third, fourth])).toEqual(["add", "add"]);
   });
 
   it("makes the area of a dot its time", () => {

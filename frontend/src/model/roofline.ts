@@ -84,15 +84,39 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
     .sort((one, other) => other.kernel_ns - one.kernel_ns);
 }
 
-/** The rate that the roofs allow a dot; null where none is known, or where it is above them already. */
+/** The rate that the roofs allow a dot; null where it is not known which of them holds, or where it is above it already. */
 export function roofOver(dot: DrawnDot, memoryPerSecond: number | null): number | null {
-  const { flops_per_second: rate, peak_fraction: share, intensity } = dot;
+  const { flops_per_second: rate, peak_fraction: share, intensity, bound } = dot;
+  if (bound === "") return null;
   const roofs = [
     ...(share !== null && share > 0 ? [rate / share] : []),
     ...(memoryPerSecond === null ? [] : [memoryPerSecond * intensity]),
   ];
   const roof = Math.min(...roofs);
   return roofs.length > 0 && roof > rate ? roof : null;
+}
+
+const MODULE_LETTERS = 20;
+
+/** What the largest groups are called: the op and, where others of them are called so too, the nearest module that tells it from them. */
+export function tellingNames(dots: readonly DotGroup[]): string[] {
+  const paths = dots.map(({ name }) => name.split("/").reverse());
+  const alike = paths.map((path) => path.map((part) => part.replace(/\[\d+\]/g, "").replace(/\d+/g, "#")));
+  return paths.map((path, i) => {
+    const own = alike[i] ?? [];
+    // Those that are the same up to a level; the next one tells them apart.
+    let same = alike.filter((other, j) => j !== i && other[0] === own[0]);
+    let level = 0;
+    while (same.length > 0 && level < path.length) {
+      level += 1;
+      same = same.filter((other) => other[level] === own[level]);
+    }
+    const part = path[level]?.replace(/\[\d+\]$/, "") ?? "";
+    const module = part.length > MODULE_LETTERS ? `${part.slice(0, MODULE_LETTERS - 1)}…` : part;
+    const before = level === 0 || part === "" ? "" : level === 1 ? `${module}/` : `${module}/…/`;
+    const count = dots[i]?.ops.length ?? 1;
+    return `${before}${path[0] ?? ""}${count > 1 ? ` ×${count}` : ""}`;
+  });
 }
 
 const GOALS: ReadonlySet<string> = new Set(["fp16", "bf16"]);
@@ -123,7 +147,11 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
       };
       return {
         label: labelled(`${matrixUnit}s`),
-        shortLabel: labelled(shortUnit(matrixUnit)),
+        // Where plain and matrix units are as fast, a short name says so by naming neither.
+        shortLabel:
+          matrix.length > 0 && vector.join() === matrix.join()
+            ? `${matrix.join(", ")} ${formatScaled(perSecond, "FLOP/s")}`
+            : labelled(shortUnit(matrixUnit)),
         perSecond,
         goal,
         ridge: memory === null || memory <= 0 ? null : perSecond / memory,
@@ -135,33 +163,77 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
 /** The product names of all devices, for where they differ. */
 export const products = (peaks: readonly Peak[]): string[] => [...new Set(peaks.map(({ product }) => product))];
 
-function spanning(values: readonly number[], least: number): Axis {
-  const logs = values.filter((value) => value > 0).map(Math.log10);
-  if (logs.length === 0) return { from: 0, to: least };
-  // A dot at the edge would cover the labels of the other axis.
-  const from = Math.floor(Math.min(...logs) - 0.05);
-  return { from, to: Math.max(Math.ceil(Math.max(...logs) + 0.05), from + least) };
+/** Dots that hold no more than this share of the time together do not decide how far the axes reach. */
+const NEGLIGIBLE = 0.05;
+
+/** The longest dots, which hold the time but for a negligible part; of dots in the order of their time. */
+function decisive(dots: readonly DrawnDot[]): readonly DrawnDot[] {
+  const enough = (1 - NEGLIGIBLE) * dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+  let held = 0;
+  return dots.slice(0, dots.findIndex(({ kernel_ns: ns }) => (held += ns) >= enough) + 1);
 }
 
-/** Axes that hold every dot and every roof with its ridge. */
+/** From the least to the most with a margin, and at least so many powers of ten. */
+function spanning(values: readonly number[], least: number, [below, above]: readonly [number, number]): Axis {
+  const logs = values.filter((value) => value > 0).map(Math.log10);
+  if (logs.length === 0) return { from: 0, to: least };
+  const to = Math.max(...logs) + above;
+  return { from: Math.min(Math.min(...logs) - below, to - least), to };
+}
+
+/** Powers of ten beyond the last ridge and above the highest roof, where its name has room. */
+const ROOM = { x: 0.7, y: 0.3 } as const;
+
+/** Axes that hold every roof with its ridge, and all dots but those whose time is negligible. */
 export function axes(dots: readonly DrawnDot[], roofs: Roofs | null): { x: Axis; y: Axis } {
   const compute = roofs?.compute ?? [];
-  const ridges = compute.map(({ ridge }) => ridge ?? 0);
+  const ridges = compute.map(({ ridge }) => (ridge ?? 0) * 10 ** (ROOM.x - MARGIN));
+  const held = decisive(dots);
   return {
-    x: spanning([...dots.map(({ intensity }) => intensity), ...ridges], 2),
-    y: spanning([...dots.map(({ flops_per_second: rate }) => rate), ...compute.map(({ perSecond }) => perSecond)], 2),
+    x: spanning([...held.map(({ intensity }) => intensity), ...ridges], 2, [MARGIN, MARGIN]),
+    y: spanning(
+      [...held.map(({ flops_per_second: rate }) => rate), ...compute.map(({ perSecond }) => perSecond)],
+      1.5,
+      [MARGIN, ROOM.y],
+    ),
   };
 }
+
+/** Powers of ten that keep dots off the labels of the other axis. */
+const MARGIN = 0.3;
 
 /** The place of a value on the axis, from 0 to 1. */
 export const along = (value: number, { from, to }: Axis): number => (Math.log10(value) - from) / (to - from);
 
-/** The powers of ten of an axis, with gaps where there are too many. */
+/** The powers of ten on an axis, with gaps where there are too many, and twice and five times them where there are few. */
 export function decades({ from, to }: Axis, most: number): number[] {
-  const step = Math.max(Math.ceil((to - from) / most), 1);
+  const [first, last] = [Math.ceil(from), Math.floor(to)];
+  const step = Math.max(Math.ceil((last - first) / most), 1);
   const powers: number[] = [];
-  for (let power = from; power <= to; power += step) powers.push(10 ** power);
-  return powers;
+  for (let power = first; power <= last; power += step) powers.push(10 ** power);
+  if (powers.length > 2) return powers;
+  return [first - 1, ...Array.from({ length: Math.max(last - first, 0) + 1 }, (_, i) => first + i)]
+    .flatMap((power) => [10 ** power, 2 * 10 ** power, 5 * 10 ** power])
+    .filter((value) => value >= 10 ** from && value <= 10 ** to);
+}
+
+/** Where a dot is drawn. */
+export interface DotPlace extends Place {
+  /** Of a dot beyond the axes, which is drawn at the edge: the direction in which it lies, degrees from downwards. */
+  beyond: number | null;
+}
+
+/** From the edge of the plot to the marks of what lies beyond it, px. */
+const INSET = 7;
+
+/** The place of a dot from its parts of the axes, 0 to 1 where it is on them. */
+export function dotPlace(right: number, up: number, r: number, width: number, height: number): DotPlace {
+  const [x, y] = [right * width, (1 - up) * height];
+  const within = right >= 0 && right <= 1 && up >= 0 && up <= 1;
+  if (within) return { x, y, r, beyond: null };
+  const inX = Math.min(Math.max(x, INSET), width - INSET);
+  const inY = Math.min(Math.max(y, INSET), height - INSET);
+  return { x: inX, y: inY, r: 5, beyond: (Math.atan2(inX - x, y - inY) * 180) / Math.PI };
 }
 
 const LARGEST = 18;
@@ -198,6 +270,10 @@ export function roofsAt({ memoryPerSecond: memory, compute }: Roofs, intensity: 
 /** The height of a line of labels, and about what a letter takes. */
 export const LABEL_GAP = 14;
 export const LABEL_LETTER = 6.8;
+const BOLD_LETTER = 7.6;
+
+/** So many lines above or below its dot a name may stand. */
+const FARTHEST_LINES = 5;
 
 interface Place {
   x: number;
@@ -213,12 +289,13 @@ export interface Label {
 }
 
 /**
- * Names of level roofs, highest first, each above or below its line where no dot and no other name or line is: near its end if it
- * can be, and shorter where the whole name fits nowhere. In the way of dots where there is no such place.
+ * Names of level roofs, highest first, each above or below its line where no dot and no other name or roof is: near its end if it
+ * can be, and shorter where the whole name fits nowhere. Where there is no such place, where the least is in its way.
  */
 export function roofNames(
   levels: readonly { texts: readonly string[]; start: number; y: number }[],
   places: readonly Place[],
+  roofHeights: (x: number) => readonly number[],
   width: number,
 ): (Label & { text: string })[] {
   const drawn: (Label & { text: string })[] = [];
@@ -230,17 +307,23 @@ export function roofNames(
         [level.y - 5, level.y + 12].map((y) => ({ text, from, to: from + long, y })),
       );
     });
-    const apart = candidates.filter(
-      (name) =>
-        name.from >= 0 &&
-        !drawn.some((other) => areClose(name, other)) &&
-        !levels.some(({ y, start }) => start < name.to && y > name.y - 11 && y < name.y + 3),
-    );
-    const free = apart.find((name) => places.every((place) => distance(place, name) > place.r + 2));
-    const name = free ?? apart[0] ?? candidates.find(({ from }) => from >= 0) ?? candidates.at(-1);
+    const apart = candidates.filter((name) => name.from >= 0 && !drawn.some((other) => areClose(name, other)));
+    const inTheWay = (name: Label): number =>
+      crossings(name, roofHeights) + places.reduce((sum, dot) => sum + Math.max(dot.r + 2 - distance(dot, name), 0), 0);
+    const name =
+      apart.find((each) => inTheWay(each) === 0) ??
+      leastOf(apart, inTheWay) ??
+      candidates.find(({ from }) => from >= 0) ??
+      candidates.at(-1);
     if (name !== undefined) drawn.push(name);
   }
   return drawn;
+}
+
+/** The first of those of which the least is counted. */
+function leastOf<T>(of: readonly T[], count: (each: T) => number): T | undefined {
+  const counts = of.map(count);
+  return of[counts.indexOf(Math.min(...counts))];
 }
 
 /** Whether two texts overlap. */
@@ -268,7 +351,8 @@ export function slantedName(
 
 /**
  * Names of the first dots beside, below or above them, where there is room: within the plot, off other names (also those
- * `taken`), and if it can be off dots and roofs. One that would cover another name everywhere is left out.
+ * `taken`), and if it can be off dots and roofs. One that would cover another name everywhere is left out. `lead` is where a
+ * line to the dot ends, of a name that does not stand at it.
  */
 export function dotLabels(
   texts: readonly string[],
@@ -276,20 +360,27 @@ export function dotLabels(
   taken: readonly Label[],
   roofHeights: (x: number) => readonly number[],
   plot: { width: number; height: number },
-): (Label & { text: string })[] {
-  const drawn: (Label & { text: string })[] = [];
+): (Label & { text: string; dot: number; lead: { x: number; y: number } | null })[] {
+  const drawn: ReturnType<typeof dotLabels> = [];
   texts.forEach((text, i) => {
     const place = places[i];
     if (place === undefined) return;
-    const wide = text.length * LABEL_LETTER;
+    const wide = text.length * BOLD_LETTER;
     const { x, y, r } = place;
+    const beside = (down: number): [from: number, y: number][] => [
+      [x + r + 4, y + 4 + down],
+      [x - r - 4 - wide, y + 4 + down],
+    ];
     const starts: [from: number, y: number][] = [
-      [x + r + 4, y + 4],
-      [x - r - 4 - wide, y + 4],
+      ...beside(0),
       [x - wide / 2, y + r + LABEL_GAP],
       [x - wide / 2, y - r - 5],
       [x + 2, y + r + LABEL_GAP],
       [x - wide, y + r + LABEL_GAP],
+      ...Array.from({ length: FARTHEST_LINES }, (_, line) => (line + 1) * LABEL_GAP).flatMap((down) => [
+        ...beside(down),
+        ...beside(-down),
+      ]),
     ];
     const free = starts
       .map(([from, base]) => ({ text, from, to: from + wide, y: base }))
@@ -303,8 +394,10 @@ export function dotLabels(
       );
     const hits = (label: Label): number =>
       crossings(label, roofHeights) + places.filter((other, j) => j !== i && distance(other, label) < other.r).length;
-    const best = free.sort((one, other) => hits(one) - hits(other))[0];
-    if (best !== undefined) drawn.push(best);
+    const best = free.find((label) => hits(label) === 0) ?? leastOf(free, hits);
+    if (best === undefined) return;
+    const near = { x: Math.min(Math.max(x, best.from - 2), best.to), y: best.y - 4 };
+    drawn.push({ ...best, dot: i, lead: distance(place, best) > r + 8 ? near : null });
   });
   return drawn;
 }
