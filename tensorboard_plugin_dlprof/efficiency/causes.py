@@ -70,7 +70,7 @@ def cause(facts: Facts) -> Cause:
     if facts.matrix_unit == MatrixUnit.YES:
         return Cause.LAYOUT if facts.transposes else Cause.NONE
     if facts.matrix_unit == MatrixUnit.UNKNOWN:
-        return Cause.UNKNOWN
+        return Cause.NO_NAME
     if _is_small(facts):
         return Cause.TOO_SMALL
     if not facts.has_units:
@@ -79,19 +79,21 @@ def cause(facts: Facts) -> Cause:
         return Cause.FP64
     if facts.precision == "fp32" and not facts.native:
         if not facts.tf32_device:
-            return Cause.FP32_TYPE if facts.tf32_device is False else Cause.UNKNOWN
+            return Cause.FP32_TYPE if facts.tf32_device is False else Cause.NO_DEVICE
         if not facts.tf32_families:
             return Cause.TF32_OFF
         if facts.family not in facts.tf32_families:
             return Cause.UNKNOWN  # Frameworks have a switch for products and one for convolutions.
-    if not facts.precision or facts.work is None:
+    if not facts.precision:
         return Cause.UNKNOWN
+    if facts.work is None:
+        return Cause.NO_SHAPES
     if misaligned(facts.work, facts.precision) is not None:
         return Cause.DIMENSION
     if facts.transposes:
         return Cause.LAYOUT
     # If its operations are unknown, the product may also have been too small.
-    return Cause.UNKNOWN if facts.work.flops is None else Cause.LIBRARY_CHOICE
+    return Cause.NO_SHAPES if facts.work.flops is None else Cause.LIBRARY_CHOICE
 
 
 def _is_small(facts: Facts) -> bool:

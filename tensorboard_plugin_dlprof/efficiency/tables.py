@@ -45,6 +45,12 @@ class Cause(enum.Enum):
     NO_UNIT = "no_unit"
     """The device has no matrix units."""
     LIBRARY_CHOICE = "library_choice"
+    NO_NAME = "no_name"
+    """Not known, because the names of its kernels do not tell whether they use matrix units."""
+    NO_DEVICE = "no_device"
+    """Not known, because the recording does not name the device, on which FP32 may be computed as TF32."""
+    NO_SHAPES = "no_shapes"
+    """Not known, because its shapes were not recorded or do not tell enough."""
     UNKNOWN = "unknown"
 
 

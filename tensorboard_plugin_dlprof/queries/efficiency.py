@@ -23,6 +23,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
         "too_small": "Too small",
         "no_unit": "No matrix units",
         "library_choice": "Library's choice",
+        "no_name": "Unknown kernels",
+        "no_device": "Unknown GPU",
+        "no_shapes": "Unknown shapes",
         "unknown": "Cause unknown",
     }
 )

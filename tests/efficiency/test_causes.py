@@ -205,7 +205,7 @@ def test_channels_that_fit_leave_the_cause_unknown_without_a_recorded_stride() -
     """It may have been too small, or the library's choice."""
     work = without_stride("cudnn_convolution", [32, 64, 56, 56], [64, 64, 3, 3])
     assert work is not None
-    assert cause(facts(work)) is Cause.UNKNOWN
+    assert cause(facts(work)) is Cause.NO_SHAPES
     assert cause(facts(work, transposes=True)) is Cause.LAYOUT
 
 
@@ -239,7 +239,7 @@ def test_filters_that_do_not_fit_say_nothing(weight: list[int]) -> None:
 
 def test_a_product_of_which_nothing_is_known_has_no_cause() -> None:
     """Not the library's choice: nobody knows."""
-    assert cause(facts(Work("gemm", None))) is Cause.UNKNOWN
+    assert cause(facts(Work("gemm", None))) is Cause.NO_SHAPES
 
 
 def test_experts_with_an_odd_length_are_to_blame_whatever_their_tokens() -> None:

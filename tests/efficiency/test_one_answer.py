@@ -67,7 +67,7 @@ def _ops(*kernels: tuple[str, str]) -> OpEfficiency:
         (("aten::add", ADD), Cause.TF32_OFF),
         (("aten::cudnn_convolution", TF32_CONVOLUTION), Cause.UNKNOWN),
         (("aten::_efficient_attention_forward", TF32_ATTENTION), Cause.TF32_OFF),  # in three parts, whatever is allowed
-        (("aten::addmm", TF32_GEMM), Cause.UNKNOWN),  # without shapes, nothing tells why the library chose FP32
+        (("aten::addmm", TF32_GEMM), Cause.NO_SHAPES),  # without shapes, nothing tells why the library chose FP32
     ],
 )
 def test_tf32_is_off_only_where_no_kernel_of_the_process_runs_it(neighbour: tuple[str, str], expected: Cause) -> None:

@@ -97,7 +97,7 @@ IMAGES = [[64, 64, 56, 56], [64, 64, 3, 3], [64], [], [], [], [], [], []]
         (Case([HGEMM], "c10::Half", [[64, 64], [64, 64]]), "eligible", "Too small"),
         (Case([SGEMM], "float", kernel_us=4), "eligible", "Too small"),
         (Case([HGEMM], "c10::Half"), "eligible", "Library's choice"),
-        (Case(["triton_tem_fused_mm_0"], "c10::Half"), "eligible", "Cause unknown"),
+        (Case(["triton_tem_fused_mm_0"], "c10::Half"), "eligible", "Unknown kernels"),
         (Case([ELEMENTWISE], "float", op="aten::relu"), "not eligible", None),
         (Case(["acme_product_kernel"], "float", op="acme::secret"), "unknown", None),
         (Case([TENSOR], "c10::Half", op="acme::secret"), "eligible", None),

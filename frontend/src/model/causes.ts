@@ -4,20 +4,25 @@ import { formatDuration, readableAndExact } from "../format/time";
 import type { Cell } from "../api/types";
 import type { RowCause } from "./group_tree";
 
+/** Where `{unit}` is what the GPU calls them: `Tensor Core`, `Matrix Core`. */
 const ABOUT: Readonly<Record<string, string>> = {
   FP64: "The tensors are FP64; training rarely needs it.",
-  "FP32 tensors": "The tensors are FP32; in 16 bits these ops would use matrix units.",
-  "TF32 is off":
-    "The tensors are FP32, which TF32 would let matrix units multiply; Recommendations tell how to allow it.",
+  "FP32 tensors": "The tensors are FP32; in 16 bits these ops would use {unit}s.",
+  "TF32 is off": "The tensors are FP32, which TF32 would let {unit}s multiply; Recommendations tell how to allow it.",
   Dimension: "A length is not a multiple of what the data type needs: pad it.",
   Layout: "Kernels that only transpose run around the one that computes; NHWC (channels_last in PyTorch) avoids them.",
-  "Too small": "The work is too small for a matrix unit to matter: short lengths, vectors, one channel per group.",
-  "No matrix units": "The GPU has no matrix units for this data type.",
-  "Library's choice": "Type and shape would fit; the library chose a kernel without matrix units.",
+  "Too small": "The work is too small for {unit}s to matter: short lengths, vectors, one channel per group.",
+  "No matrix units": "The GPU has no {unit}s for this data type.",
+  "Library's choice": "Type and shape would fit; the library chose a kernel that does not use {unit}s.",
+  "Unknown kernels": "The names of the kernels do not tell whether they use {unit}s.",
+  "Unknown GPU":
+    "The kernels compute in FP32, and the recording does not name the GPU. If it has {unit}s, they would compute these ops in 16 bits.",
+  "Unknown shapes": "The shapes were not recorded (record_shapes=True), or are not enough to tell why.",
   "Cause unknown": "The recording does not tell why.",
 };
 
-export const causeAbout = (cause: string): string => ABOUT[cause] ?? "";
+export const causeAbout = (cause: string, matrixUnit: string): string =>
+  (ABOUT[cause] ?? "").replaceAll("{unit}", matrixUnit);
 
 /** All causes of a group or op, with their times and ops, and what can be done about the first. */
 export function causesTip(causes: readonly RowCause[], limitedNs: number, matrixUnit: string): string {
@@ -29,7 +34,7 @@ export function causesTip(causes: readonly RowCause[], limitedNs: number, matrix
   return [
     `Eligible ops that do not use ${matrixUnit}s, or not well: ${formatDuration(limitedNs)} of kernel time`,
     ...lines,
-    causeAbout(main.label),
+    causeAbout(main.label, matrixUnit),
   ].join("\n");
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { wasteOf } from "./waste";
+import { eligibleSentence, wasteOf } from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
@@ -41,7 +41,19 @@ describe("which module wastes most", () => {
     expect(limited?.name).toBe("linear");
     const few = HEAD.map((time) => time / 100);
     const nothing = wasteOf(rowsOf(NONE, few));
-    expect(nothing).toMatchObject({ gains: null, limited: null, ops: { eligible: 3, using: 2 } });
+    expect(nothing).toMatchObject({ gains: null, limited: null, ops: { eligible: 3, using: 2, moreEligible: false } });
     expect(nothing.longest?.values.gpu_time_ns).toBeGreaterThan(0);
+  });
+});
+
+describe("how many ops use matrix units", () => {
+  it("is told as far as it is known", () => {
+    const said = (eligible: number, using: number, moreEligible = false, moreUsing = false): string =>
+      eligibleSentence({ eligible, using, moreEligible, moreUsing }, "Tensor Core");
+    expect(said(3, 1)).toBe("1 of 3 eligible ops uses Tensor Cores.");
+    expect(said(193, 192, true)).toBe("192 of the 193 ops known to be eligible use Tensor Cores.");
+    expect(said(5, 4, false, true)).toBe("At least 4 of 5 eligible ops use Tensor Cores.");
+    expect(said(0, 0, true, true)).toBe("Whether any op could use Tensor Cores is not known.");
+    expect(said(0, 0)).toBe("No op is eligible for Tensor Cores.");
   });
 });

@@ -1,4 +1,5 @@
 /** Which module wastes most: the deepest row that holds most of what could be gained, or of what matrix units do not do. */
+import { formatCount, formatCounted } from "../format/number";
 import type { Rows, TreeRow } from "./group_tree";
 import { limitedNs, type Measure } from "./tree_values";
 
@@ -24,6 +25,31 @@ function deepest(rows: Rows, value: (row: TreeRow) => number): TreeRow | null {
   return deepest;
 }
 
+/** Ops that are known to be eligible, and those that are known to use matrix units. */
+export interface EligibleOps {
+  eligible: number;
+  using: number;
+  /** Whether more may be eligible. */
+  moreEligible: boolean;
+  /** Whether more may use them. */
+  moreUsing: boolean;
+}
+
+/** How many ops use matrix units, as far as that is known. */
+export function eligibleSentence(
+  { eligible, using, moreEligible, moreUsing }: EligibleOps,
+  matrixUnit: string,
+): string {
+  if (eligible === 0)
+    return moreEligible
+      ? `Whether any op could use ${matrixUnit}s is not known.`
+      : `No op is eligible for ${matrixUnit}s.`;
+  const of = moreEligible
+    ? `the ${formatCounted(eligible, "op")} known to be eligible`
+    : formatCounted(eligible, "eligible op");
+  return `${moreUsing ? "At least " : ""}${formatCount(using)} of ${of} ${using === 1 ? "uses" : "use"} ${matrixUnit}s.`;
+}
+
 export interface Waste {
   /** What has most GPU time; null without any. */
   longest: TreeRow | null;
@@ -33,15 +59,14 @@ export interface Waste {
   isLongestUntold: boolean;
   /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
   limited: TreeRow | null;
-  /** Eligible ops, and those of them that use matrix units; null where that is not known. */
-  ops: { eligible: number; using: number } | null;
+  ops: EligibleOps;
 }
 
 export function wasteOf(rows: Rows): Waste {
   const { roots } = rows;
   const sum = (measure: Measure): number => roots.reduce((all, { values }) => all + values[measure], 0);
   const limited = deepest(rows, limitedNs);
-  const untold = roots.some(({ unknown }) => unknown.has("using_ops") || unknown.has("eligible_ops"));
+  const some = (measure: Measure): boolean => roots.some(({ unknown }) => unknown.has(measure));
   const longest = deepest(rows, ({ values }) => values.gpu_time_ns);
   const gains = deepest(rows, ({ values }) => values.gain_ns);
   return {
@@ -50,6 +75,11 @@ export function wasteOf(rows: Rows): Waste {
     isLongestUntold:
       longest?.unknown.has("gain_ns") === true && longest.values.gpu_time_ns > (gains?.values.gpu_time_ns ?? 0),
     limited: limited !== null && limitedNs(limited) >= LEAST * sum("gpu_time_ns") ? limited : null,
-    ops: untold || sum("unknown_ops") > 0 ? null : { eligible: sum("eligible_ops"), using: sum("using_ops") },
+    ops: {
+      eligible: Math.max(sum("eligible_ops"), sum("using_ops")),
+      using: sum("using_ops"),
+      moreEligible: some("eligible_ops"),
+      moreUsing: some("using_ops") || sum("unknown_ops") > 0,
+    },
   };
 }

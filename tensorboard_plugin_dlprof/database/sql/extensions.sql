@@ -293,7 +293,7 @@ CREATE TABLE ext_op_efficiency (
     eligibility            TEXT NOT NULL,       -- eligible, not_eligible, unknown
     cause                  TEXT NOT NULL,       -- why an eligible op does not use matrix units well: fp64, fp32_type,
                                                 -- tf32_off, dimension, layout, too_small, no_unit, library_choice,
-                                                -- unknown; or empty
+                                                -- no_name, no_device, no_shapes, unknown; or empty
     dimension              TEXT,                -- length that does not fit its type: M, N, K, input channels, ...
     length                 INTEGER,             -- of it
     padded_length          INTEGER,             -- the next that would

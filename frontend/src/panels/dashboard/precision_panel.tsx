@@ -40,7 +40,7 @@ export function PrecisionPanel({ data }: { data: DashboardResponse }) {
               {place > 0 && ", "}
               <ViewLink
                 class="link-button"
-                tip={causeAbout(label)}
+                tip={causeAbout(label, unit)}
                 to={{ view: "efficiency", "eff.where.cause": label }}
               >
                 {label}

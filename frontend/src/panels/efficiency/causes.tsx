@@ -36,7 +36,7 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
                   type="button"
                   class="link-button"
                   aria-pressed={selected === label}
-                  data-tip={causeAbout(label)}
+                  data-tip={causeAbout(label, matrixUnit)}
                   onClick={() => navigate({ "eff.where.cause": selected === label ? null : label, "eff.page": null })}
                 >
                   {label}

@@ -112,7 +112,8 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       </p>
       {cause !== "" && (
         <p>
-          <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}
+          <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}{" "}
+          {dimension !== "" && `Pad ${formatSize(dimension)}.`}
         </p>
       )}
     </div>

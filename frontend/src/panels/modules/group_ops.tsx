@@ -166,13 +166,13 @@ function Limits({ row }: { row: TreeRow }) {
       {row.causes.map(({ label, kernelNs, ops }) => (
         <span key={label}>
           {row.isOp ? (
-            <strong data-tip={causeAbout(label)}>{label}</strong>
+            <strong data-tip={causeAbout(label, matrixUnit)}>{label}</strong>
           ) : (
             <button
               type="button"
               class="link-button"
               aria-pressed={selectedCause === label}
-              data-tip={`${causeAbout(label)}\nA click shows these ops below.`}
+              data-tip={`${causeAbout(label, matrixUnit)}\nA click shows these ops below.`}
               onClick={() =>
                 navigate({ "gops.where.cause": selectedCause === label ? null : label, "gops.page": null })
               }

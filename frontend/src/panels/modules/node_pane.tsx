@@ -152,7 +152,8 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
       <ul class="steps">
         {row.causes.map(({ label, kernelNs, ops }) => (
           <li key={label}>
-            <strong>{label}</strong>, <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}. {causeAbout(label)}
+            <strong>{label}</strong>, <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}.{" "}
+            {causeAbout(label, unit)}
           </li>
         ))}
       </ul>

@@ -3,18 +3,16 @@ import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { useOneStop } from "../../components/walking";
-import { formatCount, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
 import { boundOf } from "../../model/shades";
-import { wasteOf } from "../../model/waste";
+import { eligibleSentence, wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
   const row = useOneStop<HTMLElement>();
-  const isTold = ops !== null && ops.eligible > 0 && ops.using <= ops.eligible;
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
   const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
@@ -37,15 +35,10 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     limited !== null && cause !== undefined && (
       <>
         Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
-        {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label)}
+        {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label, matrixUnit)}
       </>
     ),
-    isTold && (
-      <>
-        {formatCount(ops.using)} of {formatCounted(ops.eligible, "eligible op")} {ops.using === 1 ? "uses" : "use"}{" "}
-        {matrixUnit}s.
-      </>
-    ),
+    whole > 0 && eligibleSentence(ops, matrixUnit),
   ].filter((sentence) => sentence !== false);
   const [first, ...others] = sentences;
   if (first === undefined) return null;

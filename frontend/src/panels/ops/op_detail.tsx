@@ -63,7 +63,8 @@ function OpReason({ op }: { op: string }) {
         {eligibilitySentence(textOf(row, "eligibility"), row.matrix_unit ?? null, matrixUnit)}{" "}
         {cause !== "" && (
           <>
-            <strong>{cause}.</strong> {causeAbout(cause)} {dimension !== "" && `Pad ${formatSize(dimension)}.`}{" "}
+            <strong>{cause}.</strong> {causeAbout(cause, matrixUnit)}{" "}
+            {dimension !== "" && `Pad ${formatSize(dimension)}.`}{" "}
           </>
         )}
         {gain !== null && gain > 0 && (
