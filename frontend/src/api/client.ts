@@ -42,29 +42,34 @@ export interface ProfileScope {
   domain: string | null;
 }
 
-function scopeQuery({ profile, aggregation, domain }: ProfileScope): URLSearchParams {
-  const query = new URLSearchParams({ profile });
-  if (aggregation !== null) query.set("aggregation", String(aggregation));
-  if (domain !== null) query.set("domain", domain);
+/** Parameters of a question; what is null is left out. */
+type Parameters = Readonly<Record<string, string | number | null>>;
+
+const ofScope = ({ profile, aggregation, domain }: ProfileScope): Parameters => ({ profile, aggregation, domain });
+
+function queryOf(parameters: Parameters): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) if (value !== null) query.set(name, String(value));
   return query;
 }
 
-function narrowedQuery(asked: Omit<TableRequest, "offset" | "limit">): URLSearchParams {
-  const query = scopeQuery(asked);
-  query.set("table", asked.table);
-  if (asked.sort !== "") query.set("sort", asked.sort);
-  if (asked.search !== "") query.set("search", asked.search);
-  for (const [column, filter] of Object.entries(asked.where)) if (filter !== "") query.set(`where.${column}`, filter);
-  for (const [name, value] of Object.entries(asked.links)) query.set(name, value);
-  return query;
+/** What the server answers at an address. */
+async function ask<Answer>(address: string, parameters: Parameters, signal: AbortSignal): Promise<Answer> {
+  return (await get(`./${address}?${queryOf(parameters).toString()}`, signal)) as Answer;
 }
+
+const narrowed = (asked: Omit<TableRequest, "offset" | "limit">): Parameters => ({
+  ...ofScope(asked),
+  table: asked.table,
+  sort: asked.sort || null,
+  search: asked.search || null,
+  ...Object.fromEntries(Object.entries(asked.where).map(([column, filter]) => [`where.${column}`, filter || null])),
+  ...asked.links,
+});
 
 /** The query string of a page of a table; what is empty is left out. */
 export function tableQuery(asked: TableRequest): string {
-  const query = narrowedQuery(asked);
-  query.set("offset", String(asked.offset));
-  query.set("limit", String(asked.limit));
-  return query.toString();
+  return queryOf({ ...narrowed(asked), offset: asked.offset, limit: asked.limit }).toString();
 }
 
 export type ExportFormat = "csv" | "xlsx" | "json" | "pdf";
@@ -75,19 +80,15 @@ export function exportUrl(
   format: ExportFormat,
   columns: readonly string[],
 ): string {
-  const query = narrowedQuery(asked);
-  query.set("format", format);
-  if (columns.length > 0) query.set("columns", columns.join(","));
-  return `./export?${query.toString()}`;
+  return `./export?${queryOf({ ...narrowed(asked), format, columns: columns.join(",") || null }).toString()}`;
 }
 
 export async function fetchProfiles(signal: AbortSignal): Promise<ProfilesResponse> {
   return (await get("./profiles", signal)) as ProfilesResponse;
 }
 
-export async function fetchDashboard(scope: ProfileScope, signal: AbortSignal): Promise<DashboardResponse> {
-  return (await get(`./dashboard?${scopeQuery(scope).toString()}`, signal)) as DashboardResponse;
-}
+export const fetchDashboard = (scope: ProfileScope, signal: AbortSignal): Promise<DashboardResponse> =>
+  ask("dashboard", ofScope(scope), signal);
 
 export async function fetchTable(asked: TableRequest, signal: AbortSignal): Promise<TableResponse> {
   return (await get(`./table?${tableQuery(asked)}`, signal)) as TableResponse;
@@ -99,63 +100,44 @@ export async function fetchExport(url: string): Promise<Pick<TableResponse, "col
 }
 
 /** The tree below `group` (empty: all of it), at most `limit` nodes. */
-export async function fetchGroups(
+export const fetchGroups = (
   scope: ProfileScope,
   group: string,
   limit: number,
   signal: AbortSignal,
-): Promise<GroupsResponse> {
-  const query = scopeQuery(scope);
-  if (group !== "") query.set("group", group);
-  query.set("limit", String(limit));
-  return (await get(`./groups?${query.toString()}`, signal)) as GroupsResponse;
-}
+): Promise<GroupsResponse> => ask("groups", { ...ofScope(scope), group: group || null, limit }, signal);
 
 /** The iterations `from` to `to` (null: all) in at most about `bins` bars. */
-export async function fetchIterations(
+export const fetchIterations = (
   scope: ProfileScope,
   from: number | null,
   to: number | null,
   bins: number,
   signal: AbortSignal,
-): Promise<IterationsResponse> {
-  const query = scopeQuery(scope);
-  if (from !== null) query.set("from", String(from));
-  if (to !== null) query.set("to", String(to));
-  query.set("bins", String(bins));
-  return (await get(`./iterations?${query.toString()}`, signal)) as IterationsResponse;
-}
+): Promise<IterationsResponse> => ask("iterations", { ...ofScope(scope), from, to, bins }, signal);
 
-export async function fetchFindings(scope: ProfileScope, signal: AbortSignal): Promise<FindingsResponse> {
-  return (await get(`./findings?${scopeQuery(scope).toString()}`, signal)) as FindingsResponse;
-}
+export const fetchFindings = (scope: ProfileScope, signal: AbortSignal): Promise<FindingsResponse> =>
+  ask("findings", ofScope(scope), signal);
 
-export async function fetchDiagnosis(scope: ProfileScope, signal: AbortSignal): Promise<Diagnosis> {
-  return (await get(`./diagnosis?${scopeQuery(scope).toString()}`, signal)) as Diagnosis;
-}
+export const fetchDiagnosis = (scope: ProfileScope, signal: AbortSignal): Promise<Diagnosis> =>
+  ask("diagnosis", ofScope(scope), signal);
 
 /** What the timeline of a profile holds. */
-export async function fetchTimeline(profile: string, signal: AbortSignal): Promise<TimelineOverview> {
-  return (await get(`./timeline?${new URLSearchParams({ profile }).toString()}`, signal)) as TimelineOverview;
+export function fetchTimeline(profile: string, signal: AbortSignal): Promise<TimelineOverview> {
+  return ask("timeline", { profile }, signal);
 }
 
 /** Some tracks of the timeline in a window, for so many pixels. */
-export async function fetchTimelineWindow(
+export const fetchTimelineWindow = (
   profile: string,
   { from, to }: View,
   width: number,
   tracks: readonly number[],
   signal: AbortSignal,
-): Promise<TimelineWindow> {
-  const query = new URLSearchParams({ profile, from: String(from), to: String(to), width: String(width) });
-  query.set("tracks", tracks.join(","));
-  return (await get(`./timeline?${query.toString()}`, signal)) as TimelineWindow;
-}
+): Promise<TimelineWindow> => ask("timeline", { profile, from, to, width, tracks: tracks.join(",") }, signal);
 
-export async function fetchTimelineItem(profile: string, id: number, signal: AbortSignal): Promise<TimelineItem> {
-  const query = new URLSearchParams({ profile, id: String(id) });
-  return (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineItem;
-}
+export const fetchTimelineItem = (profile: string, id: number, signal: AbortSignal): Promise<TimelineItem> =>
+  ask("timeline_item", { profile, id }, signal);
 
 /** What a GPU did at a moment: the gap around it, or its work. */
 export async function fetchMoment(
@@ -164,140 +146,108 @@ export async function fetchMoment(
   at: number,
   signal: AbortSignal,
 ): Promise<{ gap: TimelineGap } | { item: TimelineItem }> {
-  const query = new URLSearchParams({ profile, device: String(device), at: String(at) });
-  const answer = (await get(`./timeline_item?${query.toString()}`, signal)) as TimelineGap | TimelineItem;
+  const answer = await ask<TimelineGap | TimelineItem>("timeline_item", { profile, device, at }, signal);
   return "cause" in answer ? { gap: answer } : { item: answer };
 }
 
 /** The launches of a GPU whose calls begin in a window. */
-export async function fetchLaunches(
+export const fetchLaunches = (
   profile: string,
   device: number,
   { from, to }: View,
   signal: AbortSignal,
-): Promise<LaunchStatistics> {
-  const query = new URLSearchParams({ profile, device: String(device), from: String(from), to: String(to) });
-  return (await get(`./launches?${query.toString()}`, signal)) as LaunchStatistics;
-}
+): Promise<LaunchStatistics> => ask("launches", { profile, device, from, to }, signal);
 
 /** The next gap after a moment, or the one before it, of at least some length; null where there is none. */
-export async function fetchNextGap(
+export const fetchNextGap = async (
   profile: string,
   device: number,
   at: number,
   forwards: boolean,
   longest: number,
   signal: AbortSignal,
-): Promise<TimelineGap | null> {
-  const query = new URLSearchParams({ profile, device: String(device), at: String(at), longest: String(longest) });
-  query.set("step", forwards ? "next" : "previous");
-  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { gap: TimelineGap | null }).gap;
-}
+): Promise<TimelineGap | null> =>
+  (
+    await ask<{ gap: TimelineGap | null }>(
+      "timeline_item",
+      { profile, device, at, longest, step: forwards ? "next" : "previous" },
+      signal,
+    )
+  ).gap;
 
 /** The item of a track around a moment, where the window holds too many to list them; null where there is none. */
-export async function fetchTimelineItemAt(
+export const fetchTimelineItemAt = async (
   profile: string,
   track: number,
   at: number,
   signal: AbortSignal,
-): Promise<TimelineItem | null> {
-  const query = new URLSearchParams({ profile, track: String(track), at: String(Math.round(at)) });
-  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { item: TimelineItem | null }).item;
-}
+): Promise<TimelineItem | null> =>
+  (await ask<{ item: TimelineItem | null }>("timeline_item", { profile, track, at: Math.round(at) }, signal)).item;
 
 /** The next kernel, op or range after a moment whose name contains a text; null where there is none. */
-export async function fetchTimelineSearch(
+export const fetchTimelineSearch = async (
   profile: string,
   search: string,
   at: number,
   signal: AbortSignal,
-): Promise<TimelineItem | null> {
-  const query = new URLSearchParams({ profile, search, at: String(at) });
-  return ((await get(`./timeline_item?${query.toString()}`, signal)) as { item: TimelineItem | null }).item;
-}
+): Promise<TimelineItem | null> =>
+  (await ask<{ item: TimelineItem | null }>("timeline_item", { profile, search, at }, signal)).item;
 
 /** The address of a window as trace events. */
 export const traceUrl = (profile: string, { from, to }: View): string =>
-  `./trace?${new URLSearchParams({ profile, from: String(from), to: String(to) }).toString()}`;
+  `./trace?${queryOf({ profile, from, to }).toString()}`;
 
 /** A window as trace events, for another viewer. */
 export const fetchTrace = (profile: string, view: View): Promise<ArrayBuffer> => getBytes(traceUrl(profile, view));
 
 /** Rates with what the user says that an iteration works on; empty: what shapes tell. */
-export async function fetchThroughput(
+export const fetchThroughput = (
   scope: ProfileScope,
   samples: string,
   tokens: string,
   signal: AbortSignal,
-): Promise<Throughput> {
-  const query = scopeQuery(scope);
-  if (samples !== "") query.set("samples", samples);
-  if (tokens !== "") query.set("tokens", tokens);
-  return (await get(`./throughput?${query.toString()}`, signal)) as Throughput;
-}
+): Promise<Throughput> =>
+  ask("throughput", { ...ofScope(scope), samples: samples || null, tokens: tokens || null }, signal);
 
-export async function fetchMemory(scope: ProfileScope, signal: AbortSignal): Promise<MemoryResponse> {
-  return (await get(`./memory?${scopeQuery(scope).toString()}`, signal)) as MemoryResponse;
-}
+export const fetchMemory = (scope: ProfileScope, signal: AbortSignal): Promise<MemoryResponse> =>
+  ask("memory", ofScope(scope), signal);
 
 /** Memory over the window `range` (null: all), in `bins` bins. */
-export async function fetchMemoryCurve(
+export function fetchMemoryCurve(
   scope: ProfileScope,
   device: number,
   range: readonly [number, number] | null,
   bins: number,
   signal: AbortSignal,
 ): Promise<MemoryCurveResponse> {
-  const query = scopeQuery(scope);
-  query.set("device", String(device));
-  if (range !== null) {
-    query.set("from", String(range[0]));
-    query.set("to", String(range[1]));
-  }
-  query.set("bins", String(bins));
-  return (await get(`./memory_curve?${query.toString()}`, signal)) as MemoryCurveResponse;
+  const [from, to] = range ?? [null, null];
+  return ask("memory_curve", { ...ofScope(scope), device, from, to, bins }, signal);
 }
 
-export async function fetchMemorySegments(
+export const fetchMemorySegments = (
   scope: ProfileScope,
   device: number,
   signal: AbortSignal,
-): Promise<MemorySegments> {
-  const query = scopeQuery(scope);
-  query.set("device", String(device));
-  return (await get(`./memory_segments?${query.toString()}`, signal)) as MemorySegments;
-}
+): Promise<MemorySegments> => ask("memory_segments", { ...ofScope(scope), device }, signal);
 
 /** A block of a segment of the allocator, and its neighbours. */
-export async function fetchMemoryBlock(
+export const fetchMemoryBlock = (
   scope: ProfileScope,
   device: number,
   segment: number,
   block: number,
   signal: AbortSignal,
-): Promise<SegmentBlocks> {
-  const query = scopeQuery(scope);
-  query.set("device", String(device));
-  query.set("segment", String(segment));
-  query.set("block", String(block));
-  return (await get(`./memory_block?${query.toString()}`, signal)) as SegmentBlocks;
-}
+): Promise<SegmentBlocks> => ask("memory_block", { ...ofScope(scope), device, segment, block }, signal);
 
-export async function fetchMemoryAt(
+export const fetchMemoryAt = (
   scope: ProfileScope,
   device: number,
   time: number,
   signal: AbortSignal,
-): Promise<MemoryAt> {
-  const query = scopeQuery(scope);
-  query.set("device", String(device));
-  query.set("time", String(time));
-  return (await get(`./memory_at?${query.toString()}`, signal)) as MemoryAt;
-}
+): Promise<MemoryAt> => ask("memory_at", { ...ofScope(scope), device, time }, signal);
 
-export async function fetchEfficiency(scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> {
-  return (await get(`./efficiency?${scopeQuery(scope).toString()}`, signal)) as EfficiencyResponse;
-}
+export const fetchEfficiency = (scope: ProfileScope, signal: AbortSignal): Promise<EfficiencyResponse> =>
+  ask("efficiency", ofScope(scope), signal);
 
 /** What the server needs to know of a baseline. */
 export interface Baseline {
@@ -310,60 +260,40 @@ export interface Baseline {
 export const baselineLinks = ({ base, aggregation }: Baseline): Record<string, string> =>
   aggregation === "" ? { base } : { base, base_aggregation: aggregation };
 
-const pairQuery = (scope: ProfileScope, baseline: Baseline): URLSearchParams => {
-  const query = scopeQuery(scope);
-  for (const [name, value] of Object.entries(baselineLinks(baseline))) query.set(name, value);
-  return query;
-};
+const ofPair = (scope: ProfileScope, baseline: Baseline): Parameters => ({
+  ...ofScope(scope),
+  ...baselineLinks(baseline),
+});
 
-export async function fetchCompare(
-  scope: ProfileScope,
-  baseline: Baseline,
-  signal: AbortSignal,
-): Promise<CompareResponse> {
-  return (await get(`./compare?${pairQuery(scope, baseline).toString()}`, signal)) as CompareResponse;
+export function fetchCompare(scope: ProfileScope, baseline: Baseline, signal: AbortSignal): Promise<CompareResponse> {
+  return ask("compare", ofPair(scope, baseline), signal);
 }
 
-export async function fetchSeries(profiles: readonly string[], signal: AbortSignal): Promise<SeriesResponse> {
-  const query = new URLSearchParams({ profiles: profiles.join(",") });
-  return (await get(`./compare_series?${query.toString()}`, signal)) as SeriesResponse;
-}
+export const fetchSeries = (profiles: readonly string[], signal: AbortSignal): Promise<SeriesResponse> =>
+  ask("compare_series", { profiles: profiles.join(",") }, signal);
 
-export async function fetchCompareRow(
+export const fetchCompareRow = (
   scope: ProfileScope,
   baseline: Baseline,
   row: string,
   signal: AbortSignal,
-): Promise<CompareRowResponse> {
-  const query = pairQuery(scope, baseline);
-  query.set("row", row);
-  return (await get(`./compare_row?${query.toString()}`, signal)) as CompareRowResponse;
-}
+): Promise<CompareRowResponse> => ask("compare_row", { ...ofPair(scope, baseline), row }, signal);
 
 /** The job that the profile is a rank of; null if none was made. */
-export async function fetchRankJob(profile: string, signal: AbortSignal): Promise<RankJob | null> {
-  const query = new URLSearchParams({ profile });
-  return ((await get(`./job?${query.toString()}`, signal)) as { job: RankJob | null }).job;
-}
+export const fetchRankJob = async (profile: string, signal: AbortSignal): Promise<RankJob | null> =>
+  (await ask<{ job: RankJob | null }>("job", { profile }, signal)).job;
 
-export async function fetchRankSummary(profile: string, signal: AbortSignal): Promise<RankSummary | null> {
-  const query = new URLSearchParams({ profile });
-  return ((await get(`./job_rank?${query.toString()}`, signal)) as { job: RankSummary | null }).job;
-}
+export const fetchRankSummary = async (profile: string, signal: AbortSignal): Promise<RankSummary | null> =>
+  (await ask<{ job: RankSummary | null }>("job_rank", { profile }, signal)).job;
 
 /** A measure of all ranks in the iterations `from` to `to`; null: no limit. */
-export async function fetchJobCells(
+export const fetchJobCells = (
   profile: string,
   measure: string,
   from: number | null,
   to: number | null,
   signal: AbortSignal,
-): Promise<JobCells> {
-  const query = new URLSearchParams({ profile, measure });
-  if (from !== null) query.set("from", String(from));
-  if (to !== null) query.set("to", String(to));
-  return (await get(`./job_cells?${query.toString()}`, signal)) as JobCells;
-}
+): Promise<JobCells> => ask("job_cells", { profile, measure, from, to }, signal);
 
 /** The operations that a row of statistics sums up, the longest wait first. */
 export async function fetchJobCollectives(
@@ -371,9 +301,7 @@ export async function fetchJobCollectives(
   stats: number,
   signal: AbortSignal,
 ): Promise<JobCollective[]> {
-  const query = new URLSearchParams({ profile, stats: String(stats) });
-  const answer = (await get(`./job_collectives?${query.toString()}`, signal)) as { collectives: JobCollective[] };
-  return answer.collectives;
+  return (await ask<{ collectives: JobCollective[] }>("job_collectives", { profile, stats }, signal)).collectives;
 }
 
 export async function fetchJobCollective(
@@ -381,15 +309,11 @@ export async function fetchJobCollective(
   id: number,
   signal: AbortSignal,
 ): Promise<JobCollectiveDetail> {
-  const query = new URLSearchParams({ profile, id: String(id) });
-  const answer = (await get(`./job_collective?${query.toString()}`, signal)) as { collective: JobCollectiveDetail };
-  return answer.collective;
+  return (await ask<{ collective: JobCollectiveDetail }>("job_collective", { profile, id }, signal)).collective;
 }
 
-export async function fetchJobs(profile: string, signal: AbortSignal): Promise<Job[]> {
-  const query = new URLSearchParams({ profile });
-  return ((await get(`./aggregation_jobs?${query.toString()}`, signal)) as { jobs: Job[] }).jobs;
-}
+export const fetchJobs = async (profile: string, signal: AbortSignal): Promise<Job[]> =>
+  (await ask<{ jobs: Job[] }>("aggregation_jobs", { profile }, signal)).jobs;
 
 const jobOf = async (answer: Promise<unknown>): Promise<Job> => ((await answer) as { job: Job }).job;
 

@@ -10,6 +10,7 @@ import { unknownWork } from "../model/kernel_time";
 import { barParts, classesIn, colourOfClass, rowTitle, type BarClass, type IterationRow } from "../model/iterations";
 import { partKinds } from "../model/parts";
 import { RESOURCES, resourceLabel } from "../model/resources";
+import { PlainHead } from "./plain_head";
 import { useOneStop } from "./walking";
 
 /** What the classes of a profile are called. */
@@ -143,18 +144,9 @@ export function IterationTwin({ rows, label, unit }: IterationTwinProps) {
       {open && (
         <div class="twin-scroll" tabIndex={0} role="region" aria-label={`Table of ${unit}s`}>
           <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">{capitalized(unit)}</th>
-                <th scope="col">{several ? "Mean duration" : "Duration"}</th>
-                {keys.map((key) => (
-                  <th scope="col" key={key}>
-                    {label(key)}
-                  </th>
-                ))}
-                <th scope="col">Aggregated</th>
-              </tr>
-            </thead>
+            <PlainHead
+              titles={[capitalized(unit), several ? "Mean duration" : "Duration", ...keys.map(label), "Aggregated"]}
+            />
             <tbody>
               {rows.slice(0, TABLE_ROWS).map((row) => (
                 <tr key={row.iteration}>

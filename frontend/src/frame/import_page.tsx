@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { cancelImport, startImport } from "../api/client";
 import { type ApiError } from "../api/request";
 import type { ProfileEntry } from "../api/types";
+import { Properties } from "../components/properties";
 import { ErrorBox, Message, Snippet } from "../components/message";
 import { Progress } from "../components/progress";
 import { formatBytes } from "../format/bytes";
@@ -81,21 +82,14 @@ function SummaryOnly({ profile }: { profile: ProfileEntry }) {
         event file to see all of it.
       </p>
       {headline !== null && (
-        <dl class="properties">
-          {(
-            [
-              ["GPUs", gpuLabel(headline.gpu_names) || UNKNOWN],
-              ["Wall clock time", formatDuration(headline.wall_time_ns)],
-              ["Average iteration time", formatDuration(headline.average_iteration_ns)],
-              ["GPU utilization", formatShare(headline.gpu_utilization_fraction)],
-            ] as const
-          ).map(([term, value]) => (
-            <div key={term}>
-              <dt>{term}</dt>
-              <dd>{value}</dd>
-            </div>
-          ))}
-        </dl>
+        <Properties
+          rows={[
+            ["GPUs", gpuLabel(headline.gpu_names) || UNKNOWN],
+            ["Wall clock time", formatDuration(headline.wall_time_ns)],
+            ["Average iteration time", formatDuration(headline.average_iteration_ns)],
+            ["GPU utilization", formatShare(headline.gpu_utilization_fraction)],
+          ]}
+        />
       )}
     </Message>
   );

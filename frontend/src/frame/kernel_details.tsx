@@ -1,4 +1,5 @@
 import type { DashboardResponse } from "../api/types";
+import { PlainHead, atRight } from "../components/plain_head";
 import { Duration } from "../components/value";
 import { formatCount, formatCounted } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
@@ -12,23 +13,7 @@ export function KernelDetails({ data }: { data: DashboardResponse }) {
   return (
     <>
       <table class="plain-table kernel-details">
-        <thead>
-          <tr>
-            <th scope="col">Kernels</th>
-            <th scope="col" class="right">
-              GPU Time
-            </th>
-            <th scope="col" class="right">
-              Share
-            </th>
-            <th scope="col" class="right">
-              Launches
-            </th>
-            <th scope="col" class="right">
-              Names
-            </th>
-          </tr>
-        </thead>
+        <PlainHead titles={["Kernels", ...atRight("GPU Time", "Share", "Launches", "Names")]} />
         <tbody>
           {kernelClasses(data).map(({ key, label, colour, time }) => (
             <tr key={key}>

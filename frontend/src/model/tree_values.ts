@@ -21,6 +21,13 @@ export const MEASURES = [
 
 export type Measure = (typeof MEASURES)[number];
 
+/** GPU time, or CPU time where there is none, and the sum of it over some rows. */
+export function timeOf(rows: readonly TreeRow[]): { by: Measure; whole: number } {
+  const total = (key: Measure): number => rows.reduce((sum, { values }) => sum + values[key], 0);
+  const gpu = total("gpu_time_ns");
+  return gpu > 0 ? { by: "gpu_time_ns", whole: gpu } : { by: "cpu_time_ns", whole: total("cpu_time_ns") };
+}
+
 /** Whether it is known what limits the ops of the tree, and what they could gain. */
 export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);
 

@@ -1,5 +1,5 @@
 /** The model as areas: size is GPU time, or CPU time where there is none; colour is what the user asks. */
-import type { Measure } from "../../model/tree_values";
+import { timeOf } from "../../model/tree_values";
 import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
@@ -22,9 +22,7 @@ interface TreemapProps {
 export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
   const [measure, width] = useWidth(900);
   const { unordered: rows, selected } = tree;
-  const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
-  const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
-  const whole = total(by);
+  const { by, whole } = timeOf(rows.roots);
   const { boxes, withoutTime, tooSmall } = useMemo(() => treemap(rows, by, width, HEIGHT), [rows, by, width]);
   const left = [
     ...(withoutTime > 0 ? [`+${formatCounted(withoutTime, "group or op", "groups and ops")} without GPU time`] : []),

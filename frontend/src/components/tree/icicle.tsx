@@ -12,6 +12,7 @@ import {
   mayBeMoreOps,
   mayBeMoreTime,
   tensorCoreShare,
+  timeOf,
   type Measure,
 } from "../../model/tree_values";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
@@ -35,9 +36,7 @@ export function Icicle({ tree, matrixUnit, colouring }: IcicleProps) {
   const { unordered: rows, selected } = tree;
   const current = useRef(tree);
   current.current = tree;
-  const total = (key: Measure): number => rows.roots.reduce((sum, row) => sum + row.values[key], 0);
-  const by: Measure = total("gpu_time_ns") > 0 ? "gpu_time_ns" : "cpu_time_ns";
-  const whole = total(by);
+  const { by, whole } = timeOf(rows.roots);
   const { boxes, rests } = useMemo(
     () => icicleParts(rows, rows.roots, by, NARROWEST_PX / Math.max(width, 1)),
     [rows, by, width],

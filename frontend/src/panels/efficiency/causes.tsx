@@ -1,4 +1,5 @@
 import type { EfficiencyResponse } from "../../api/types";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { Panel } from "../../components/panel";
 import { Duration } from "../../components/value";
 import { useScope } from "../../frame/scope";
@@ -17,17 +18,7 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
       about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows. A click shows these ops in the table.`}
     >
       <table class="plain-table causes">
-        <thead>
-          <tr>
-            <th scope="col">Cause</th>
-            <th scope="col" class="right">
-              Ops
-            </th>
-            <th scope="col" class="right">
-              Kernel time
-            </th>
-          </tr>
-        </thead>
+        <PlainHead titles={["Cause", ...atRight("Ops", "Kernel time")]} />
         <tbody>
           {rates.causes.map(({ label, ops, kernel_ns: time }) => (
             <tr key={label}>

@@ -1,4 +1,5 @@
 import type { EfficiencyResponse } from "../../api/types";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatCount, formatCounted, formatScaled } from "../../format/number";
@@ -87,20 +88,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
         <summary>Show as a table</summary>
         <div class="twin-scroll" tabIndex={0} role="region" aria-label="MFU by iteration as a table">
           <table class="plain-table">
-            <thead>
-              <tr>
-                <th scope="col">Iteration</th>
-                <th scope="col" class="right">
-                  MFU
-                </th>
-                <th scope="col" class="right">
-                  FLOPs
-                </th>
-                <th scope="col" class="right">
-                  Shapes known
-                </th>
-              </tr>
-            </thead>
+            <PlainHead titles={["Iteration", ...atRight("MFU", "FLOPs", "Shapes known")]} />
             <tbody>
               {rates.iterations.map((row) => (
                 <tr key={row.iteration}>

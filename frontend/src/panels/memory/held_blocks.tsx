@@ -1,5 +1,6 @@
 /** The largest blocks that are in use at the clicked moment, and what it would cost to have them again. */
 import type { MemoryHeldBlock } from "../../api/types";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { Panel } from "../../components/panel";
 import { Duration, OpPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
@@ -11,6 +12,13 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   if (blocks.length === 0) return null;
   const timed = blocks.some(({ allocated_ns: time }) => time !== null);
   const withOps = blocks.some(({ op_gpu_time_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null);
+  const titles = [
+    ...atRight("Size"),
+    "Category",
+    "Allocated by",
+    ...atRight(timed ? "Allocated" : "Event", ...(timed ? ["Lasts"] : []), ...(withOps ? ["GPU time of the op"] : [])),
+    ...(withOps ? ["Inputs of the op"] : []),
+  ];
   return (
     <Panel
       title="Largest blocks held then"
@@ -18,31 +26,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
     >
       <div class="memory-held-frame">
         <table class="plain-table memory-held">
-          <thead>
-            <tr>
-              <th scope="col" class="right">
-                Size
-              </th>
-              <th scope="col">Category</th>
-              <th scope="col">Allocated by</th>
-              <th scope="col" class="right">
-                {timed ? "Allocated" : "Event"}
-              </th>
-              {timed && (
-                <th scope="col" class="right">
-                  Lasts
-                </th>
-              )}
-              {withOps && (
-                <>
-                  <th scope="col" class="right">
-                    GPU time of the op
-                  </th>
-                  <th scope="col">Inputs of the op</th>
-                </>
-              )}
-            </tr>
-          </thead>
+          <PlainHead titles={titles} />
           <tbody>
             {blocks.map((block, number) => (
               <tr key={number}>

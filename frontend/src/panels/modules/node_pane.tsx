@@ -1,6 +1,8 @@
 /** What is known of one node of the graph: run time, kernels, and what to do about unused Tensor Cores. */
 import { fetchTable } from "../../api/client";
 import type { TableResponse } from "../../api/types";
+import { Properties } from "../../components/properties";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import { Layout, NarrowTypes } from "../../components/framework_advice";
@@ -45,32 +47,25 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
       <p class="node-path muted">
         {row.members.length > 1 ? `${path} and ${formatCount(row.members.length - 1)} more` : path}
       </p>
-      <dl class="properties">
-        {(
+      <Properties
+        rows={[
+          ["GPU time", <Duration ns={known("gpu_time_ns")} />],
+          ["CPU time", <Duration ns={known("cpu_time_ns")} />],
+          ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
+          ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
           [
-            ["GPU time", <Duration ns={known("gpu_time_ns")} />],
-            ["CPU time", <Duration ns={known("cpu_time_ns")} />],
-            ["CPU overhead", <Duration ns={known("cpu_overhead_ns")} />],
-            ["GPU idle", <Duration ns={known("gpu_idle_ns")} />],
-            [
-              `${unit} kernels${mayBeMoreTime(row) && tensorCoreShare(row) !== null ? ", at least" : ""}`,
-              <Share
-                fraction={tensorCoreShare(row)}
-                of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
-                none={row.unknown.has("tensor_core_time_ns") ? UNKNOWN : "no kernels"}
-              />,
-            ],
-            ["Calls", formatCount(known("calls"))],
-            ["Eligible ops", formatCount(known("eligible_ops"))],
-            [`Using ${unit}s`, formatCount(known("using_ops"))],
-          ] as const
-        ).map(([term, value]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+            `${unit} kernels${mayBeMoreTime(row) && tensorCoreShare(row) !== null ? ", at least" : ""}`,
+            <Share
+              fraction={tensorCoreShare(row)}
+              of={`${readableAndExact(values.tensor_core_time_ns)} of ${readableAndExact(values.kernel_time_ns)} kernel time`}
+              none={row.unknown.has("tensor_core_time_ns") ? UNKNOWN : "no kernels"}
+            />,
+          ],
+          ["Calls", formatCount(known("calls"))],
+          ["Eligible ops", formatCount(known("eligible_ops"))],
+          [`Using ${unit}s`, formatCount(known("using_ops"))],
+        ]}
+      />
       <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
       <h3>{unit}s here</h3>
       {scope.onGpu ? (
@@ -107,20 +102,7 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
         {first && <span class="muted"> of the first</span>}
       </h3>
       <table class="plain-table node-kernels">
-        <thead>
-          <tr>
-            <th scope="col">Kernel</th>
-            <th scope="col" class="middle">
-              {shortUnit(scope.matrixUnit)}
-            </th>
-            <th scope="col" class="right">
-              Calls
-            </th>
-            <th scope="col" class="right">
-              GPU Time
-            </th>
-          </tr>
-        </thead>
+        <PlainHead titles={["Kernel", [shortUnit(scope.matrixUnit), "middle"], ...atRight("Calls", "GPU Time")]} />
         <tbody>
           {data.rows.map((row) => (
             <tr key={String(row.name)}>

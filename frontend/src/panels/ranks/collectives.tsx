@@ -1,6 +1,7 @@
 /** The collectives by dimension, kind and size; a row opens its instances, an instance its members. */
 import { fetchJobCollective, fetchJobCollectives } from "../../api/client";
 import type { JobCollectiveStats, RankJob } from "../../api/types";
+import { PlainHead } from "../../components/plain_head";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { formatBytes } from "../../format/bytes";
@@ -45,15 +46,7 @@ export function Collectives({ job }: { job: RankJob }) {
       ) : (
         <div class="rank-table-frame">
           <table class="rank-table">
-            <thead>
-              <tr>
-                {HEADS.map(([head, classes]) => (
-                  <th scope="col" key={head} class={classes}>
-                    {head}
-                  </th>
-                ))}
-              </tr>
-            </thead>
+            <PlainHead titles={HEADS} />
             <tbody>
               {job.collectives.map((row) => (
                 <Row key={row.id} job={job} row={row} selected={row === selected} />

@@ -1,4 +1,5 @@
 import type { DiagnosedEvidence, DiagnosedFinding, EvidenceKind } from "../../api/types";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
 import { MomentLinks, MomentStrip } from "../../components/timeline/moment_strip";
 import { CopyButton } from "../../components/copy_button";
@@ -143,30 +144,15 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTablePr
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
   const onSeveral = new Set(rows.map(({ device }) => device)).size > 1;
+  const titles = [
+    "Where",
+    ...(called ? ["Call"] : []),
+    ...atRight(...(onSeveral ? ["GPU"] : []), ...(counted ? ["Count"] : []), ...(timed ? ["Time"] : [])),
+  ];
   return (
     <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
       <table class="plain-table evidence">
-        <thead>
-          <tr>
-            <th scope="col">Where</th>
-            {called && <th scope="col">Call</th>}
-            {onSeveral && (
-              <th scope="col" class="right">
-                GPU
-              </th>
-            )}
-            {counted && (
-              <th scope="col" class="right">
-                Count
-              </th>
-            )}
-            {timed && (
-              <th scope="col" class="right">
-                Time
-              </th>
-            )}
-          </tr>
-        </thead>
+        <PlainHead titles={titles} />
         <tbody {...walked}>
           {rows.map((row, i) => (
             <tr key={i}>

@@ -1,5 +1,6 @@
 /** How launches reach the GPU in the window: how many wait at a time, how long, and which calls take longer than their work. */
 import { fetchLaunches } from "../../api/client";
+import { PlainHead, atRight } from "../../components/plain_head";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Duration, OpPath } from "../../components/value";
@@ -107,12 +108,7 @@ function Histogram({ title, heads, bars, whole, tip }: HistogramProps) {
   return (
     <table class="plain-table timeline-histogram">
       <caption>{title}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{heads[0]}</th>
-          <th scope="col">{heads[1]}</th>
-        </tr>
-      </thead>
+      <PlainHead titles={heads} />
       <tbody>
         {bars.map(({ label, value }) => (
           <tr key={label} data-tip={tip(value)}>
@@ -142,20 +138,7 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
       </caption>
       {short.launches > 0 && (
         <>
-          <thead>
-            <tr>
-              <th scope="col">Op</th>
-              <th scope="col" class="right">
-                Launches
-              </th>
-              <th scope="col" class="right">
-                Work
-              </th>
-              <th scope="col" class="right">
-                Calls
-              </th>
-            </tr>
-          </thead>
+          <PlainHead titles={["Op", ...atRight("Launches", "Work", "Calls")]} />
           <tbody>
             {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
               <tr key={`${id} ${op}`}>

@@ -1,0 +1,2 @@
+/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
+import{K as e,n as t,q as n}from"./use_query-DOokPfYg.js";import{a as r}from"./walking-D__9bOp-.js";function i(){let{profile:n,round:i}=r();return t(`${n} ${i} job`,t=>e(n,t))}function a(){let{profile:e,round:i}=r();return t(`${e} ${i} rank`,t=>n(e,t)).data}export{a as n,i as t};
