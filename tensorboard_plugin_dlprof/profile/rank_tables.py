@@ -73,7 +73,8 @@ class CommunicationRows(msgspec.Struct, frozen=True):
     destination: Int64s
     stream: Int64s
     compute_ns_before: Int64s
-    """Compute since the first GPU work, up to the start of this kernel."""
+    """Compute since the start of the first iteration, or the first GPU work if that is earlier, up to the start of this
+    kernel."""
     exposed_communication_ns_before: Int64s
     exposed_copy_ns_before: Int64s
     input_ns_before: Int64s

@@ -42,6 +42,8 @@ class Evidence(msgspec.Struct, frozen=True):
     of_operations_iteration: Int64s
     comparisons: Callable[[Sequence[int]], Comparisons]
     """All that ``delays`` are the part above 0 of; only asked for if somebody is to be named."""
+    from_start: Callable[[], tuple[Delays, Int64s, Callable[[Sequence[int]], Comparisons]]]
+    """The first three likewise, with what ranks did from the start of their first iteration to its first operation."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations, so that those of single operations are only a part of them."""
     of_iterations: tuple[Delays, Int64s, Comparisons] | None = None
@@ -71,10 +73,14 @@ def evidence(
         corrected, corrected_iteration = replace(delays, own_delay_ns=delays.own_delay_ns - waits), iteration
     numbers = cells.numbers
 
-    def comparisons(members: Sequence[int]) -> Comparisons:
-        return comparisons_of_operations(job, sequences, times, places, numbers, members)
+    def comparisons(members: Sequence[int], from_start: bool = False) -> Comparisons:
+        return comparisons_of_operations(job, sequences, times, places, numbers, members, from_start)
 
-    judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration, comparisons)
+    def from_start() -> tuple[Delays, Int64s, Callable[[Sequence[int]], Comparisons]]:
+        longer = own_delays(job, sequences, times, places, from_start=True)
+        return longer, positions(job, sequences, longer, cells), lambda members: comparisons(members, True)
+
+    judged = Evidence(sequences, times, delays, iteration, corrected, corrected_iteration, comparisons, from_start)
     few_have_peers = 2 * delays.compared < max(delays.asked, 1)
     if few_have_peers or matches.partial:
         of_iterations, iterations, compared = delays_of_iterations(job, sequences, times)

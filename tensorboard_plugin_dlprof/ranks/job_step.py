@@ -165,6 +165,7 @@ def _tables(job: Job, mark: str) -> tuple[JobTables, Verdict, list[str]]:
         delays=judged.delays,
         iteration=judged.iteration,
         comparisons=judged.comparisons,
+        from_start=judged.from_start,
         is_of_iterations=judged.is_of_iterations,
         of_iterations=judged.of_iterations,
         whole_iterations=whole_iterations,

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
-from tensorboard_plugin_dlprof.ranks.matching import Operations
+from tensorboard_plugin_dlprof.ranks.matching import Flags, Operations
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes, codes_of
 
 _MEDIAN_TO_DEVIATION, _MEAN_TO_DEVIATION = 1.4826, 1.2533
@@ -27,6 +27,9 @@ _ENOUGH = 4
 
 _MANY = 8
 """Comparisons of a rank, each of other work, that together show whether it is as late every time."""
+
+_FEWEST_RANKS = 2
+"""Other ranks, less one, from which on the sums of their comparisons show what is usual."""
 
 _EXPECTED = 0.4
 """What is above 0 of a normal distribution of mean 0, on average, in standard deviations."""
@@ -59,24 +62,51 @@ class Noise(msgspec.Struct, frozen=True):
         return self.delay_ns <= self.limit_ns
 
 
-def noise_of(comparisons: Comparisons, place: int, late: Collection[int] = ()) -> Noise:
-    """What noise can make of the delays of one rank; others that are ``late``, too, say nothing of noise."""
+def noise_explains(comparisons: Comparisons, place: int, late: Collection[int] = ()) -> bool:
+    """Whether noise alone may be the reason of a rank's delays; others that are ``late``, too, say nothing of noise.
+
+    There are several ways to know what noise makes of them; it is not the reason if it is not by one of these.
+    """
     _, longer = _compared(comparisons.group, comparisons.spent_ns)
     mine = (comparisons.member == place) & (comparisons.iteration >= 0)
     # The others are compared among themselves: the only peer of a late rank is as much earlier.
-    on_time = ~np.isin(comparisons.member, [place, *late])
-    theirs = np.flatnonzero(on_time & np.isin(comparisons.of_class, comparisons.of_class[mine]))
+    theirs = np.flatnonzero(~np.isin(comparisons.member, [place, *late]) & (comparisons.iteration >= 0))
     peers, longer_of_theirs = _compared(comparisons.group[theirs], comparisons.spent_ns[theirs])
     theirs, longer_of_theirs = theirs[peers > 0], longer_of_theirs[peers > 0]
+    known = comparisons, mine, longer, theirs, longer_of_theirs
+    ways = (_by_rank(*known), _by_class(*known, pools=False), _by_class(*known, pools=True))
+    return all(each.explains for each in ways)
+
+
+def _by_rank(comparisons: Comparisons, mine: Flags, longer: Int64s, theirs: Int64s, longer_of_theirs: Int64s) -> Noise:
+    """What noise makes of all comparisons of a rank together, by those of each other rank."""
+    delay, count = float(longer[mine].sum()), int(np.count_nonzero(mine))
+    members, of_member, counts = np.unique(comparisons.member[theirs], return_inverse=True, return_counts=True)
+    samples = len(members) - 1
+    if samples < _FEWEST_RANKS:
+        return Noise(delay, np.inf)
+    grows = np.maximum(count / counts, 1.0) ** 0.5  # as noise does with the number of comparisons
+    sums = grows * np.bincount(of_member.reshape(-1), longer_of_theirs, len(members))
+    deviation = float((sums**2).sum() / samples) ** 0.5
+    return Noise(delay, thresholds.BEYOND_NOISE * _of_few(deviation, samples))
+
+
+def _by_class(
+    comparisons: Comparisons, mine: Flags, longer: Int64s, theirs: Int64s, longer_of_theirs: Int64s, pools: bool
+) -> Noise:
+    """What noise makes of a rank's comparisons of each work, by those of others, or of itself, of the same work.
+
+    With ``pools``, many comparisons of work that is done too rarely to know its noise are taken together.
+    """
     delay = expected = variance = worst = 0.0
     unknown = []
     classes, place_of, sizes = np.unique(comparisons.of_class[mine], return_inverse=True, return_counts=True)
     few = (sizes < _ENOUGH) & ~np.isin(classes, comparisons.of_class[theirs])
     together = np.flatnonzero(mine)[few[place_of.reshape(-1)]]
-    if len(together) >= _MANY:
+    if pools and len(together) >= _MANY:
         own = longer[together]
         deviation = _MEAN_TO_DEVIATION * float(np.abs(own - np.median(own)).mean())
-        deviation *= 1 + thresholds.FEW_SAMPLES / (len(own) - 1)
+        deviation = _of_few(deviation, len(own) - 1)
         delay = float(np.maximum(own, 0).sum())
         expected, variance = _EXPECTED * deviation * len(own), deviation**2 * len(own)
         classes = classes[~few]
@@ -90,24 +120,31 @@ def noise_of(comparisons: Comparisons, place: int, late: Collection[int] = ()) -
         samples = max(samples - len(np.unique(comparisons.group[theirs[alike]])), 0)
         deviation = _MEAN_TO_DEVIATION * float(scatter.mean()) if samples else 0.0
         if samples < _ENOUGH and len(own) > 1:
-            # Who costs time only in some iterations scatters itself, so that it is asked last, and for its median.
+            # Who costs time only in some iterations scatters itself, so that it is asked last, and for its median, but
+            # two of three may be close by chance.
             distances = np.abs(own - np.median(own))
-            deviation = max(deviation, _MEDIAN_TO_DEVIATION * float(np.median(distances)))
+            median, mean = _MEDIAN_TO_DEVIATION * np.median(distances), _MEAN_TO_DEVIATION * distances.mean()
+            deviation = max(deviation, float(median if len(own) >= _ENOUGH else mean))
             samples += len(own) - 1
         delay += float(np.maximum(own, 0).sum())
         if samples < 1 or not (deviation or samples > 1):  # two ranks may take equally long by chance
             unknown.append((len(own), usual))
             continue
-        deviation *= 1 + thresholds.FEW_SAMPLES / samples
+        deviation = _of_few(deviation, samples)
         worst = max(worst, deviation / max(usual, 1.0))
         expected += _EXPECTED * deviation * len(own)
         variance += deviation**2 * len(own)
     for count, usual in unknown:
         # As noisy as the noisiest work that is known, at worst, for what time it takes.
-        deviation = worst * usual * (1 + thresholds.FEW_SAMPLES) if worst else np.inf
+        deviation = worst * usual if worst else np.inf
         expected += _EXPECTED * deviation * count
         variance += deviation**2 * count
     return Noise(delay, expected + thresholds.BEYOND_NOISE * variance**0.5)
+
+
+def _of_few(deviation: float, samples: int) -> float:
+    """A standard deviation as large as it may well be, if it was estimated from few samples."""
+    return deviation * float(1 + thresholds.FEW_SAMPLES / samples**1.5)
 
 
 def _scatter(member: Int64s, longer_ns: Int64s) -> tuple[npt.NDArray[np.float64], int]:
@@ -218,7 +255,7 @@ def noise_of_stages(compute_ns: Int64s, stages: Sequence[Sequence[int]], ranks: 
     if not samples:
         return np.inf
     deviation = (variance * (1 / ranks + 1 / min(map(len, stages)))) ** 0.5
-    return float(thresholds.BEYOND_NOISE * (1 + thresholds.FEW_SAMPLES / samples) * deviation)
+    return thresholds.BEYOND_NOISE * _of_few(deviation, samples)
 
 
 def _mixed(*columns: Int64s) -> Int64s:

@@ -61,7 +61,11 @@ def _no_delays() -> Delays:
 
 
 def own_delays(
-    job: Job, sequences: Sequence[Operations], times: Sequence[Times], places: Sequence[int] | None = None
+    job: Job,
+    sequences: Sequence[Operations],
+    times: Sequence[Times],
+    places: Sequence[int] | None = None,
+    from_start: bool = False,
 ) -> Delays:
     """The own delays of a job's ranks.
 
@@ -70,9 +74,10 @@ def own_delays(
         sequences: their operations.
         times: likewise.
         places: a number for each of ``sequences``; only those with equal numbers do the same.
+        from_start: see ``own_times``.
     """
     places = places or [0] * len(sequences)
-    owns = list(own_times(job, sequences, times))
+    owns = list(own_times(job, sequences, times, from_start=from_start))
     siblings: _Siblings | None = None
     no_roles = np.zeros((0, 0), np.int64)
     delays = [_no_delays()]
@@ -159,6 +164,7 @@ def comparisons_of_operations(
     places: Sequence[int] | None,
     numbers: Int64s,
     members: Sequence[int],
+    from_start: bool = False,
 ) -> Comparisons:
     """Comparisons of own times of some ``members`` and of others that do the same, also of those that took less time.
 
@@ -169,10 +175,11 @@ def comparisons_of_operations(
         places: see ``own_delays``.
         numbers: of the iterations.
         members: places of ranks.
+        from_start: see ``own_times``.
     """
     places = places or [0] * len(sequences)
     wanted = _alike(sequences, places, members)
-    owns = list(own_times(job, sequences, times, wanted))
+    owns = list(own_times(job, sequences, times, wanted, from_start))
     siblings = _Siblings(job, sequences, times, owns, places)
     roles: list[Int64s | None] = []
     iterations: list[Int64s | None] = []

@@ -17,13 +17,18 @@ PARTS = ("compute_ns", "copy_ns", "input_ns", "held_ns", "host_ns", "communicati
 """What the time of an interval is spent on. ``input``, ``held`` and ``host`` are idle: waiting for a batch, launched
 work that waits although nothing recorded runs, and all else."""
 
+_TOTALS = {"copy_ns": "exposed_copy_ns", "communication_ns": "exposed_communication_ns"}
+"""The totals of parts in ``CommunicationRows``, where they are called otherwise."""
+
+_START = -2
+
 
 class OwnTimes(msgspec.Struct):
     """Own times of a group: n members, k operations. -1 where there was no release before."""
 
     spent_ns: Int64s
     before: Int64s
-    """Kind and size of the operation that released."""
+    """Kind and size of the operation that released; below -1 for the start of the first iteration."""
     parts: Int64s
     """Shape (parts, n, k)."""
     kernels: Int64s
@@ -70,9 +75,16 @@ def _releases(job: Job, sequences: Sequence[Operations], times: Sequence[Times])
 
 
 def own_times(
-    job: Job, sequences: Sequence[Operations], times: Sequence[Times], wanted: Container[int] | None = None
+    job: Job,
+    sequences: Sequence[Operations],
+    times: Sequence[Times],
+    wanted: Container[int] | None = None,
+    from_start: bool = False,
 ) -> Iterator[OwnTimes | None]:
-    """The own times of each of ``sequences``; None where no waiting is known, or that are not among the ``wanted``."""
+    """The own times of each of ``sequences``; None where no waiting is known, or that are not among the ``wanted``.
+
+    With ``from_start``, a rank that was never released before counts its time from the start of its first iteration.
+    """
     releases = _releases(job, sequences, times)
     overlaps = [Intervals(member.tables.overlap_start_ns, member.tables.overlap_stop_ns) for member in job.members]
     for number, each in enumerate(sequences):
@@ -92,7 +104,40 @@ def own_times(
             known = np.flatnonzero((at >= 0) & each.used)
             if len(known):
                 _fill(own, row, known, each, of, at[known], job.members[place], overlaps[place])
+            if from_start:
+                _fill_first(own, row, np.flatnonzero((at < 0) & each.used), each, job.members[place])
+        if from_start:
+            _begin_together(own, times[number])
         yield own
+
+
+def _fill_first(own: OwnTimes, row: int, unknown: Int64s, each: Operations, member: Member) -> None:
+    """The own times of one member from the start of its first iteration, if no GPU work precedes that."""
+    table, parts = member.tables.communication, member.tables.parts
+    if not len(parts.start_ns) or (member.tables.whole.start_ns < parts.start_ns[0]).any():
+        return
+    rows = each.rows[row, unknown]
+    inside = table.iteration[rows] == member.tables.iterations[0]
+    unknown, rows = unknown[inside], rows[inside]
+    own.spent_ns[row, unknown] = table.start_ns[rows] - parts.start_ns[0]
+    own.before[row, unknown] = _START - (table.work_before[rows] & 0xFFFF_FFFF)  # who ran other kernels is no peer
+    for part, name in enumerate(PARTS):
+        if name != "host_ns":
+            own.parts[part, row, unknown] = getattr(table, f"{_TOTALS.get(name, name)}_before")[rows]
+    own.kernels[row, unknown] = table.kernels_before[rows]
+    own.kernel_ns[row, unknown] = table.kernel_ns_before[rows]
+    own.work[row, unknown] = table.work_before[rows] & 0xFFFF_FFFF
+
+
+def _begin_together(own: OwnTimes, of: Times) -> None:
+    """Iterations need not begin at the same moment: nobody took longer than others by more than these waited for it."""
+    columns = np.arange(own.spent_ns.shape[1])
+    first = (own.before <= _START) & (own.before[of.last, columns] <= _START)
+    spent = np.maximum(own.spent_ns, own.spent_ns[of.last, columns] - of.wait_ns)
+    own.spent_ns[first] = spent[first]
+    host = PARTS.index("host_ns")
+    own.parts[host][first] = 0
+    own.parts[host][first] = (own.spent_ns - own.parts.sum(0))[first]
 
 
 def _fill(

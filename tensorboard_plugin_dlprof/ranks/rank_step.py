@@ -192,7 +192,8 @@ def _communication(
         result[is_described] = values[place[is_described]]
         return result
 
-    first = np.full(len(start), int(cover.busy.start[0]), np.int64)
+    begin = min([int(cover.busy.start[0]), *profile.iterations[0].start_ns[:1].tolist()])
+    first = np.full(len(start), begin, np.int64)
     idle_of_loader = subtract(union(profile.data_loader.start_ns, profile.data_loader.stop_ns), cover.busy)
     held = subtract(_held(profile.activity, distinct_values(work.device[rows]).tolist()), cover.busy)
     loading = subtract(idle_of_loader, held)

@@ -27,9 +27,13 @@ RUNNER_UP_FRACTION = 1 / 3
 stands out."""
 
 BEYOND_NOISE = 5.0
-FEW_SAMPLES = 3.0
+FEW_SAMPLES = 7.0
 """A delay is no noise from so many standard deviations on of what ranks differ by anyway; with n samples of this, one
-more than the second by n times as much."""
+more than the second by n**1.5 times as much, so that with any n as few delays are beyond by chance (Student's t)."""
+
+ENOUGH_ITERATIONS = 5
+"""With fewer, what ranks did from the start of the first one to its first operation counts, too, if nobody is named
+without it."""
 
 FEW_ITERATIONS = 3
 """Where nobody is named and ranks wait, fewer iterations are said to be too few."""

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.ranks import thresholds
 from tensorboard_plugin_dlprof.ranks.links import Links
 from tensorboard_plugin_dlprof.ranks.matching import Operations
 from tensorboard_plugin_dlprof.ranks.members import Job
-from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_of, noise_of_stages
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, noise_explains, noise_of_stages
 from tensorboard_plugin_dlprof.ranks.own_delay import Delays
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS
 from tensorboard_plugin_dlprof.ranks.parallelism import Dimension
@@ -84,8 +84,13 @@ class Facts(msgspec.Struct, frozen=True):
     """What each rank computes in each iteration: shape (ranks, iterations); below 0 if unknown."""
     whole_iterations: Callable[[], tuple[Delays, Int64s, Comparisons]]
     """Delays of whole iterations, compared within stages of the pipeline, their iterations and comparisons."""
+    from_start: Callable[[], tuple[Delays, Int64s, Callable[[Sequence[int]], Comparisons]]]
+    """``delays``, ``iteration`` and ``comparisons`` with what ranks did before their first operation, to be asked if
+    nobody is named from few iterations."""
     is_of_iterations: bool = False
     """Whether ``delays`` are of whole iterations: too few operations have peers."""
+    is_from_start: bool = False
+    """Whether ``delays`` are those of ``from_start``."""
     of_iterations: tuple[Delays, Int64s, Comparisons] | None = None
     """Delays of whole iterations, their iterations and comparisons, to be asked if ``delays`` name nobody."""
 
@@ -105,6 +110,10 @@ def judge(facts: Facts) -> Verdict:
             facts, delays=delays, iteration=iteration, is_of_iterations=True, comparisons=lambda _members: compared
         )
         verdict = _slow_ranks(whole)
+    if verdict is None and facts.iterations < thresholds.ENOUGH_ITERATIONS:
+        delays, iteration, comparisons = facts.from_start()
+        longer = replace(facts, delays=delays, iteration=iteration, comparisons=comparisons)
+        verdict = _slow_ranks(replace(longer, is_of_iterations=False, is_from_start=True))
     verdict = verdict or _slow_stage(facts)
     return verdict or Verdict(f"{_nobody(facts)} {facts.links.unjudged}".strip(), [])
 
@@ -132,8 +141,7 @@ def _nobody(facts: Facts) -> str:
     if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
         recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
         return (
-            f"No rank can be named from {recorded}: {wait}, but what ranks did before their first operation is "
-            "unknown, and so few do not show what is noise. Record five or more."
+            f"No rank can be named from {recorded}: {wait}, but so few do not show what is noise. Record five or more."
         )
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
@@ -181,7 +189,7 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
         return None  # noise delays everybody: the one that it delays most is not far from the others
     named = named[:_MOST_NAMED]
     comparisons = facts.comparisons(named.tolist())
-    named = np.array([place for place in named.tolist() if not noise_of(comparisons, place).explains], np.int64)
+    named = np.array([place for place in named.tolist() if not noise_explains(comparisons, place)], np.int64)
     if not len(named):
         return None
     mean = _per_iteration(facts, facts.delays.own_delay_ns).sum(1) / cells.shape[1]
@@ -192,6 +200,11 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
         sentence += (
             " Whole iterations were compared, as too few operations have peers that do the same: the own delays of "
             "single operations are only a part of it."
+        )
+    if facts.is_from_start:
+        sentence += (
+            " What it did from the start of the first iteration to its first operation was counted, too, as few "
+            "iterations were recorded: the own delays of operations are only a part of it."
         )
     return Verdict(sentence, lasting)
 
@@ -266,7 +279,7 @@ def _slow_host(facts: Facts, named: Verdict | None) -> Verdict | None:
     slow = {members[place].host for place in places}
     if len(slow) != 1 or not slow <= hosts or places != by_host[(host := slow.pop())]:
         return None
-    if any(noise_of(comparisons, place, places).explains for place in places):
+    if any(noise_explains(comparisons, place, places) for place in places):
         return None
     suspects = [_suspect(whole, place, float(mean[place]), int(often[place])) for place in places]
     causes = {each.cause for each in suspects}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorboard_plugin_dlprof.ranks.noise import Comparisons, comparisons_of, noise_of, noise_of_stages
+from tensorboard_plugin_dlprof.ranks.noise import Comparisons, comparisons_of, noise_explains, noise_of_stages
 from tensorboard_plugin_dlprof.ranks.own_times import PARTS, OwnTimes
 from tests.ranks.by_hand import operations
 
@@ -29,11 +29,29 @@ def compared(spent: list[list[int]]) -> Comparisons:
         # Another one costs time, too; and one that does in most iterations.
         ([[1_001, 1_003, 1_002], [1_400, 1_402, 1_400], [1_003, 1_000, 1_001], [1_300, 1_300, 1_302]], False),
         ([[1_000, 1_010, 1_005, 1_000, 1_003], [1_000, 1_700, 1_702, 1_707, 1_700]], False),
+        # Two of three may be close by chance, and so may two others.
+        ([[1_706, 1_937, 1_713], [2_129, 1_817, 2_121]], True),
+        ([[4_968], [4_952], [5_460]], True),
+        ([[4_968], [4_952], [8_460]], False),
     ],
 )
 def test_a_delay_is_compared_with_what_ranks_differ_by_anyway(spent: list[list[int]], explains: bool) -> None:
     """With few samples more is asked for; the last rank is the one in question."""
-    assert noise_of(compared(spent), len(spent) - 1).explains is explains
+    assert noise_explains(compared(spent), len(spent) - 1) is explains
+
+
+@pytest.mark.parametrize(("late", "explains"), [(4_000, False), (400, True)])
+def test_what_other_ranks_differ_by_in_all_of_their_work_shows_noise(late: int, explains: bool) -> None:
+    """Each does what nobody else does, once, so that no work of its own does."""
+    rng = np.random.default_rng(7)
+    spent = 1_000 + rng.integers(-150, 150, (2, 4, 3))
+    spent[0, 3] += late
+    place, pair, work = np.indices(spent.shape).reshape(3, -1)
+    member, of_class = 2 * pair + place, 10 * pair + work
+    result = noise_explains(
+        Comparisons(member, np.zeros_like(work), of_class, of_class, spent.reshape(-1).astype(np.int64)), 6
+    )
+    assert result is explains
 
 
 @pytest.mark.parametrize(
@@ -48,8 +66,8 @@ def test_a_rank_that_is_as_late_at_other_work_each_time_is_no_noise(late: list[i
     """Nobody but its peer does the same, and both do so once: all of its comparisons together tell."""
     spent = np.array([[100] * len(late), late], np.int64)
     member, work = np.indices(spent.shape).reshape(2, -1)
-    result = noise_of(Comparisons(member, np.zeros_like(work), work, work, spent.reshape(-1)), 1)
-    assert result.explains is explains
+    result = noise_explains(Comparisons(member, np.zeros_like(work), work, work, spent.reshape(-1)), 1)
+    assert result is explains
 
 
 @pytest.mark.parametrize(("lacks", "spent"), [(False, [[30], [900]]), (True, [[30], [40]])])

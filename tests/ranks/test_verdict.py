@@ -25,6 +25,33 @@ def test_the_rank_that_costs_time_is_named_with_the_cause(cause: str, groups: bo
     assert result["clocks"]["islands"] == 1
 
 
+@pytest.mark.parametrize("cause", ["compute", "host", "input"])
+def test_one_iteration_is_judged_from_its_start(cause: str, tmp_path: Path) -> None:
+    """Nothing precedes its first operation but its start, which is enough where other ranks show what is noise."""
+    plan = Plan(cause=cause, straggler=2, iterations=1, clock_ns=3 * 3_600_000_000_000)
+    verdict = answer(made_in(imported(tmp_path, plan)))["verdict"]
+    assert (verdict["rank"], verdict["cause"]) == (2, cause), verdict["sentence"]
+    assert abs(verdict["own_delay_ns"] - plan.delay_ns) < 0.1 * plan.delay_ns
+    assert ("from the start of the first iteration" in verdict["sentence"]) is (cause != "compute")
+
+
+@pytest.mark.parametrize("from_step", [True, False], ids=["begins late", "has begun before"])
+def test_a_rank_whose_first_iteration_only_begins_at_another_time_is_not_named(from_step: bool, tmp_path: Path) -> None:
+    """One that begins late took no longer; one that begins early took longer, but nobody waited much for it."""
+
+    def moved(rank: int, trace: dict[str, Any]) -> dict[str, Any]:
+        for event in trace["traceEvents"]:
+            if rank == 2 and event["name"].startswith("ProfilerStep#"):
+                by = float(event["dur"]) / 4
+                event["ts"] = float(event["ts"]) + (by if from_step else -by)
+                event["dur"] = float(event["dur"]) - (by if from_step else -by)
+        return trace
+
+    plan = Plan(straggler=2, cause="host", iterations=1, delay_ns=1_200_000 if from_step else 60_000)
+    verdict = answer(made_in(imported(tmp_path, plan, moved)))["verdict"]
+    assert verdict["rank"] is None, verdict["sentence"]
+
+
 @pytest.mark.parametrize(("cause", "tensor", "groups"), [("compute", 2, True), ("host", 4, False), ("input", 2, False)])
 def test_a_host_all_of_whose_ranks_cost_time_is_named(cause: str, tensor: int, groups: bool, tmp_path: Path) -> None:
     """Its ranks are late together, so that none has a delay at operations of their own group."""
