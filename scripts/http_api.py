@@ -45,7 +45,15 @@ from tensorboard_plugin_dlprof.queries.iteration_tables import iterations as ite
 from tensorboard_plugin_dlprof.queries.page_request import FARTHEST, LARGEST_ID
 from tensorboard_plugin_dlprof.queries.table import Table
 from tensorboard_plugin_dlprof.queries.tables import TABLES
-from tensorboard_plugin_dlprof.routes import aggregations, comparisons, dashboard, jobs, profiles, timeline_answers
+from tensorboard_plugin_dlprof.routes import (
+    aggregations,
+    baselines,
+    comparisons,
+    dashboard,
+    jobs,
+    profiles,
+    timeline_answers,
+)
 from tensorboard_plugin_dlprof.routes.parameters import CHANGES, READS
 from tensorboard_plugin_dlprof.routes.requests import fields_of, meaning
 
@@ -91,6 +99,7 @@ RESPONSES: Final[dict[str, Any]] = {
     "CompareRowResponse": compare_page.RowDetail,
     "CompareRowSide": compare_page.RowSide,
     "SeriesResponse": comparisons.ComparedSeries,
+    "BaselinesResponse": baselines.LikelyBaselines,
     "JobAnswer": job.Job,
     "JobCollectiveStats": job.Collective,
     "JobCollective": job.Operation,
@@ -117,7 +126,7 @@ RESPONSES: Final[dict[str, Any]] = {
 """Declarations by their names in the frontend; what they contain keeps its own name, after its module's word."""
 
 _PRINTED_ONLY = {
-    comparison.Comparison: {"rows", "kernels_replaced", "rules"},
+    comparison.Comparison: {"groups", "rows", "kernels_replaced", "rules"},
     job.Job: {"iteration", "ranks", "longest_waits"},
     memory.Memory: {"source", "clock"},
 }

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.api.profile import Profile
 from tensorboard_plugin_dlprof.api.short_tables import ShortColumn
 from tensorboard_plugin_dlprof.comparing import as_json, comparison
 from tensorboard_plugin_dlprof.comparing.recording import Recording
-from tensorboard_plugin_dlprof.comparing.tables import COMPARE
+from tensorboard_plugin_dlprof.comparing.tables import COMPARE, GROUPS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,15 @@ _ROWS = tuple(
         *("kind", "name", "matched_by", "op_type", "a_ns", "b_ns", "change_ns", "work_ns", "speed_ns", "a_calls"),
         *("b_calls", "low_ratio", "high_ratio", "a_kernel", "b_kernel", "a_tensor_core_fraction"),
         "b_tensor_core_fraction",
+    )
+)
+
+_GROUPS = tuple(
+    GROUPS.column(key)
+    for key in (
+        *("name", "direction", "op_type", "a_ops", "b_ops", "a_ns", "b_ns", "change_ns", "of_change_fraction"),
+        *("work_ns", "speed_ns", "a_calls", "b_calls", "low_ratio", "high_ratio", "a_kernel", "b_kernel"),
+        *("a_tensor_core_fraction", "b_tensor_core_fraction"),
     )
 )
 
@@ -118,6 +127,10 @@ class Comparison:
     def rows(self) -> pd.DataFrame:
         """One row per matched, gone or new op, and per part of the time without kernels: they add up to the change."""
         return plain_frame([{**row, **_bounds(row["interval"])} for row in self.data["rows"]], _ROWS)
+
+    def groups(self) -> pd.DataFrame:
+        """The rows summed over the repetitions of the model (the same op of every layer is one): they add up too."""
+        return plain_frame([{**group, **_bounds(group["interval"])} for group in self.data["groups"]], _GROUPS)
 
     def kernels_replaced(self) -> pd.DataFrame:
         """One row per set of kernels that took the place of others."""

@@ -69,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--floor", metavar="PERCENT", type=_percent, help="smallest change that counts (default: 2, of kernel time 1)"
     )
     parser.add_argument(
-        "--top", metavar="N", type=int, default=10, help="rows that text, md and html show (default: 10)"
+        "--top", metavar="N", type=int, default=10, help="groups that text, md and html show (default: 10)"
     )
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
+from tensorboard_plugin_dlprof.classify.directions import direction_in_words
 from tensorboard_plugin_dlprof.comparing.attribution import PART_LABELS, Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison, Measure, rounded
+from tensorboard_plugin_dlprof.comparing.groups import Group
 from tensorboard_plugin_dlprof.comparing.limits import Outcome
 from tensorboard_plugin_dlprof.comparing.memory import HeldRow
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
@@ -17,11 +19,14 @@ from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
 
 SCHEMA_VERSION = 1
 
+_Number = TypeVar("_Number", int, float)
+
 
 def as_json(comparison: Comparison, outcomes: Sequence[Outcome] = ()) -> dict[str, Any]:
     """Everything: verdict, sides, rows, kernels replaced, what to know first, and the limits."""
     return {
         **head(comparison),
+        "groups": [group_json(group) for group in comparison.groups],
         "rows": [row_json(row) for row in comparison.rows],
         "kernels_replaced": [replacement_json(comparison, one) for one in comparison.replacements],
         "rules": [outcome.as_json() for outcome in outcomes],
@@ -63,11 +68,13 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "ops_without_gpu_time": comparison.left_out,
         "tested_rows": sum(row.estimate is not None for row in comparison.rows),
         "changed_rows": sum(is_changed(comparison, row) for row in comparison.rows),
+        "tested_groups": sum(group.estimate is not None for group in comparison.groups),
+        "changed_groups": sum(is_changed(comparison, group) for group in comparison.groups),
     }
 
 
-def is_changed(comparison: Comparison, row: Row) -> bool:
-    """Whether the change of a row is more than noise."""
+def is_changed(comparison: Comparison, row: Row | Group) -> bool:
+    """Whether the change of a row or group is more than noise."""
     return row.estimate is not None and row.estimate.is_change(comparison.floor_of("kernel_time"))
 
 
@@ -106,7 +113,7 @@ def row_json(row: Row) -> dict[str, Any]:
         "b_calls": row.b_calls,
         "interval": interval(row.estimate),
         "op_type": (row.b or row.a)[0].op_type if row.a or row.b else None,
-        "direction": (row.b or row.a)[0].direction if row.a or row.b else None,
+        "direction": direction_in_words((row.b or row.a)[0].direction) if row.a or row.b else None,
         "a_op_ids": [op.op_id for op in row.a],
         "b_op_ids": [op.op_id for op in row.b],
         "a_kernel": a["kernel"],
@@ -117,6 +124,42 @@ def row_json(row: Row) -> dict[str, Any]:
         "b_precision": b["precision"],
         "position": row.position,
     }
+
+
+def group_json(group: Group) -> dict[str, Any]:
+    """Rows of the change that are alike, summed."""
+    of_a, of_b = group.a, group.b
+    a, b = _sums(of_a), _sums(of_b)
+    return {
+        "kind": "ops" if of_a or of_b else group.rows[0].kind,
+        "name": group.name,
+        "direction": group.direction or None,
+        "op_type": (of_b or of_a)[0].op_type if of_a or of_b else None,
+        "a_ops": len(of_a) if of_a or of_b else None,
+        "b_ops": len(of_b) if of_a or of_b else None,
+        "a_ns": group.a_ns,
+        "b_ns": group.b_ns,
+        "change_ns": group.change_ns,
+        "of_change_fraction": group.of_change,
+        "work_ns": _known_sum([row.work_ns for row in group.rows]),
+        "speed_ns": _known_sum([row.speed_ns for row in group.rows]),
+        "a_calls": _known_sum([row.a_calls for row in group.rows]),
+        "b_calls": _known_sum([row.b_calls for row in group.rows]),
+        "interval": interval(group.estimate),
+        "a_kernel": a["kernel"],
+        "b_kernel": b["kernel"],
+        "a_tensor_core_fraction": a["tensor_core_fraction"],
+        "b_tensor_core_fraction": b["tensor_core_fraction"],
+        "a_precision": a["precision"],
+        "b_precision": b["precision"],
+        "positions": [row.position for row in group.rows],
+    }
+
+
+def _known_sum(values: Sequence[_Number | None]) -> _Number | None:
+    """The sum; None if one is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known[1:], known[0]) if known and len(known) == len(values) else None
 
 
 def _sums(ops: Sequence[Op]) -> dict[str, Any]:

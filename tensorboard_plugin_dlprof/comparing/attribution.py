@@ -19,7 +19,7 @@ from tensorboard_plugin_dlprof.comparing.recording import BUSY_PARTS, FEWEST_SAM
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
 
-_MOST_TESTED = 2_000
+MOST_TESTED = 2_000
 """Rows, those with the largest changes, whose change is tested against noise."""
 
 PART_LABELS: Mapping[str, str] = {
@@ -279,11 +279,16 @@ def _longest_increasing(rows: Sequence[Row], values: Sequence[int]) -> list[Row]
 
 def _test(rows: Sequence[Row]) -> None:
     """Compare the iterations of A with those of B, op by op."""
-    for row in heapq.nlargest(_MOST_TESTED, rows, key=lambda row: abs(row.change_ns)):
-        if row.a and row.b:
-            result = estimate(_by_iteration(row.a), _by_iteration(row.b))
-            if result is not None and min(result.a_samples, result.b_samples) >= FEWEST_SAMPLES:
-                row.estimate = result
+    for row in heapq.nlargest(MOST_TESTED, rows, key=lambda row: abs(row.change_ns)):
+        row.estimate = estimate_of(row.a, row.b)
+
+
+def estimate_of(a: Sequence[Op], b: Sequence[Op]) -> Estimate | None:
+    """How the kernel time of ops of A compares with that of ops of B by iteration; None with too few samples."""
+    if not a or not b:
+        return None
+    result = estimate(_by_iteration(a), _by_iteration(b))
+    return result if result is not None and min(result.a_samples, result.b_samples) >= FEWEST_SAMPLES else None
 
 
 def _by_iteration(ops: Sequence[Op]) -> list[int]:

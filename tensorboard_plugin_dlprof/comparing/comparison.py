@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.comparing import comparability
 from tensorboard_plugin_dlprof.comparing.attribution import Row, largest_remainder, parts_table, rows_of
 from tensorboard_plugin_dlprof.comparing.calls import SHARE_OF_ONE_PROGRAM, passes_of_a, ratio_of_calls
 from tensorboard_plugin_dlprof.comparing.equal_work import estimate_at_equal_work
+from tensorboard_plugin_dlprof.comparing.groups import Group, groups_of
 from tensorboard_plugin_dlprof.comparing.matching import Match, match_kernels, match_ops, ops_of_kernels
 from tensorboard_plugin_dlprof.comparing.memory import HeldRows, held_rows
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
@@ -57,6 +58,8 @@ class Comparison(msgspec.Struct):
     """In the order of the program; they add up to ``a_ns`` and ``b_ns``."""
     parts: list[tuple[str, int, int]]
     """The exclusive parts of the wall time of A and B (ns); empty by call."""
+    groups: list[Group]
+    """The rows summed over the repetitions of the model, in the order of the program."""
     left_out: int
     """Ops without GPU time on either side, which have no row."""
     replacements: list[Replacement]
@@ -111,6 +114,7 @@ def compare(a: Sequence[Recording], b: Sequence[Recording], floor: float | None 
         a_ns=sum(row.a_ns for row in rows),
         b_ns=sum(row.b_ns for row in rows),
         rows=rows,
+        groups=groups_of(rows, of_kernels),
         parts=[] if per == "call" else parts_table(left, right),
         left_out=left_out,
         replacements=replacements(matches),

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
-from tensorboard_plugin_dlprof.comparing.as_json import is_changed, replacement_json, row_json
+from tensorboard_plugin_dlprof.comparing.as_json import group_json, interval, is_changed, replacement_json, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.groups import Group
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -51,20 +52,21 @@ def _table(name: str, key: str, *columns: Column) -> Table:
     )
 
 
-COMPARE = _table(
-    "compare",
-    "row",
-    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
-    _column(_CHANGE),
-    _column(_PERCENT),
-    _column(_A),
-    _column(_B),
-    _column(("told", "More than Noise", "text", "Whether the change is more than noise: yes, no, or not tested.")),
-    _column(("matched_by", "Matched by", "text", "What the ops of A and B have in common."), tier=1),
+_TOLD: _Described = (
+    "told",
+    "More than Noise",
+    "text",
+    "Whether the change is more than noise: yes, no, or not tested.",
+)
+
+_OF_CALLS = (
     _column(("a_calls", "Calls A", "number", "Calls of A, by unit of comparison."), tier=1),
     _column(("b_calls", "Calls B", "number", "Calls of B, by unit of comparison."), tier=1),
     _column(("work_ns", "Work", "duration_ns", "Part of the change from more or fewer calls."), tier=2),
     _column(("speed_ns", "Speed", "duration_ns", "Part of the change from faster or slower calls."), tier=2),
+)
+
+_OF_KERNELS = (
     _column(("a_kernel", "Kernel A", "kernel_name", "The kernel of A with the most time."), True, tier=2),
     _column(("b_kernel", "Kernel B", "kernel_name", "The kernel of B with the most time."), True, tier=2),
     _column(("a_tensor_core_fraction", "TC A", "fraction", "Share of A's kernel time on Tensor Cores."), tier=2),
@@ -73,13 +75,65 @@ COMPARE = _table(
     _column(("b_precision", "Precision B", "text", "Of the kernel of B with the most time."), tier=3),
     _column(("low_ratio", "Low", "number", "Lower 95 % bound of the ratio of B to A."), hidden=True),
     _column(("high_ratio", "High", "number", "Upper 95 % bound of the ratio of B to A."), hidden=True),
+)
+
+COMPARE = _table(
+    "compare",
+    "row",
+    _column(("name", "What", "path", "Path of the op, or a part of the time without kernels."), searchable=True),
+    _column(_CHANGE),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(_TOLD),
+    _column(("matched_by", "Matched by", "text", "What the ops of A and B have in common."), tier=1),
+    *_OF_CALLS,
+    *_OF_KERNELS,
     _column(("op_type", "Op Type", "text", "What the op does."), True, hidden=True),
-    _column(("direction", "Direction", "text", "fprop, bprop or empty."), hidden=True),
+    _column(("direction", "Direction", "text", "The pass of the network: forward, backward or empty."), hidden=True),
     _column(
         ("kind", "Kind", "text", "op, ops (several), gone, new, kernel, kernels, graphs, overlap or part."), hidden=True
     ),
     _column(("position", "Position", "integer", "Number in the order of the program."), hidden=True),
     _column(("row", "Row", "integer", "Number of the row."), hidden=True),
+    _column(("of_group", "Group", "text", "The row of compare_groups that it belongs to."), hidden=True),
+)
+
+GROUPS = _table(
+    "compare_groups",
+    "key",
+    _column(
+        (
+            "name",
+            "What",
+            "path",
+            "Path of the ops, with # for numbers that only count repetitions, and without indices; "
+            "or a part of the time without kernels.",
+        ),
+        searchable=True,
+    ),
+    _column(("direction", "Direction", "text", "The pass of the network: forward or backward.")),
+    _column(_CHANGE),
+    _column(
+        (
+            "of_change_fraction",
+            "Of the Change",
+            "fraction",
+            "Change over the whole change; below 0 for what goes the other way. "
+            "Empty where changes largely cancel out.",
+        )
+    ),
+    _column(_PERCENT),
+    _column(_A),
+    _column(_B),
+    _column(("a_ops", "Ops A", "integer", "How many ops of A the row stands for; empty for a part of the time.")),
+    _column(("b_ops", "Ops B", "integer", "How many ops of B the row stands for; empty for a part of the time.")),
+    _column(_TOLD, tier=1),
+    *_OF_CALLS,
+    *_OF_KERNELS,
+    _column(("op_type", "Op Type", "text", "What the ops do."), True, hidden=True),
+    _column(("kind", "Kind", "text", "ops, graphs, overlap or part."), hidden=True),
+    _column(("key", "Row", "text", "Identifies the row."), hidden=True),
 )
 
 KERNELS = _table(
@@ -130,7 +184,12 @@ TYPES = _table(
 
 ONE_SIDE = msgspec.structs.replace(COMPARE, name="compare_new", where="change.kind IN ('gone', 'new')")
 
-TABLES: Mapping[str, Table] = {table.name: table for table in (COMPARE, ONE_SIDE, KERNELS, MODULES, TYPES)}
+OF_GROUP = msgspec.structs.replace(COMPARE, name="compare_of_group", where="change.of_group = :row", links=("row",))
+"""The rows that a row of ``GROUPS`` sums, given by its key as the link ``row``."""
+
+TABLES: Mapping[str, Table] = {
+    table.name: table for table in (GROUPS, OF_GROUP, COMPARE, ONE_SIDE, KERNELS, MODULES, TYPES)
+}
 """The tables of a comparison by name."""
 
 _MOST_LEVELS = 64
@@ -138,10 +197,12 @@ _MOST_LEVELS = 64
 
 def rows_of_tables(comparison: Comparison) -> dict[str, tuple[list[str], Iterator[Sequence[Value]]]]:
     """The columns and rows of each of ``TABLES``."""
+    keys = {row.position: group.key for group in comparison.groups for row in group.rows}
     return {
         name: ([column.key for column in TABLES[name].columns], _values(TABLES[name], rows))
         for name, rows in (
-            ("compare", (_row(comparison, row, number) for number, row in enumerate(comparison.rows))),
+            ("compare_groups", (_group(comparison, group) for group in comparison.groups)),
+            ("compare", (_row(comparison, row, number, keys) for number, row in enumerate(comparison.rows))),
             ("compare_kernels", (_kernels(comparison, number) for number in range(len(comparison.replacements)))),
             ("compare_modules", modules(comparison.rows)),
             ("compare_types", types(comparison.rows)),
@@ -158,10 +219,19 @@ def _values(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[V
         yield [row[key] for key in keys]
 
 
-def _row(comparison: Comparison, row: Row, number: int) -> dict[str, Any]:
-    low, high = row_json(row)["interval"] or (None, None)
-    reported = "not tested" if row.estimate is None else "yes" if is_changed(comparison, row) else "no"
-    return {**row_json(row), "row": number, "told": reported, "low_ratio": low, "high_ratio": high}
+def _row(comparison: Comparison, row: Row, number: int, groups: Mapping[int, str]) -> dict[str, Any]:
+    return {**row_json(row), "row": number, "of_group": groups[row.position], **_noise(comparison, row)}
+
+
+def _group(comparison: Comparison, group: Group) -> dict[str, Any]:
+    return {**group_json(group), "key": group.key, **_noise(comparison, group)}
+
+
+def _noise(comparison: Comparison, row: Row | Group) -> dict[str, Any]:
+    """Whether a change is more than noise, and its bounds."""
+    told = "not tested" if row.estimate is None else "yes" if is_changed(comparison, row) else "no"
+    low, high = interval(row.estimate) or (None, None)
+    return {"told": told, "low_ratio": low, "high_ratio": high}
 
 
 def _kernels(comparison: Comparison, number: int) -> dict[str, Any]:

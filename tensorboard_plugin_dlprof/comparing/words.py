@@ -43,6 +43,25 @@ def rate(per_second: float) -> str:
     return f"{float(f'{per_second:.3g}'):,.0f}" if per_second >= 1_000 else three_digits(per_second)
 
 
+def without_middle(name: str, most: int) -> str:
+    """A name of at most ``most`` letters: a long one loses its middle."""
+    return name if len(name) <= most else f"{name[: most // 3]}…{name[-(most - most // 3 - 1) :]}"
+
+
+def short_path(path: str, most: int) -> str:
+    """A path of at most ``most`` letters: a long one loses whole parts after the first, since its end tells most."""
+    if len(path) <= most:
+        return path
+    parts = path.split("/")
+    first = 1 if parts[0] else 2
+    for place in range(first + 1, len(parts)):
+        short = "/".join((*parts[:first], "…", *parts[place:]))
+        if len(short) <= most:
+            return short
+    # Not even the first and the last part fit.
+    return without_middle(parts[-1], most)
+
+
 def of_both(a: str, b: str, unit: str = "") -> str:
     """What both sides have, as a change where it differs."""
     return f"{a} -> {b}{unit}" if a != b else f"{a}{unit} in both"

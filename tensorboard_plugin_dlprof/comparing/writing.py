@@ -8,14 +8,21 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from tensorboard_plugin_dlprof.comparing.as_json import is_changed
-from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.groups import Group
 from tensorboard_plugin_dlprof.comparing.limits import Outcome
 from tensorboard_plugin_dlprof.comparing.memory import HeldRow
 from tensorboard_plugin_dlprof.comparing.replacements import Replacement
 from tensorboard_plugin_dlprof.comparing.side import Side
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
-from tensorboard_plugin_dlprof.comparing.words import duration, signed_duration, signed_percent
+from tensorboard_plugin_dlprof.comparing.words import (
+    duration,
+    share,
+    short_path,
+    signed_duration,
+    signed_percent,
+    without_middle,
+)
 from tensorboard_plugin_dlprof.opening.regular_file import printable
 from tensorboard_plugin_dlprof.units import size
 
@@ -23,30 +30,26 @@ Pairs = Sequence[tuple[Comparison, Sequence[Outcome]]]
 """Comparisons, each with what became of the limits."""
 
 _COLUMNS = 100
-_NAME, _KERNEL = 54, 32
+_NAME, _HELD, _KERNEL = 47, 54, 32
 _KERNELS = 5
 
-_HEADINGS = ("Change", "A", "B", "%", "What", "Matched by")
+_HEADINGS = ("Change", "A", "B", "%", "What", "Of the change")
 
 _UNITS = {"iteration": "iteration", "call": "run of the program", "capture": "capture"}
 
 
 def text(pairs: Pairs, top: int) -> str:
-    """Plain text; ``top`` rows of each comparison."""
+    """Plain text; ``top`` groups of each comparison."""
     blocks = []
     for comparison, outcomes in pairs:
         lines = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", ""]
         lines += textwrap.wrap(verdict_of(comparison).sentence, _COLUMNS)
         for sentence in comparison.comparability:
             lines += textwrap.wrap(sentence, _COLUMNS, initial_indent="- ", subsequent_indent="  ")
-        lines += ["", _title(comparison), f"{'change':>10} {'A':>10} {'B':>10} {'%':>9}  what"]
-        for row in _largest(comparison, top):
-            mark = "" if is_changed(comparison, row) else " ~" if row.estimate else ""
-            name = _shortened(row.name, _NAME)
-            lines.append(
-                f"{signed_duration(row.change_ns):>10} {duration(row.a_ns):>10} {duration(row.b_ns):>10} "
-                f"{_percent(row):>9}  {name}{mark}"
-            )
+        lines += ["", _title(comparison), f"{'change':>10} {'A':>10} {'B':>10} {'%':>9} {'of it':>8}  what"]
+        for group in _largest(comparison, top):
+            change, before, after, percent, name, of_it = _cells(comparison, group, _NAME)
+            lines.append(f"{change:>10} {before:>10} {after:>10} {percent:>9} {of_it:>8}  {name}")
         lines += _more(comparison, top)
         if comparison.replacements:
             lines += ["", "Kernels replaced"]
@@ -64,7 +67,7 @@ def text(pairs: Pairs, top: int) -> str:
 
 
 def markdown(pairs: Pairs, top: int) -> str:
-    """Markdown; ``top`` rows of each comparison."""
+    """Markdown; ``top`` groups of each comparison."""
     blocks = []
     for comparison, outcomes in pairs:
         verdict = verdict_of(comparison)
@@ -72,7 +75,7 @@ def markdown(pairs: Pairs, top: int) -> str:
         lines += [f"- A: {_plain(_side(comparison.a))}", f"- B: {_plain(_side(comparison.b))}"]
         lines += [f"- {_plain(sentence)}" for sentence in comparison.comparability]
         lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
-        lines += [f"| {' | '.join(map(_plain, _cells(comparison, row)))} |" for row in _largest(comparison, top)]
+        lines += [f"| {' | '.join(map(_plain, _cells(comparison, one)))} |" for one in _largest(comparison, top)]
         lines += ["", *map(_plain, _more(comparison, top))]
         for by, held in _held_lists(comparison):
             lines += ["", f"| Change | A | B | Memory at the peak by {by} |", "|--:|--:|--:|---|"]
@@ -89,7 +92,7 @@ def markdown(pairs: Pairs, top: int) -> str:
 
 
 def html(pairs: Pairs, top: int) -> str:
-    """One HTML file without scripts; ``top`` rows of each comparison."""
+    """One HTML file without scripts; ``top`` groups of each comparison."""
     body = []
     for comparison, outcomes in pairs:
         verdict = verdict_of(comparison)
@@ -98,7 +101,7 @@ def html(pairs: Pairs, top: int) -> str:
         body.append("<ul>" + "".join(f"<li>{_safe(fact)}</li>" for fact in facts) + "</ul>")
         body.append(f"<h2>{_safe(_title(comparison))}</h2>")
         body.append(
-            _html_table(_HEADINGS, ((_class(row), _cells(comparison, row)) for row in _largest(comparison, top)))
+            _html_table(_HEADINGS, ((_class(one), _cells(comparison, one)) for one in _largest(comparison, top)))
         )
         body += [f"<p>{_safe(line)}</p>" for line in _more(comparison, top) if line]
         if comparison.replacements:
@@ -144,8 +147,8 @@ def _html_table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]
     return f"<table><tr>{head}</tr>{lines}</table>"
 
 
-def _class(row: Row) -> str:
-    return "less" if row.change_ns < 0 else "more" if row.change_ns > 0 else "same"
+def _class(group: Group) -> str:
+    return "less" if group.change_ns < 0 else "more" if group.change_ns > 0 else "same"
 
 
 def _side(side: Side) -> str:
@@ -162,38 +165,55 @@ def _title(comparison: Comparison) -> str:
     )
 
 
-def _largest(comparison: Comparison, top: int) -> list[Row]:
-    return heapq.nlargest(top, comparison.rows, key=lambda row: (abs(row.change_ns), -row.position))
+def _largest(comparison: Comparison, top: int) -> list[Group]:
+    return heapq.nlargest(top, comparison.groups, key=lambda one: (abs(one.change_ns), -one.rows[0].position))
 
 
 def _more(comparison: Comparison, top: int) -> list[str]:
     """What is not shown, and what was not tested."""
     lines = []
-    rest = len(comparison.rows) - top
+    rest = len(comparison.groups) - top
     if rest > 0:
-        shown = sum(row.change_ns for row in _largest(comparison, top))
+        shown = sum(group.change_ns for group in _largest(comparison, top))
         others = comparison.change_ns - shown
-        lines.append(f"{signed_duration(others):>10} in {rest:,} more rows; all rows add up to the change.")
-    tested = sum(row.estimate is not None for row in comparison.rows)
-    changed = sum(is_changed(comparison, row) for row in comparison.rows)
+        lines.append(f"{signed_duration(others):>10} in {rest:,} more groups; all groups add up to the change.")
+    tested = sum(group.estimate is not None for group in comparison.groups)
+    changed = sum(is_changed(comparison, group) for group in comparison.groups)
     if tested:
         chance = f" About {round(tested / 20):,} would be by chance alone." if changed < tested / 20 else ""
-        lines.append(f"{changed:,} of {tested:,} tested rows changed by more than noise; ~ marks the others.{chance}")
+        lines.append(f"{changed:,} of {tested:,} tested groups changed by more than noise; ~ marks the others.{chance}")
     else:
-        lines.append("No row was tested: that takes four iterations of each side.")
+        lines.append("No group was tested: that takes four iterations of each side.")
     return lines
 
 
-def _cells(comparison: Comparison, row: Row) -> list[str]:
-    mark = "" if is_changed(comparison, row) or row.estimate is None else " ~"
+def _cells(comparison: Comparison, group: Group, most: int | None = None) -> list[str]:
+    """Change, A, B, percent, name and share of the change of a group.
+
+    Args:
+        comparison: the comparison.
+        group: one of its groups.
+        most: letters of a name.
+    """
+    mark = "" if is_changed(comparison, group) or group.estimate is None else "~"
+    more = " ".join(filter(None, (group.direction, _count(group), mark)))
+    name = group.name if most is None else short_path(group.name, most - len(more) - bool(more))
     return [
-        signed_duration(row.change_ns),
-        duration(row.a_ns),
-        duration(row.b_ns),
-        _percent(row),
-        row.name + mark,
-        row.matched_by,
+        signed_duration(group.change_ns),
+        duration(group.a_ns),
+        duration(group.b_ns),
+        _percent(group),
+        f"{name} {more}".rstrip(),
+        "" if group.of_change is None else share(group.of_change),
     ]
+
+
+def _count(group: Group) -> str:
+    """How many ops a group stands for: ``×48``; nothing for one."""
+    a, b = len(group.a), len(group.b)
+    if max(a, b) < 2:
+        return ""
+    return f"×{max(a, b):,}" if a == b or not a or not b else f"×{a:,} -> ×{b:,}"
 
 
 def _held_lists(comparison: Comparison) -> list[tuple[str, list[HeldRow]]]:
@@ -203,7 +223,7 @@ def _held_lists(comparison: Comparison) -> list[tuple[str, list[HeldRow]]]:
 
 def _held(row: HeldRow) -> str:
     change, a, b, name = _held_cells(row)
-    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {_shortened(name, _NAME)}"
+    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {short_path(name, _HELD)}"
 
 
 def _held_cells(row: HeldRow) -> list[str]:
@@ -211,8 +231,10 @@ def _held_cells(row: HeldRow) -> list[str]:
     return [f"{sign}{size(abs(row.change_bytes))}", size(row.a_bytes), size(row.b_bytes), row.name]
 
 
-def _percent(row: Row) -> str:
-    return signed_percent(row.change_ns / row.a_ns) if row.a_ns > 0 else "new" if row.kind == "new" else ""
+def _percent(group: Group) -> str:
+    if group.a_ns > 0:
+        return signed_percent(group.change_ns / group.a_ns)
+    return "new" if group.b and not group.a else ""
 
 
 def _times(comparison: Comparison, one: Replacement) -> tuple[float, float]:
@@ -220,13 +242,8 @@ def _times(comparison: Comparison, one: Replacement) -> tuple[float, float]:
 
 
 def _kernels(one: Replacement) -> str:
-    a, b = (_shortened(use.names[0], _KERNEL) + (" ..." if len(use.names) > 1 else "") for use in (one.a, one.b))
+    a, b = (without_middle(use.names[0], _KERNEL) + (" ..." if len(use.names) > 1 else "") for use in (one.a, one.b))
     return f"{a} -> {b}"
-
-
-def _shortened(name: str, most: int) -> str:
-    """The name, without its middle if it is long: paths end in what tells them apart."""
-    return name if len(name) <= most else f"{name[: most // 3]}…{name[-(most - most // 3 - 1) :]}"
 
 
 def _outcome(outcome: Outcome) -> str:

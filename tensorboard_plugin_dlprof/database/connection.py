@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import (
     DLPROF_SCRIPTS,
     TABLE_SCRIPTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.sql_files import statements
 
 _TABLES = ("op_patterns", "op_pattern_sums")

@@ -175,6 +175,16 @@ class Advisor:
         self._wait_for(_Job(path, database, {"kind": "carry_over"}, path))
         return path if path.is_file() else database
 
+    def is_read(self, database: Path) -> bool:
+        """Whether ``in_our_schema`` has an answer without importing the database."""
+        try:
+            status = database.stat()
+        except OSError:
+            return False
+        if not _is_foreign(database, status.st_mtime_ns, status.st_size):
+            return True
+        return self._cache.path(database, status.st_size, status.st_mtime_ns).is_file()
+
     def _wait_for(self, job: _Job) -> None:
         """Start the job unless it runs, or failed too recently, and wait for its end; raises as ``in_our_schema``."""
         with self._lock:

@@ -11,6 +11,7 @@ from typing import TypedDict
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.directions import direction_in_words
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.limited import CauseColumns, Limited, added, cause_columns, limited_op
@@ -192,7 +193,11 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Nod
             if is_op:
                 sums = [whole(number) or 0 for number in numbers[count:]]
             limited = limited_op(cause, limited_ns) if is_op and cause else None
-            nodes.append(_Node(str(path), str(ident) if is_op else None, str(direction or ""), stored, sums, limited))
+            nodes.append(
+                _Node(
+                    str(path), str(ident) if is_op else None, direction_in_words(direction or ""), stored, sums, limited
+                )
+            )
     return nodes
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     EFFICIENCY_OF_LONGEST,
     ON_TENSOR_CORES,
@@ -14,6 +17,7 @@ from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     family_column,
 )
 from tensorboard_plugin_dlprof.queries.reasons import cause_in_words
+from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
 
@@ -23,6 +27,11 @@ def _summed(own_name: int) -> str:
         f"SELECT path_pattern(first.op_name, {own_name}) AS pattern, first.direction_id AS direction_id, "
         f"{PATTERN_SUMS} FROM {PATTERNS} WHERE {PATTERNS_OF_SCOPE} GROUP BY pattern, first.direction_id"
     )
+
+
+def _key(pattern: str) -> str:
+    """Expression that identifies a row."""
+    return f"{pattern} || ' ' || ifnull({direction_sql('direction.string')}, '')"
 
 
 _ALL_OPS = (
@@ -38,8 +47,8 @@ _NAME = {
 }  # fmt: skip
 
 _COLUMNS = (
-    Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
-           "direction.string", nullable=True),
+    Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
+           direction_sql("direction.string"), nullable=True),
     Column("ops", "Ops", "integer", "How many ops of the model the row stands for.", "ops.ops"),
     Column("calls", "Calls", "integer", "How often these ops were called.", "ops.calls", tier=1),
     Column("gpu_time_ns", "GPU Time", "duration_ns",
@@ -86,8 +95,7 @@ def _table(name: str, own_name: int) -> Table:
         columns=(
             _NAME[own_name],
             *_COLUMNS,
-            Column("key", "Row", "text", "Identifies the row.", "ops.pattern || ' ' || ifnull(direction.string, '')",
-                   hidden=True, tier=2),
+            Column("key", "Row", "text", "Identifies the row.", _key("ops.pattern"), hidden=True, tier=2),
         ),
     )  # fmt: skip
 
@@ -98,9 +106,20 @@ OP_PATHS = _table("op_paths", 0)
 OP_NAMES = _table("op_names", 1)
 """Ops by their own name and their direction."""
 
+
+def gpu_time_by_path(connection: sqlite3.Connection, scope: Scope) -> dict[str, int]:
+    """The GPU time of each row of ``OP_PATHS`` that has any (ns), by its key."""
+    rows = connection.execute(
+        f"SELECT {_key('ops.pattern')}, ops.gpu_ns FROM ({_summed(0)}) AS ops "
+        "LEFT JOIN dictionary AS direction ON direction.id = ops.direction_id WHERE ops.gpu_ns > 0",
+        {"aggregation": scope.aggregation, "domain": scope.domain},
+    )
+    return {str(key): int(gpu_ns) for key, gpu_ns in rows}
+
+
 _KEYS = {
-    "ops_of_path": "path_pattern(first.op_name, 0) || ' ' || ifnull(direction.string, '')",
-    "ops_of_name": "path_pattern(first.op_name, 1) || ' ' || ifnull(direction.string, '')",
+    "ops_of_path": _key("path_pattern(first.op_name, 0)"),
+    "ops_of_name": _key("path_pattern(first.op_name, 1)"),
     "ops_of_type": "op_type.string",
 }
 

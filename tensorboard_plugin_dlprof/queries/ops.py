@@ -7,6 +7,7 @@ from typing import TypedDict, cast
 
 import msgspec
 
+from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_OP, OF_TYPE, fill_types
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
@@ -107,8 +108,8 @@ OPS = Table(
                        tier=1)),
         Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
         Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
-        Column("direction", "Direction", "text", "fprop in the forward pass, bprop in the backward pass.",
-               "direction.string", text_id="op.direction_id", tier=1),
+        Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
+               direction_sql("direction.string"), tier=1),
         Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
                searchable=True, tier=1),
         Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),

@@ -48,6 +48,7 @@ _SUMMED = frozenset(
     {
         *("op_paths", "op_names", "op_types", "ops", "ops_of_group", "ops_of_path", "ops_of_name", "ops_of_type"),
         *("kernels_of_group", "kernels_of_op", "kernel_names_of_iteration", "efficiency", "compare", "compare_types"),
+        *("compare_groups", "compare_of_group"),
         *("gaps", "gap_groups"),
     }
 )
@@ -55,7 +56,8 @@ _SUMMED = frozenset(
 
 _ADDITIVE = frozenset(
     {
-        *("a_ns", "b_ns", "calls", "change_ns", "duration_ns", "total_ns"),
+        *("a_ns", "a_ops", "b_ns", "b_ops", "of_change_fraction"),
+        *("calls", "change_ns", "duration_ns", "total_ns"),
         *("cpu_overhead_ns", "cpu_time_ns", "eligible_ops", "gain_ns", "gpu_idle_ns", "gpu_time_fraction"),
         *("gpu_time_ns", "kernel_calls", "kernel_ns"),
     }

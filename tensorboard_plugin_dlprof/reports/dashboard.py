@@ -251,8 +251,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
             Part(time * (1 - on_units), other, f"Not on {unit}s" if other == "other_kernel" else duration(time)),
         ]
         bars.append(charts.stacked_bar(f"{where} time of {name}", parts, most))
-        direction = _DIRECTIONS.get(row["direction"] or "", "")
-        names.append(f"{markup.path(name)} <span class=faint>{direction}</span>")
+        names.append(f"{markup.path(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
         cells = (
             f"×{row['ops']:,}",
             short_duration(time),
@@ -283,8 +282,6 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
 
 _OF_FAMILY = {"collective": "communication", NO_KERNELS: "memory"}
 """Family -> class of the colour of what is no computation."""
-
-_DIRECTIONS = {"fprop": "forward", "bprop": "backward"}
 
 
 def _recommendations(connection: sqlite3.Connection, scope: Scope) -> str:

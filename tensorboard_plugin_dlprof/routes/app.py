@@ -133,6 +133,7 @@ class App:
             "/profiles": self._profiles,
             "/dashboard": self._dashboard,
             "/compare": self._compare,
+            "/compare_baselines": self._compare_baselines,
             "/compare_series": self._compare_series,
             "/compare_row": self._compare_row,
             "/table": self._table,
@@ -216,6 +217,9 @@ class App:
             return dashboard(borrowed.connection, scope, about(profile, source_facts(borrowed.connection)))
 
         return self._questions.answer(request, asked.profile, body)
+
+    def _compare_baselines(self, request: Request, asked: ProfileRequest) -> Response:
+        return responses.success(request, self._questions.baselines(asked.profile))
 
     def _compare_series(self, request: Request, asked: SeriesRequest) -> Response:
         return responses.success(request, self._questions.series(asked.profiles))

@@ -8,10 +8,9 @@ from functools import partial
 from types import MappingProxyType
 
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
+from tensorboard_plugin_dlprof.comparing.groups import pattern_of
 from tensorboard_plugin_dlprof.comparing.page import RowSide
-from tensorboard_plugin_dlprof.comparing.recording import Op
 from tensorboard_plugin_dlprof.comparing.tables import modules, types
-from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.queries.launch_sizes import launch_sizes
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, descriptions
 from tensorboard_plugin_dlprof.queries.table import Column
@@ -98,17 +97,13 @@ def _of_patterns(comparison: Comparison, own_name: int) -> _Known:
     """Sums over the ops of B of one pattern, and what they replace; a row of several says nothing about one of them."""
     known: dict[object, tuple[int | None, int | None]] = {}
     for row in comparison.rows:
-        patterns = {_pattern(op, own_name) for op in row.b or row.a}
+        # As the keys of ``op_paths`` and ``op_names``.
+        patterns = {" ".join(pattern_of(op, own_name)) for op in row.b or row.a}
         for pattern in patterns:
             a_ns, b_ns = known.get(pattern, (0, 0))
             is_alone = len(patterns) == 1 and a_ns is not None and b_ns is not None
             known[pattern] = ((a_ns or 0) + row.a_ns, (b_ns or 0) + row.b_ns) if is_alone else (None, None)
     return known
-
-
-def _pattern(op: Op, own_name: int) -> str:
-    """As the key of ``op_paths`` and ``op_names``."""
-    return f"{path_pattern(op.path, own_name)} {op.direction}"
 
 
 TABLES: Mapping[str, Callable[[Comparison], _Known]] = MappingProxyType(

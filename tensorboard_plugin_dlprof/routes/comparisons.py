@@ -29,7 +29,17 @@ if TYPE_CHECKING:
     from tensorboard_plugin_dlprof.comparing.series import Run
     from tensorboard_plugin_dlprof.queries.table import Table
 
-TABLES = frozenset({"compare", "compare_kernels", "compare_modules", "compare_new", "compare_types"})
+TABLES = frozenset(
+    {
+        "compare",
+        "compare_groups",
+        "compare_of_group",
+        "compare_kernels",
+        "compare_modules",
+        "compare_new",
+        "compare_types",
+    }
+)
 """Tables of ``./table`` that belong to a comparison, as in ``comparing.tables``."""
 
 _MOST_ROWS = 100_000

@@ -264,6 +264,7 @@ READS: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
         "/profiles": NothingRequest,
         "/dashboard": ScopeRequest,
         "/compare": CompareRequest,
+        "/compare_baselines": ProfileRequest,
         "/compare_series": SeriesRequest,
         "/compare_row": CompareRowRequest,
         "/table": TableRequest,

@@ -7,7 +7,7 @@ database of NVIDIA's is imported when it is first asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,11 +19,13 @@ from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
+from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
 from tensorboard_plugin_dlprof.queries.tables import table_of
-from tensorboard_plugin_dlprof.routes import export, responses, timeline
+from tensorboard_plugin_dlprof.routes import baselines, export, responses, timeline
 from tensorboard_plugin_dlprof.routes.answers import Answers
+from tensorboard_plugin_dlprof.routes.baselines import GpuTimes, LikelyBaselines
 from tensorboard_plugin_dlprof.routes.comparisons import (
     SCOPE,
     TABLES,
@@ -62,6 +64,9 @@ Python's interpreter lock at every row of SQLite, so two queries at once take lo
 _MOST_RUNS = 200
 """Runs of series that are kept."""
 
+_MOST_GROUPS = 200_000
+"""Groups of ops of all profiles whose GPU times are kept."""
+
 SAME_SECONDS = 5.0
 """How long a request waits for the response to an equal one."""
 
@@ -87,6 +92,7 @@ class Questions:
         self._comparisons = Comparisons()
         self._jobs = Jobs()
         self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
+        self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: len(times) + 1)
         self._places = Places()
         self._turns = Turns(TURNS, TURN_SECONDS)
         self._alike = TurnsByKey(1, SAME_SECONDS)
@@ -212,6 +218,28 @@ class Questions:
         profile = self._catalog.find(profile_id)
         with self._databases.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
             yield borrowed
+
+    def baselines(self, profile_id: str) -> LikelyBaselines:
+        """The profiles that are worth comparing with. Those that would have to be imported first are left out."""
+        profile = self._catalog.find(profile_id)
+        others = []
+        for one in baselines.candidates(self._catalog.snapshot().profiles, profile):
+            with suppress(ProfileError):
+                path = database_path(one, self._imports)
+                if path is not None and self.advisor.is_read(path):
+                    others.append((one.profile_id, self._gpu_times(one)))
+        return baselines.likely(self._gpu_times(profile), others)
+
+    def _gpu_times(self, profile: ListedProfile) -> GpuTimes:
+        """GPU time of a profile by group of ops."""
+        path = self.newest_path(profile)
+        key = identity(path)
+        times = self._times.get(key)
+        if times is None:
+            with self.borrow(path, shown(Path(profile.name))) as borrowed:
+                times = gpu_time_by_path(borrowed.connection, find_scope(borrowed.connection))
+            self._times.put(key, times)
+        return times
 
     def series(self, ids: Sequence[str]) -> ComparedSeries:
         """The times of several profiles, in the order in which they ran."""

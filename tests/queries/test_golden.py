@@ -29,15 +29,15 @@ def golden(request: pytest.FixtureRequest) -> Iterator[UntrustedConnection]:
 
 
 def test_the_ops_table_is_the_view(golden: UntrustedConnection) -> None:
-    """Every op with every value of ``view_op_nodes``."""
+    """Every op with every value of ``view_op_nodes``, its direction in our words."""
     keys = [
         *("op_id", "name", "gpu_time_ns", "cpu_time_ns", "direction", "op_type", "calls", "eligible"),
         *("using_tensor_cores", "kernel_calls", "data_type", "stack_trace"),
     ]
     result = page(golden, find_table("ops"), find_scope(golden), PageRequest(limit=1_000))
     view = golden.execute(
-        "SELECT op_node_id, op_node_name, gpu_time, cpu_time, direction, op_node_type, num_calls, tc_eligible, "
-        "using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
+        "SELECT op_node_id, op_node_name, gpu_time, cpu_time, CASE direction WHEN 'fprop' THEN 'forward' "
+        "WHEN 'bprop' THEN 'backward' ELSE direction END, op_node_type, num_calls, tc_eligible, using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
     ).fetchall()
     assert sorted(tuple(row[key] for key in keys) for row in result.rows) == sorted(view)
     assert result.total == 32

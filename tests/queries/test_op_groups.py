@@ -9,9 +9,9 @@ import pytest
 
 from tensorboard_plugin_dlprof import samples
 from tensorboard_plugin_dlprof.aggregation.selection import Selection
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.database.connection import opened_database
 from tensorboard_plugin_dlprof.database.dlprof_export import write_dlprof_file
-from tensorboard_plugin_dlprof.database.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.pipeline import (
     ImportOptions,
     aggregate_database,

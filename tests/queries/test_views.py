@@ -145,7 +145,7 @@ def test_iterations(asked: Asked) -> None:
 
 def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
     """``view_iteration_kernels``, ``view_iteration_ops`` and, op by op, ``view_iteration_op_kernels``. Grids and blocks
-    that were not recorded are zeros there."""
+    that were not recorded are zeros there, and directions DLProf's words."""
     kernel = ["name", "device_id", "timestamp_ns", "gpu_time_ns", "grid", "block"]
     recorded = "nullif(grid, '0, 0, 0'), nullif(block, '0, 0, 0')"
     columns = f"kernel_name, device_id, kernel_timestamp, kernel_duration, {recorded}"
@@ -161,8 +161,8 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
             iteration=link,
         )
         assert ops == asked.theirs(
-            "SELECT op_node_id, op_node_name, direction, op_node_type, total_count, tc_count, total_gpu_time, "
-            "tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
+            "SELECT op_node_id, op_node_name, CASE direction WHEN 'fprop' THEN 'forward' WHEN 'bprop' THEN 'backward' "
+            "ELSE direction END, op_node_type, total_count, tc_count, total_gpu_time, tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
             iteration,
         )
         keys = ("name", "calls", "gpu_time_ns", "minimum_ns", "maximum_ns", "average_ns", "gpu_time_fraction")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -50,8 +51,15 @@ def test_tables_are_paged_sorted_filtered_and_exported_like_others(server: Serve
     """All rows in memory; the sums of all rows are the change."""
     assert set(TABLES) == comparisons.TABLES
     head = server.get(f"/compare?{asked}").json
+    groups = server.get(f"/table?{asked}&table=compare_groups").json
+    assert groups["totals"]["change_ns"] == head["change_ns"]
+    group = groups["rows"][0]
+    row = quote(group["key"])
+    rows = server.get(f"/table?{asked}&table=compare_of_group&row={row}").json
+    assert rows["totals"]["change_ns"] == group["change_ns"]
+    assert server.get(f"/table?{asked}&table=compare_of_group").status_code == 400
     for name in TABLES:
-        response = server.get(f"/table?{asked}&table={name}&limit=1").json
+        response = server.get(f"/table?{asked}&table={name}&limit=1&row={row}").json
         assert len(response["rows"]) == min(response["total"], 1)
     whole = server.get(f"/table?{asked}&table=compare").json
     assert whole["totals"]["change_ns"] == head["change_ns"]

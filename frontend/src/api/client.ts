@@ -1,6 +1,7 @@
 /** Everything that is asked of the server: one function a question. */
 import { get, getBytes, post, request } from "./request";
 import type {
+  BaselinesResponse,
   AggregateRequest,
   CompareResponse,
   CompareRowResponse,
@@ -268,6 +269,9 @@ const ofPair = (scope: ProfileScope, baseline: Baseline): Parameters => ({
 export function fetchCompare(scope: ProfileScope, baseline: Baseline, signal: AbortSignal): Promise<CompareResponse> {
   return ask("compare", ofPair(scope, baseline), signal);
 }
+
+export const fetchBaselines = (profile: string, signal: AbortSignal): Promise<BaselinesResponse> =>
+  ask("compare_baselines", { profile }, signal);
 
 export const fetchSeries = (profiles: readonly string[], signal: AbortSignal): Promise<SeriesResponse> =>
   ask("compare_series", { profiles: profiles.join(",") }, signal);

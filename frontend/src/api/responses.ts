@@ -34,6 +34,11 @@ export interface AggregationWish {
   aggregation: number | null;
 }
 
+/** The most likely baselines of a profile, the best first. */
+export interface BaselinesResponse {
+  baselines: LikelyBaseline[];
+}
+
 /** The class that takes most of each bin, and how much of it is covered, a letter each. */
 export interface Bins {
   class: string;
@@ -252,6 +257,8 @@ export interface Comparison {
   ops_without_gpu_time: number;
   tested_rows: number;
   changed_rows: number;
+  tested_groups: number;
+  changed_groups: number;
 }
 
 /** One sentence for the user. */
@@ -1000,6 +1007,14 @@ export interface LaunchStatistics {
   delay: LaunchDelays;
   short: ShortLaunches;
   queue: QueueLengths;
+}
+
+/** A profile that is worth comparing with. */
+export interface LikelyBaseline {
+  /** Its id. */
+  profile: string;
+  /** Share of the GPU time of the profile that was asked about in groups of ops that both have. */
+  shared_fraction: number;
 }
 
 /** A part of the kernel time of the ops, by what limits it; the parts are exclusive, and add up to it. */

@@ -3,7 +3,11 @@ import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration, readableAndExact } from "../format/time";
 import { splitId, splitPath } from "../model/kernel_name";
+import { shortPlace } from "../model/short_place";
 import { Icon } from "./icon";
+import { Breakable } from "./sentence";
+import { textWidth } from "./text_width";
+import { useWidth } from "./use_width";
 
 interface ShareProps {
   fraction: number | null;
@@ -44,16 +48,24 @@ export function YesNo({ value }: { value: boolean | null }) {
   );
 }
 
-/** An op's path: what matters stands out and stays visible when the cell is narrow. `id` tells ops of the same path apart. */
-export function OpPath({ path, id = "" }: { path: string; id?: string }) {
+interface OpPathProps {
+  path: string;
+  /** Tells ops of the same path apart. */
+  id?: string;
+  /** CSS pixels that it may take. */
+  room: number;
+}
+
+/** What the id that stands beside a path takes besides its letters. */
+const BESIDE = 12;
+
+/** An op's path, whose end matters: what has no room is cut off where a part of it begins. */
+export function OpPath({ path, id = "", room }: OpPathProps) {
   const { place, name } = splitPath(path);
+  const left = room - textWidth(name) - (id === "" ? 0 : textWidth(id) + BESIDE);
   return (
     <span class="op-path" data-tip={path}>
-      {place !== "" && (
-        <span class={place.length > 3 ? "op-place op-place-cut" : "op-place"}>
-          <bdi>{place}</bdi>
-        </span>
-      )}
+      {place !== "" && <span class="op-place">{shortPlace(place, left, textWidth)}</span>}
       <span class="op-name">{name}</span>
       {id !== "" && (
         <span class="op-beside">
@@ -63,6 +75,31 @@ export function OpPath({ path, id = "" }: { path: string; id?: string }) {
     </span>
   );
 }
+
+/** An op's path in as much room as there is. */
+export function FittingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
+  const [measure, width] = useWidth(ROOM_AT_FIRST);
+  return (
+    <span class="op-room" ref={measure}>
+      <OpPath path={path} id={id} room={width} />
+    </span>
+  );
+}
+
+/** An op's path that takes as many lines as it needs. */
+export function WrappingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
+  const { place, name } = splitPath(path);
+  return (
+    <span data-tip={path}>
+      <span class="op-place-wraps">
+        <Breakable text={place} />
+      </span>
+      <Breakable text={name} /> {id !== "" && <OpId id={id} />}
+    </span>
+  );
+}
+
+const ROOM_AT_FIRST = 300;
 
 /** An op's id, whose number stays visible when the cell is narrow. */
 export function OpId({ id }: { id: string }) {

@@ -51,6 +51,10 @@ export function significant(value: number): string {
   return rounded.toFixed(digits);
 }
 
+/** Numbers that may be whole: those up to 9,999 with every digit, all others by thousands. */
+export const formatNumber = (value: number): string =>
+  Number.isInteger(value) && Math.abs(value) < 10_000 ? formatCount(value) : formatScaled(value);
+
 const PREFIXES = ["", "k", "M", "G", "T", "P", "E"] as const;
 
 /** A number by thousands: `4447597376245` -> `4.45 T`; with a unit `4.45 TFLOP/s`. What rounds to 1,000 goes up a step. */

@@ -50,7 +50,7 @@ const TERMS: readonly [string, string][] = [
   ["unassociated_…", "GPU work that no op is known to have launched, by kernel name."],
   ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types."],
   ["Using", "At least one kernel of the op uses them."],
-  ["fprop, bprop", "Forward and backward pass."],
+  ["Forward, backward", "The pass of the network that an op belongs to; DLProf: fprop, bprop."],
   ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
   ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
   ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],

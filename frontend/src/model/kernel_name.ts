@@ -102,11 +102,6 @@ export function splitPath(path: string): { place: string; name: string } {
     : { place: trimmed.slice(0, at + 1), name: trimmed.slice(at + 1) };
 }
 
-const DIRECTIONS: Readonly<Record<string, string>> = { fprop: "forward", bprop: "backward" };
-
-/** DLProf's word for the direction of an op in plain English; empty where it has none. */
-export const directionName = (direction: string): string => DIRECTIONS[direction] ?? direction;
-
 /** An op's id, such as `BATCH_NORM_102`: the number at its end distinguishes it from similar ops. */
 export function splitId(id: string): { kind: string; number: string } {
   const at = id.search(/_\d+$/);

@@ -28,6 +28,14 @@ test("a link to an op or a search shows op by op, and one to the page its own gr
   expect(movedTo({ view: "ops" })).toEqual({ view: "ops" });
 });
 
+test("rows of grouped ops are found by our words for their direction", () => {
+  expect(movedTo({ view: "ops", "paths.row": "/m/linear bprop", "names.row": "add fprop" })).toEqual({
+    view: "ops",
+    "paths.row": "/m/linear backward",
+    "names.row": "add forward",
+  });
+});
+
 test("other links stay as they are", () => {
   const state = { view: "iterations", "iterations.from": "3" };
   expect(movedTo(state)).toBe(state);

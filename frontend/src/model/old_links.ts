@@ -10,8 +10,24 @@ const MOVED: Readonly<Record<string, UrlState>> = {
   kernels_by_op: { view: "iterations", "iters.by": "op" },
 };
 
+/** Rows of grouped ops, whose keys ended in DLProf's words for the direction. */
+const DIRECTIONS: readonly [RegExp, string][] = [
+  [/ fprop$/, " forward"],
+  [/ bprop$/, " backward"],
+];
+
+function inWords(state: UrlState): UrlState {
+  const keys = ["paths.row", "names.row"].filter((key) => /\b[fb]prop$/.test(state[key] ?? ""));
+  const renamed = keys.map((key) => [
+    key,
+    DIRECTIONS.reduce((text, [theirs, ours]) => text.replace(theirs, ours), state[key] ?? ""),
+  ]);
+  return keys.length === 0 ? state : { ...state, ...(Object.fromEntries(renamed) as UrlState) };
+}
+
 /** The state with its view's new place; the graph and the tree now share their selection, as do the tables of iterations. */
-export function movedTo(state: UrlState): UrlState {
+export function movedTo(before: UrlState): UrlState {
+  const state = inWords(before);
   // Links to the table of ops are from when it was all of its page.
   if (state.view === "ops" && state["ops.by"] === undefined && Object.keys(state).some((key) => key.startsWith("ops.")))
     return { ...state, "ops.by": "none" };

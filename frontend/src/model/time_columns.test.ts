@@ -36,3 +36,8 @@ it("moments a microsecond apart are told apart a minute after the start", () => 
   const unit = timeScales([time("start_ns")], rows).get("start_ns")?.unit;
   expect(unit && rows.map(({ start_ns }) => momentInUnit(start_ns, unit))).toEqual(["60,111.972", "60,111.973"]);
 });
+
+it("a column of losses has the unit of its largest loss", () => {
+  const scales = timeScales([time("change_ns"), time("speed_ns")], [{ change_ns: 2e6, speed_ns: -1.3e6 }]);
+  expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);
+});

@@ -17,7 +17,7 @@ export function timeScales(columns: readonly Column[], rows: readonly Row[]): Ma
   const largest = new Map(
     columns
       .filter(({ type }) => type === "duration_ns")
-      .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Number(row[key] ?? 0)), 0)]),
+      .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]),
   );
   const lengths = unitsBeside(new Map([...largest].filter(([key]) => !isMoment(key))));
   return new Map(

@@ -80,6 +80,37 @@ class ChangedRow(Struct):
     position: int
 
 
+class ChangedGroup(Struct):
+    """Rows of the change that are alike, such as the same op of every layer; all groups add up to the change.
+
+    ``name``: pattern of the path of their ops. ``of_change_fraction``: change over the whole change, null where changes
+    largely cancel out. ``positions``: those of the rows.
+    """
+
+    name: str
+    direction: str | None
+    op_type: str | None
+    a_ops: int | None
+    b_ops: int | None
+    a_ns: Ns
+    b_ns: Ns
+    change_ns: Ns
+    of_change_fraction: float | None
+    work_ns: Ns | None
+    speed_ns: Ns | None
+    a_calls: float | None
+    b_calls: float | None
+    interval: Interval | None
+    a_kernel: str | None
+    b_kernel: str | None
+    a_tensor_core_fraction: Fraction | None
+    b_tensor_core_fraction: Fraction | None
+    a_precision: str | None
+    b_precision: str | None
+    positions: list[int]
+    kind: Literal["ops", "graphs", "overlap", "part"]
+
+
 class Replacement(Struct):
     """Kernels of A and those of B in their place, in so many rows."""
 
@@ -148,6 +179,9 @@ class Comparison(Struct):
     ops_without_gpu_time: int
     tested_rows: int
     changed_rows: int
+    tested_groups: int
+    changed_groups: int
+    groups: list[ChangedGroup]
     rows: list[ChangedRow]
     kernels_replaced: list[Replacement]
     rules: list[Limit]

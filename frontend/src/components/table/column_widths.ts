@@ -42,8 +42,9 @@ const lettersOf = (text: string): number =>
   text.length + CAPITAL * (text.match(/[A-Z]/g)?.length ?? 0) + WIDE * (text.match(/[mw]/gi)?.length ?? 0);
 const CELL_PADDING = 20;
 const WIDEST_TEXT = 220;
-/** For the end of a path, which tells rows apart. */
+/** For the end of a path, which tells rows apart, and for the whole of it, for which less important columns give way. */
 const WIDEST_END = 280;
+const WIDEST_PATH = 460;
 /** Longer texts are cut before other columns are left out, except those that identify a row. */
 const CUT_TEXT = 120;
 
@@ -111,12 +112,15 @@ export function useColumnLayout(
   );
   // The longest text so far, so that columns only ever grow while the user turns pages.
   const letters = useRef(new Map<string, number>());
+  const ofPaths = useRef(new Map<string, number>());
   for (const column of data?.columns.filter(({ type }) => type === "text" || type === "path") ?? [])
     for (const row of data?.rows ?? []) {
       const text = String(row[column.key] ?? "");
       // Of a path its last part, behind the sign that more stands before it.
       const length = lettersOf(column.type === "path" ? `…/${splitPath(text).name}` : text);
       if (length > (letters.current.get(column.key) ?? 0)) letters.current.set(column.key, length);
+      if (column.type === "path" && text.length > (ofPaths.current.get(column.key) ?? 0))
+        ofPaths.current.set(column.key, text.length);
     }
   // Columns in which nothing has been seen so far: whatever they could hold, they need no room for it.
   const filled = useRef(new Set<string>());
@@ -132,14 +136,16 @@ export function useColumnLayout(
     const { ideal } = SIZES[column.type];
     const share = column.type === "path" ? PATH_SHARE : column.key === naming ? NAME_SHARE : 1;
     const most = Math.max(available * share, LEAST_NAME);
-    const end = column.type === "path" && column.key === naming ? (letters.current.get(column.key) ?? 0) : 0;
-    const whole = Math.min(Math.ceil(end * LETTER_WIDTH) + CELL_PADDING, WIDEST_END);
-    const least = Math.min(Math.max(SIZES[column.type].least, whole), most);
+    const named = column.type === "path" && column.key === naming;
+    const pixels = (of: ReadonlyMap<string, number>, widest: number): number =>
+      named ? Math.min(Math.ceil((of.get(column.key) ?? 0) * LETTER_WIDTH) + CELL_PADDING, widest) : 0;
+    const least = Math.min(Math.max(SIZES[column.type].least, pixels(letters.current, WIDEST_END)), most);
     const label = labelWidth(column);
     if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, whole: label, ideal: label };
     if (column.type !== "text") {
       const enough = Math.max(least, label);
-      return { least: enough, whole: enough, ideal: Math.max(ideal, label) };
+      const whole = Math.max(enough, pixels(ofPaths.current, Math.min(WIDEST_PATH, available * NAME_SHARE)));
+      return { least: enough, whole, ideal: Math.max(ideal, label, whole) };
     }
     const text = textWidth(letters.current.get(column.key) ?? 0);
     const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);

@@ -212,6 +212,7 @@ export function Grid(props: GridProps) {
                     row={row}
                     scale={scale.get(column.key)}
                     meter={meters[column.key]}
+                    room={widthOf(column)}
                     ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
                   />
                 </td>

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
 import { formatBytes } from "../../format/bytes";
-import { exactNumber, formatCount, formatScaled } from "../../format/number";
+import { exactNumber, formatCount, formatNumber } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
@@ -21,7 +21,12 @@ interface TableCellProps {
   meter?: string | undefined;
   /** Whether other rows on the page have the same path but belong to another op. */
   ambiguous?: boolean;
+  /** The width of the cell in CSS pixels. */
+  room?: number;
 }
+
+/** Left and right of what stands in a cell, in CSS pixels, and what letters may be wider beside each other. */
+const CELL_PADDING = 22;
 
 const NOTHING = (
   <span class="unknown" data-tip="none, or not recorded">
@@ -30,7 +35,7 @@ const NOTHING = (
 );
 
 /** One cell by the type of its column. */
-export function TableCell({ column, row, scale, meter, ambiguous = false }: TableCellProps) {
+export function TableCell({ column, row, scale, meter, ambiguous = false, room = Infinity }: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
   if (CHANGES.has(column.key)) return <ChangeCell column={column} value={Number(value)} scale={scale} />;
@@ -46,7 +51,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "number":
       return (
         <span class="number" data-tip={exactNumber(Number(value))}>
-          {formatScaled(Number(value))}
+          {formatNumber(Number(value))}
         </span>
       );
     case "bytes":
@@ -60,7 +65,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false }: Tabl
     case "kernel_name":
       return <KernelName name={String(value)} full={fullName(column, row)} />;
     case "path":
-      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} />;
+      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} room={room - CELL_PADDING} />;
     case "long_text":
       return <LongText key={String(value)} text={String(value)} />;
     case "text": {

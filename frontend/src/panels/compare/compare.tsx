@@ -1,23 +1,24 @@
 /** Compare: what changed from a baseline A to this profile B, by how much, where, and whether it is more than noise. */
 import { useContext } from "preact/hooks";
 
-import { baselineLinks, fetchCompare, type Baseline } from "../../api/client";
-import type { CompareResponse } from "../../api/types";
+import { baselineLinks, fetchBaselines, fetchCompare, type Baseline } from "../../api/client";
+import type { BaselinesResponse, CompareResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
+import { Hint } from "../../components/hint";
 import { Panel } from "../../components/panel";
 import { OneStop } from "../../components/one_stop";
 import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { formatBytes } from "../../format/bytes";
-import { formatCount } from "../../format/number";
+import { formatCount, formatCounted } from "../../format/number";
+import { formatShare } from "../../format/share";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { arrowOf, directionOf } from "../../model/change";
-import { likelyBaselines } from "../../model/likely_baselines";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
 import { ModuleIcicle } from "./module_icicle";
@@ -27,7 +28,12 @@ import { Series } from "./series";
 import { Waterfall } from "./waterfall";
 
 const TABS = [
-  ["ops", "Ops", "All rows: ops, and the parts of the time without kernels; they add up to the change"],
+  [
+    "groups",
+    "Groups",
+    "Ops of modules that are alike, such as the layers of a network, are one row; all rows add up to the change",
+  ],
+  ["ops", "Single ops", "Op by op, and the parts of the time without kernels; all rows add up to the change"],
   ["kernels", "Kernels replaced", "Kernels of A and those of B in their place"],
   ["modules", "Modules", "Sums over all ops below a module or range"],
   ["types", "Op types", "Sums over the ops of a type"],
@@ -40,6 +46,13 @@ const HELD_BY = [
 ] as const;
 
 const TABLES = {
+  groups: {
+    table: "compare_groups",
+    name: "cgroups",
+    title: "Changes by Group of Ops",
+    noun: "groups",
+    empty: "Nothing ran on a GPU.",
+  },
   ops: { table: "compare", name: "compare", title: "Changes by Op", noun: "rows", empty: "Nothing ran on a GPU." },
   kernels: {
     table: "compare_kernels",
@@ -72,44 +85,15 @@ export function Compare() {
   const aggregation = url.base_aggregation ?? "";
   const baseline = { base, aggregation };
   const unready = useUnready(base);
-  const { profiles, importMode, reload } = useContext(ProfilesContext);
+  const { importMode, reload } = useContext(ProfilesContext);
   const query = useQuery<CompareResponse>(
     base === "" || unready !== null ? null : scopeKey(scope, "compare", base, aggregation),
     (signal) => fetchCompare(scope, baseline, signal),
   );
-  const likely = likelyBaselines(profiles, scope.profile);
   if (base === "")
     return (
       <div class="stacked">
-        <Message icon="pointer" title="Choose a baseline">
-          <p>
-            Compare tells what changed from a baseline A to this profile B.{" "}
-            {profiles.length > 1
-              ? "Choose A, here or in the list behind “vs” above."
-              : "There is no other profile here yet to be A."}{" "}
-            Another recording of the same program before a change, with other options, or on another GPU tells most.
-          </p>
-          {likely.length > 0 && (
-            <ul class="likely-baselines" aria-label="Likely baselines">
-              {likely.map(({ id, run, name, headline }) => (
-                <li key={id}>
-                  <ViewLink class="link-button" to={{ base: id }}>
-                    {run === "" || run === "." ? name : run}
-                  </ViewLink>{" "}
-                  <span class="muted">{[name, ...new Set(headline?.gpu_names)].join(" · ")}</span>
-                </li>
-              ))}
-            </ul>
-          )}
-          {profiles.length > 1 && (
-            <button type="button" class="button button-primary" onClick={chooseBaseline}>
-              Choose a baseline
-            </button>
-          )}
-          <p class="muted">
-            With four or more marked iterations on both sides, it also tells whether a change is more than noise.
-          </p>
-        </Message>
+        <NoBaseline />
         <Series />
       </div>
     );
@@ -127,10 +111,63 @@ export function Compare() {
   return <Shown comparison={query.data} baseline={baseline} />;
 }
 
+/** How to choose a baseline, and those that are worth it: most of their GPU time is in the same ops. */
+function NoBaseline() {
+  const { profile } = useScope();
+  const { profiles } = useContext(ProfilesContext);
+  const query = useQuery<BaselinesResponse>(
+    profiles.length > 1 ? JSON.stringify(["baselines", profile, profiles.length]) : null,
+    (signal) => fetchBaselines(profile, signal),
+  );
+  const related = (query.data?.baselines ?? []).flatMap(({ profile: id, shared_fraction: shared }) =>
+    profiles.filter((each) => each.id === id).map((each) => ({ ...each, shared })),
+  );
+  const others = profiles.length - 1;
+  return (
+    <Message icon="pointer" title="Choose a baseline">
+      <p>
+        Compare tells what changed from a baseline A to this profile B. A should be another recording of the same
+        program: before a change, with other options, or on another GPU.
+      </p>
+      {related.length > 0 && (
+        <ul class="likely-baselines" aria-label="Likely baselines">
+          {related.map(({ id, run, name, headline, shared }) => (
+            <li key={id}>
+              <ViewLink class="link-button" to={{ base: id }}>
+                {run === "" || run === "." ? name : run}
+              </ViewLink>{" "}
+              <span class="muted">
+                {[name, ...new Set(headline?.gpu_names)].join(" · ")} · {formatShare(shared)} of this profile's GPU time
+                is in ops that both have
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {related.length === 0 && !query.loading && (
+        <p>
+          {others === 0
+            ? "There is no other profile here yet: record the program once more, and put the recording below the log directory."
+            : `None of the ${formatCounted(others, "other profile")} here seems to be of this program: none spends most of its GPU time in the same ops. Record the program once more and put the recording below the log directory, or choose any other in the list behind “vs” above.`}
+        </p>
+      )}
+      {others > 0 && (
+        <button type="button" class={related.length > 0 ? "button" : "button button-primary"} onClick={chooseBaseline}>
+          {related.length > 0 ? "Choose another" : "Choose a baseline"}
+        </button>
+      )}
+      <p class="muted">
+        With four or more marked iterations on both sides, it also tells whether a change is more than noise.
+      </p>
+    </Message>
+  );
+}
+
 function Shown({ comparison: comparison, baseline }: { comparison: CompareResponse; baseline: Baseline }) {
   const url = useUrl();
-  const tab = chosenOf(TABS, url["compare.tab"]);
   const row = url["compare.row"] ?? "";
+  // Links to a row are from when single ops stood first.
+  const tab = chosenOf(TABS, url["compare.tab"] ?? (row === "" ? undefined : "ops"));
   const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[comparison.per];
   return (
     <div class="stacked">
@@ -160,11 +197,20 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
         shown
         options={TABS}
         value={tab}
-        to={(id) => ({ "compare.tab": id === "ops" ? null : id })}
+        to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
       />
       {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
-      <DataTable key={tab} {...TABLES[tab]} links={baselineLinks(baseline)} selectable={tab === "ops"} pageSize={25} />
-      {tab === "ops" && <Noise comparison={comparison} />}
+      <DataTable
+        key={tab}
+        {...TABLES[tab]}
+        links={baselineLinks(baseline)}
+        selectable={tab === "ops" || tab === "groups"}
+        below={["cmembers"]}
+        pageSize={25}
+      />
+      {tab === "groups" && <Noise comparison={comparison} of="groups" />}
+      {tab === "ops" && <Noise comparison={comparison} of="rows" />}
+      {tab === "groups" && <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />}
       {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
       <Series />
     </div>
@@ -260,33 +306,74 @@ function MemoryRow({ name, a, b, most }: MemoryRowProps) {
 /** Opens the list behind “vs”. */
 const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
 
-/** How many rows chance alone would mark. */
-function Noise({ comparison: comparison }: { comparison: CompareResponse }) {
-  const { tested_rows: tested, changed_rows: changed, verdict } = comparison;
+/** The rows that the selected group sums, and both sides of the one that is selected among them. */
+function Group({ baseline, group }: { baseline: Baseline; group: string }) {
+  const row = useUrl()["cmembers.row"] ?? "";
+  if (group === "")
+    return (
+      <Hint title="Ops of the Selected Group" text="Select a group above to see its ops, their shapes and kernels." />
+    );
+  return (
+    <>
+      <DataTable
+        key={group}
+        table="compare_of_group"
+        name="cmembers"
+        title={`Ops of ${group}`}
+        noun="rows"
+        empty="There is no such group."
+        links={{ ...baselineLinks(baseline), row: group }}
+        selectable
+        pageSize={10}
+      />
+      {row !== "" && <RowDetail baseline={baseline} row={row} />}
+    </>
+  );
+}
+
+interface NoiseProps {
+  comparison: CompareResponse;
+  /** What the table above lists. */
+  of: "groups" | "rows";
+}
+
+/** How many rows or groups chance alone would mark. */
+function Noise({ comparison, of }: NoiseProps) {
+  const { verdict } = comparison;
+  const [tested, changed] =
+    of === "rows"
+      ? [comparison.tested_rows, comparison.changed_rows]
+      : [comparison.tested_groups, comparison.changed_groups];
   // The headline says why nothing can be told.
   if (tested === 0 && verdict === "cannot_tell") return null;
   if (tested === 0)
     return (
-      <p class="muted">No row could be tested for noise: that takes four iterations of each side that call the op.</p>
+      <p class="muted">
+        {of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that
+        call the ops.
+      </p>
     );
   const chance = Math.round(tested / 20);
   return (
     <p class="muted">
-      {formatCount(changed)} of {formatCount(tested)} tested rows changed by more than noise.
+      {formatCount(changed)} of {formatCount(tested)} tested {of} changed by more than noise.
       {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`} Ops without GPU time on
       either side: {formatCount(comparison.ops_without_gpu_time)}, which are not listed.
     </p>
   );
 }
 
-/** The table of ops, narrowed to a part of the waterfall: a row by its name, or all ops for the parts with kernels. */
+/** The table of groups, narrowed to a part of the waterfall: a row by its name, or all ops for the parts with kernels. */
 function narrow(label: string, part: string): void {
   const busy = /^(?:compute|communication|tensor_core|other_kernel|unknown_kernel)/.test(part);
   const before = currentUrl();
   const to = busy
-    ? { "compare.where.kind": "op", "compare.search": null }
-    : { "compare.where.kind": null, "compare.search": before["compare.search"] === label ? null : label };
-  navigate({ "compare.tab": null, "compare.page": null, "compare.row": null, ...to }, true);
+    ? { "cgroups.where.kind": "=ops", "cgroups.search": null }
+    : {
+        "cgroups.where.kind": null,
+        "cgroups.search": before["cgroups.search"] === label ? null : label,
+      };
+  navigate({ "compare.tab": null, "cgroups.page": null, "cgroups.row": null, "compare.row": null, ...to }, true);
 }
 
 /** B becomes the baseline of A. */

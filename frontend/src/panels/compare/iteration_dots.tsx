@@ -32,7 +32,7 @@ function interval(measure: CompareMeasure | undefined): string {
   if (measure?.ratio == null) return "";
   const ratio = signedShare(measure.ratio - 1) || "0 %";
   // The headline says that there are too few for an interval.
-  if (measure.interval === null) return `Estimate ${ratio}.`;
+  if (measure.interval === null) return `Estimate ${ratio}; too few for an interval.`;
   const [low, high] = measure.interval;
   return `Estimate ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
 }

@@ -58,7 +58,7 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
         "compare.where.position": `${order.position[first] ?? 0}..${end}`,
         // Folded rows have others between them.
         "compare.where.name": folds && first === last ? ((order.name[first] ?? "").split(/\d/).at(-1) ?? "") : null,
-        "compare.tab": null,
+        "compare.tab": "ops",
         "compare.page": null,
         "compare.row": null,
       },

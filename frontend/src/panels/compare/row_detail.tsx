@@ -5,7 +5,7 @@ import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Duration } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
-import { formatCount, formatCounted, formatScaled } from "../../format/number";
+import { formatCounted, formatNumber, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl } from "../../frame/url";
@@ -87,7 +87,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
     <div>
       <h3>
         {letter}: <Duration ns={ns} />
-        {calls !== null && <span class="muted"> in {calls === 1 ? "1 call" : `${formatScaled(calls)} calls`}</span>}
+        {calls !== null && <span class="muted"> in {calls === 1 ? "1 call" : `${formatNumber(calls)} calls`}</span>}
       </h3>
       {op === undefined ? (
         <p class="muted">Not on this side, or without ops.</p>
@@ -126,9 +126,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
                 <td class="right">
                   <Duration ns={kernel.time_ns} />
                 </td>
-                <td class="right number">
-                  {Number.isInteger(kernel.launches) ? formatCount(kernel.launches) : formatScaled(kernel.launches)}
-                </td>
+                <td class="right number">{formatNumber(kernel.launches)}</td>
                 <td class="number">
                   {kernel.sizes.length === 0 && "–"}
                   {kernel.sizes.map(({ grid, block }) => (

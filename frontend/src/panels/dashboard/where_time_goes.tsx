@@ -6,6 +6,8 @@ import { Icon } from "../../components/icon";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { OpPath } from "../../components/value";
+import { textWidth } from "../../components/text_width";
+import { useWidth } from "../../components/use_width";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatCount } from "../../format/number";
@@ -17,7 +19,7 @@ import { workOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
-import { directionName, shortKernelName } from "../../model/kernel_name";
+import { shortKernelName } from "../../model/kernel_name";
 import { colourOf, shortUnit } from "../../model/resources";
 import { showingOp, type Changes } from "../../model/url_state";
 
@@ -118,6 +120,7 @@ interface TopTableProps {
 
 function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
+  const [measure, width] = useWidth(NAMES_AT_FIRST);
   const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
     return <p class="nothing">Nothing here has any {time === "gpu_time_ns" ? "GPU" : "CPU"} time.</p>;
@@ -134,7 +137,9 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
       <table class="plain-table top-groups">
         <thead>
           <tr>
-            <th scope="col">{kernels ? "Kernel" : "Group"}</th>
+            <th scope="col" ref={measure}>
+              {kernels ? "Kernel" : "Group"}
+            </th>
             {has("ops") && (
               <th scope="col" class="right narrow lesser">
                 Ops
@@ -202,10 +207,13 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                           {shortKernelName(name)}
                         </span>
                       ) : (
-                        <OpPath path={name} />
+                        <OpPath
+                          path={name}
+                          room={width - PADDING - (direction === "" ? 0 : textWidth(direction) + GAP)}
+                        />
                       )}
                     </ViewLink>
-                    {direction !== "" && <span class="muted direction">{directionName(direction)}</span>}
+                    {direction !== "" && <span class="muted direction">{direction}</span>}
                   </span>
                 </td>
                 {has("ops") && <td class="right number lesser">×{formatCount(numberOf(row, "ops"))}</td>}
@@ -246,5 +254,10 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
     </div>
   );
 }
+
+/** The width of the column of names until it is measured, what of it is beside them, and the gap before the direction. */
+const NAMES_AT_FIRST = 400;
+const PADDING = 20;
+const GAP = 10;
 
 const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));

@@ -2,7 +2,7 @@
 import type { DashboardResponse, NetworkRates, Row } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
-import { OpPath } from "../../components/value";
+import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
@@ -91,7 +91,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const unit = on === null ? "not known whether on" : on === true ? "on" : "not on";
   return (
     <div class="op-rates">
-      <OpPath path={textOf(row, "name")} />
+      <FittingPath path={textOf(row, "name")} />
       {size !== "" && <p class="muted">{formatSize(size)}</p>}
       <Meters
         rates={rates}

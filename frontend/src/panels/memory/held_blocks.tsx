@@ -2,7 +2,7 @@
 import type { MemoryHeldBlock } from "../../api/types";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { Panel } from "../../components/panel";
-import { Duration, OpPath } from "../../components/value";
+import { Duration, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatBytes } from "../../format/bytes";
 import { exactNumber, UNKNOWN } from "../../format/number";
@@ -82,7 +82,7 @@ function AllocatedBy({ block: { owner, stack } }: { block: MemoryHeldBlock }) {
     );
   return owner?.startsWith("/") === true ? (
     <ViewLink class="link-button" to={{ view: "ops", "paths.search": owner }}>
-      <OpPath path={owner} />
+      <WrappingPath path={owner} />
     </ViewLink>
   ) : (
     <>{owner}</>

@@ -10,7 +10,7 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { Headline } from "../../components/sentence";
-import { OpPath } from "../../components/value";
+import { FittingPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
 import { ProfilesContext } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -233,7 +233,7 @@ function Row({ name, bytes, blocks, whole, colour }: RowProps) {
     <li data-tip={exact}>
       <span class="memory-name">
         {/* The innermost lines of a stack tell it from others. */}
-        {name.includes(" < ") ? name : <OpPath path={name} />}
+        {name.includes(" < ") ? name : <FittingPath path={name} />}
       </span>
       <span class="memory-track">
         <span style={{ width: `${Math.max(0, Math.min(share ?? 0, 1)) * 100}%`, background: colour }} />

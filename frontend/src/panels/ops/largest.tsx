@@ -11,7 +11,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { workOf } from "../../model/families";
-import { directionName, shortKernelName, splitPath } from "../../model/kernel_name";
+import { shortKernelName, splitPath } from "../../model/kernel_name";
 import { colourOf, type ColourClass } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 
@@ -46,7 +46,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const nameOf = (row: Row): string => {
     const name = textOf(row, named);
     if (noun === "kernels") return shortKernelName(name);
-    return [splitPath(name).name, directionName(textOf(row, "direction"))].filter(Boolean).join(" ");
+    return [splitPath(name).name, textOf(row, "direction")].filter(Boolean).join(" ");
   };
   const rows: BarSegment[] = (page?.rows ?? [])
     .filter((row) => (numberOf(row, time) ?? 0) > 0)

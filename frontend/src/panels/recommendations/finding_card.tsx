@@ -6,7 +6,7 @@ import { CopyButton } from "../../components/copy_button";
 import { ExternalLink } from "../../components/external_link";
 import { Icon } from "../../components/icon";
 import { Breakable, Sentence } from "../../components/sentence";
-import { Duration, OpPath } from "../../components/value";
+import { Duration, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
@@ -200,7 +200,7 @@ function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
     kind === "iteration" || kind === "device" ? (
       `${EVIDENCE_LABELS[kind].head} ${path}`
     ) : row.op != null ? (
-      <OpPath path={path} id={row.op} />
+      <WrappingPath path={path} id={row.op} />
     ) : (
       <Breakable text={path} />
     );

@@ -1,0 +1,24 @@
+"""The direction of an op in words. Databases hold DLProf's, which its reports repeat; all else says these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+DIRECTIONS: Mapping[str, str] = MappingProxyType({"fprop": "forward", "bprop": "backward"})
+"""Our words by DLProf's."""
+
+
+def direction_in_words(direction: str) -> str:
+    """``forward``, ``backward``, or what else a database says."""
+    return DIRECTIONS.get(direction, direction)
+
+
+def direction_sql(expression: str) -> str:
+    """As ``direction_in_words``, as an SQL expression.
+
+    Args:
+        expression: of DLProf's word; NULL stays NULL.
+    """
+    cases = " ".join(f"WHEN '{theirs}' THEN '{ours}'" for theirs, ours in DIRECTIONS.items())
+    return f"CASE {expression} {cases} ELSE {expression} END"

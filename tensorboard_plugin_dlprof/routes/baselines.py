@@ -1,0 +1,71 @@
+"""Finds the profiles that are worth comparing with: those whose GPU time is in the same ops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
+
+from tensorboard_plugin_dlprof.runs.profile import ListedProfile
+
+LEAST_OF_ONE, LEAST_OF_BOTH = 0.75, 0.25
+"""Shares of the GPU time of one profile, and of both, that ops which both have must take. Of recorded pairs of one
+program, of other options, batch sizes, GPUs or phases, 88 % and 32 % were the least; different programs whose ops stand
+in no module have up to 64 % of one in common."""
+
+MOST_READ = 200
+"""Profiles whose ops are read, the nearest first."""
+
+_MOST = 4
+
+GpuTimes = Mapping[str, int]
+"""GPU time by group of ops (``op_paths``) of a profile (ns)."""
+
+
+class LikelyBaseline(TypedDict):
+    """A profile that is worth comparing with."""
+
+    profile: str
+    """Its id."""
+    shared_fraction: float
+    """Share of the GPU time of the profile that was asked about in groups of ops that both have."""
+
+
+class LikelyBaselines(TypedDict):
+    """The most likely baselines of a profile, the best first."""
+
+    baselines: list[LikelyBaseline]
+
+
+def candidates(profiles: Iterable[ListedProfile], profile: ListedProfile) -> list[ListedProfile]:
+    """The other profiles of the same rank, those first whose runs have most folders in common with the profile's."""
+    parts = profile.run.split("/")
+
+    def apart(other: ListedProfile) -> int:
+        others = other.run.split("/")
+        same = next((i for i, (a, b) in enumerate(zip(parts, others, strict=False)) if a != b), None)
+        return -(min(len(parts), len(others)) if same is None else same)
+
+    alike = [one for one in profiles if one.profile_id != profile.profile_id and one.rank == profile.rank]
+    return sorted(alike, key=apart)[:MOST_READ]
+
+
+def likely(times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) -> LikelyBaselines:
+    """The most likely baselines of a profile.
+
+    Args:
+        times: of the profile.
+        others: of other profiles by their ids, the nearest first.
+    """
+    known: list[LikelyBaseline] = []
+    for profile, of_other in others:
+        both = times.keys() & of_other.keys()
+        shared, of_its_own = _share(times, both), _share(of_other, both)
+        if max(shared, of_its_own) >= LEAST_OF_ONE and min(shared, of_its_own) >= LEAST_OF_BOTH:
+            known.append({"profile": profile, "shared_fraction": shared})
+    # Of equally good ones the nearest first.
+    return {"baselines": sorted(known, key=lambda one: -round(one["shared_fraction"], 1))[:_MOST]}
+
+
+def _share(times: GpuTimes, keys: Iterable[str]) -> float:
+    whole = sum(times.values())
+    return sum(times[key] for key in keys) / whole if whole > 0 else 0.0

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./jsxRuntime.module-BRCkRjtZ.js";function t({href:t,children:n}){return e(`a`,{class:`external`,href:t,target:`_blank`,rel:`noopener noreferrer`,children:n})}export{t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{c as e,t}from"./number-BSSiHwov.js";function n(n){if(n==null)return t;let r=n*100;return r>0&&r<.05?`<0.1 %`:r<100&&r>=99.95?`>99.9 %`:`${r===0||r>=100?e(r):r.toFixed(1)} %`}function r(e,t){return e==null||t==null||t<=0?null:e/t}export{r as n,n as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{_ as e,g as t,m as n}from"./tensorboard-BMXM1H9g.js";var r=1500;function i(r){let[i,a]=n(null);return t(()=>{if(i===null)return;let e=setTimeout(()=>a(null),r);return()=>clearTimeout(e)},[i,r]),[i?.notice??null,e(e=>a({notice:e}),[])]}export{i as n,r as t};
