@@ -34,6 +34,8 @@ class LikelyBaselines(TypedDict):
     """The most likely baselines of a profile, the best first."""
 
     baselines: list[LikelyBaseline]
+    compared: int
+    """With how many other profiles it was compared; nothing is known of those that are not imported."""
 
 
 def candidates(profiles: Iterable[ListedProfile], profile: ListedProfile) -> list[ListedProfile]:
@@ -57,13 +59,16 @@ def likely(times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) -> LikelyBas
         others: of other profiles by their ids, the nearest first.
     """
     known: list[LikelyBaseline] = []
+    compared = 0
     for profile, of_other in others:
+        compared += 1
         both = times.keys() & of_other.keys()
         shared, of_its_own = _share(times, both), _share(of_other, both)
         if max(shared, of_its_own) >= LEAST_OF_ONE and min(shared, of_its_own) >= LEAST_OF_BOTH:
             known.append({"profile": profile, "shared_fraction": shared})
     # Of equally good ones the nearest first.
-    return {"baselines": sorted(known, key=lambda one: -round(one["shared_fraction"], 1))[:_MOST]}
+    best = sorted(known, key=lambda one: -round(one["shared_fraction"], 1))
+    return {"baselines": best[:_MOST], "compared": compared}
 
 
 def _share(times: GpuTimes, keys: Iterable[str]) -> float:

@@ -37,7 +37,8 @@ def test_the_ops_table_is_the_view(golden: UntrustedConnection) -> None:
     result = page(golden, find_table("ops"), find_scope(golden), PageRequest(limit=1_000))
     view = golden.execute(
         "SELECT op_node_id, op_node_name, gpu_time, cpu_time, CASE direction WHEN 'fprop' THEN 'forward' "
-        "WHEN 'bprop' THEN 'backward' ELSE direction END, op_node_type, num_calls, tc_eligible, using_tc, kernel_calls, data_type, stack_trace FROM view_op_nodes"
+        "WHEN 'bprop' THEN 'backward' ELSE direction END, op_node_type, num_calls, tc_eligible, using_tc, "
+        "kernel_calls, data_type, stack_trace FROM view_op_nodes"
     ).fetchall()
     assert sorted(tuple(row[key] for key in keys) for row in result.rows) == sorted(view)
     assert result.total == 32

@@ -162,7 +162,8 @@ def test_kernels_and_ops_of_every_iteration(asked: Asked) -> None:
         )
         assert ops == asked.theirs(
             "SELECT op_node_id, op_node_name, CASE direction WHEN 'fprop' THEN 'forward' WHEN 'bprop' THEN 'backward' "
-            "ELSE direction END, op_node_type, total_count, tc_count, total_gpu_time, tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
+            "ELSE direction END, op_node_type, total_count, tc_count, total_gpu_time, "
+            "tc_gpu_time, data_type, stack_trace FROM view_iteration_ops WHERE iter_value = ?",
             iteration,
         )
         keys = ("name", "calls", "gpu_time_ns", "minimum_ns", "maximum_ns", "average_ns", "gpu_time_fraction")

@@ -30,7 +30,7 @@ def test_related_profiles_have_most_gpu_time_in_the_same_ops(other: dict[str, in
     """Most of one and some of both."""
     found = likely(TIMES, [("other", other)])["baselines"]
     assert [one["shared_fraction"] for one in found] == ([] if shared is None else [shared])
-    assert likely({}, [("other", other)]) == {"baselines": []}
+    assert likely({}, [("other", other)]) == {"baselines": [], "compared": 1}
 
 
 def test_the_best_come_first_and_of_equal_ones_the_nearest() -> None:
@@ -59,4 +59,4 @@ def test_the_route(server: Server, logdir: Path) -> None:
     profile, again = (server.profile(name)["id"] for name in (made.name, "again.dlprof_dldb.sqlite"))
     answer = server.get(f"/compare_baselines?profile={profile}").json
     same_shape(example("## GET ./compare_baselines"), answer, "baselines")
-    assert answer == {"baselines": [{"profile": again, "shared_fraction": 1.0}]}
+    assert answer == {"baselines": [{"profile": again, "shared_fraction": 1.0}], "compared": 1}

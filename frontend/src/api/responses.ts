@@ -37,6 +37,8 @@ export interface AggregationWish {
 /** The most likely baselines of a profile, the best first. */
 export interface BaselinesResponse {
   baselines: LikelyBaseline[];
+  /** With how many other profiles it was compared; nothing is known of those that are not imported. */
+  compared: number;
 }
 
 /** The class that takes most of each bin, and how much of it is covered, a letter each. */

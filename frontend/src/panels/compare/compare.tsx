@@ -123,6 +123,7 @@ function NoBaseline() {
     profiles.filter((each) => each.id === id).map((each) => ({ ...each, shared })),
   );
   const others = profiles.length - 1;
+  const compared = query.data?.compared ?? 0;
   return (
     <Message icon="pointer" title="Choose a baseline">
       <p>
@@ -144,13 +145,7 @@ function NoBaseline() {
           ))}
         </ul>
       )}
-      {related.length === 0 && !query.loading && (
-        <p>
-          {others === 0
-            ? "There is no other profile here yet: record the program once more, and put the recording below the log directory."
-            : `None of the ${formatCounted(others, "other profile")} here seems to be of this program: none spends most of its GPU time in the same ops. Record the program once more and put the recording below the log directory, or choose any other in the list behind “vs” above.`}
-        </p>
-      )}
+      {related.length === 0 && !query.loading && <p>{noneRelated(others, compared)}</p>}
       {others > 0 && (
         <button type="button" class={related.length > 0 ? "button" : "button button-primary"} onClick={chooseBaseline}>
           {related.length > 0 ? "Choose another" : "Choose a baseline"}
@@ -161,6 +156,16 @@ function NoBaseline() {
       </p>
     </Message>
   );
+}
+
+const RECORD = "Record the program once more, and put the recording below the log directory";
+
+/** Why no baseline is proposed, and what to do. */
+function noneRelated(others: number, compared: number): string {
+  if (others === 0) return `There is no other profile here yet. ${RECORD}.`;
+  const choose = "choose one in the list behind “vs” above";
+  if (compared === 0) return `Of no other profile here the ops are known, as none of this rank is imported: ${choose}.`;
+  return `None of the ${formatCounted(compared, "other imported profile")} of this rank spends most of its GPU time in the same ops, so none seems to be of this program. ${RECORD}, or ${choose}.`;
 }
 
 function Shown({ comparison: comparison, baseline }: { comparison: CompareResponse; baseline: Baseline }) {
