@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./timeline_link-TLPK3HjI.js";var t=4,n=({from_ns:e,to_ns:t,device:n,path:r,call:i})=>e===null||t===null||t<=e?null:{from:e,to:t,device:n!==null&&/^\d+$/.test(n)?Number(n):null,what:[...new Set([i,r].filter(Boolean))].join(` in `)},r=e=>e.flatMap(e=>n(e)??[]).sort((e,t)=>t.to-t.from-(e.to-e.from)).slice(0,t);function i(t){let[n]=r(t);return n===void 0?null:e(n.from,n.to,n.device)}export{n,r,i as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{n as e,u as t,w as n}from"./use_query-DOokPfYg.js";import{n as r}from"./profiles-DwgbV80Q.js";import{a as i,i as a}from"./walking-D__9bOp-.js";function o(){let{base:o=``,base_aggregation:s=``}=t(),c=i(),l=r(o);return e(o!==``&&l===null?a(c,`compare`,o,s):null,e=>n(c,{base:o,aggregation:s},e))}export{o as t};
