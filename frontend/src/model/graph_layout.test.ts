@@ -9,6 +9,7 @@ import {
   layOut,
   NODE,
   scaled,
+  whole,
   type Graph,
 } from "./graph_layout";
 import { buildTree, Rows } from "./group_tree";
@@ -85,6 +86,15 @@ describe("its place", () => {
     expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.72);
     const low = fitted({ ...graph, height: 100_000 }, 3_000, 100);
     expect(low.scale * (named("/").y + NODE.height) + low.top).toBeLessThanOrEqual(100);
+  });
+
+  it("is shown whole on demand, unless its nodes could not be told apart", () => {
+    const wide = { ...small, height: 1_000, width: 600 };
+    const all = whole(wide, 300, 200);
+    expect(all.scale * wide.height).toBeLessThanOrEqual(200);
+    expect(all.left).toBeCloseTo((300 - all.scale * 600) / 2);
+    expect(whole(small, 300, 200)).toEqual(fitted(small, 300, 200));
+    expect(whole({ ...small, height: 100_000 }, 300, 200)).toMatchObject({ scale: 0.1, top: 16 });
   });
 
   it("keeps the point under the pointer when it is scaled", () => {

@@ -106,6 +106,18 @@ export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: 
   return { scale, left: 16, top: fitsBelow ? (height - graph.height * scale) / 2 : 16 };
 }
 
+/** Nodes that are drawn smaller cannot be told apart. */
+const SMALLEST = 0.1;
+
+/** The whole graph, readable or not; of one with thousands of nodes what can be seen from its top on. */
+export function whole(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
+  const first = fitted(graph, width, height);
+  if (first.scale * graph.height + first.top <= height && first.scale * graph.width + first.left <= width) return first;
+  const scale = Math.max(Math.min((width - 32) / graph.width, (height - 32) / graph.height), SMALLEST);
+  const middle = (room: number, size: number): number => Math.max((room - size * scale) / 2, 16);
+  return { scale, left: middle(width, graph.width), top: middle(height, graph.height) };
+}
+
 /** Scaled by `factor` with the point at `x`, `y` of the view kept where it is. */
 export function scaled(place: Place, factor: number, x: number, y: number): Place {
   const scale = Math.min(Math.max(place.scale * factor, 0.05), 3);

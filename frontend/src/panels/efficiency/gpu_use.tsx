@@ -52,7 +52,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
   );
 }
 
-function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
+export function NetworkUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
   const onUnits = data.kernel_time.tensor_core;
   const untold = (data.kernel_time.unknown.time_ns ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const all = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
@@ -171,7 +171,7 @@ interface MeterProps {
   tip?: string | undefined;
 }
 
-function Meter({ label, fraction, value, mark, tip }: MeterProps) {
+export function Meter({ label, fraction, value, mark, tip }: MeterProps) {
   const known = typeof mark === "number";
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>

@@ -4,6 +4,7 @@ import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
+import { DeviceUse } from "./device_use";
 import { OverTime } from "./over_time";
 import { formatCount, formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
@@ -56,67 +57,72 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         </Message>
       )}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
-      {devices.length > 0 && (
-        <Panel
-          title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
-          about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
-        >
-          <ul class="gpu-bars">
-            {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
-              <li key={id}>
-                <span class="gpu-name">
-                  <strong>GPU {id}</strong>{" "}
-                  <span class="muted">
-                    {[ordinal === null ? "" : `CUDA ${ordinal}`, name].filter(Boolean).join(" · ")}
-                  </span>
-                </span>
-                <span
-                  class="gpu-track"
-                  data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
-                >
-                  {segments[i] === undefined ? (
-                    <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
-                  ) : (
-                    <StackedBar
-                      segments={segments[i]}
-                      whole_ns={diagnosis?.mean.wall_ns ?? 0}
-                      label={`A typical iteration on GPU ${id}`}
-                      height={HEIGHT}
-                    />
-                  )}
-                </span>
-                <span class="gpu-share number">{formatShare(fraction)}</span>
-              </li>
-            ))}
-            <li aria-hidden="true">
-              <span class="gpu-axis">
-                {[0, 25, 50, 75, 100].map((mark) => (
-                  <span key={mark} style={{ left: `${mark}%` }}>
-                    {mark} %
-                  </span>
+      <div class="gpus-columns">
+        <div class="stacked">
+          {devices.length > 0 && (
+            <Panel
+              title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
+              about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
+            >
+              <ul class="gpu-bars">
+                {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
+                  <li key={id}>
+                    <span class="gpu-name">
+                      <strong>GPU {id}</strong>{" "}
+                      <span class="muted">
+                        {[ordinal === null ? "" : `CUDA ${ordinal}`, name].filter(Boolean).join(" · ")}
+                      </span>
+                    </span>
+                    <span
+                      class="gpu-track"
+                      data-tip={`${[`GPU ${id}`, name].filter(Boolean).join(", ")}: ${formatShare(fraction)}\n${readableAndExact(busy)} of ${readableAndExact(wall)} wall clock time`}
+                    >
+                      {segments[i] === undefined ? (
+                        <span class="gpu-bar" style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+                      ) : (
+                        <StackedBar
+                          segments={segments[i]}
+                          whole_ns={diagnosis?.mean.wall_ns ?? 0}
+                          label={`A typical iteration on GPU ${id}`}
+                          height={HEIGHT}
+                        />
+                      )}
+                    </span>
+                    <span class="gpu-share number">{formatShare(fraction)}</span>
+                  </li>
                 ))}
-              </span>
-            </li>
-          </ul>
-          {segments.length === 1 && segments[0] !== undefined ? (
-            <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
-          ) : (
-            <ul class="bar-legend">
-              {kinds.map(({ key, label, colour, about }) => (
-                <li key={key} data-tip={about}>
-                  <span class="swatch" style={{ background: colour }} /> {label}
+                <li aria-hidden="true">
+                  <span class="gpu-axis">
+                    {[0, 25, 50, 75, 100].map((mark) => (
+                      <span key={mark} style={{ left: `${mark}%` }}>
+                        {mark} %
+                      </span>
+                    ))}
+                  </span>
                 </li>
-              ))}
-            </ul>
+              </ul>
+              {segments.length === 1 && segments[0] !== undefined ? (
+                <BarLegend segments={segments[0]} whole_ns={diagnosis?.mean.wall_ns ?? 0} />
+              ) : (
+                <ul class="bar-legend">
+                  {kinds.map(({ key, label, colour, about }) => (
+                    <li key={key} data-tip={about}>
+                      <span class="swatch" style={{ background: colour }} /> {label}
+                    </li>
+                  ))}
+                </ul>
+              )}
+              {idle.length > 0 && (
+                <p class="muted note-below">
+                  {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}
+                </p>
+              )}
+            </Panel>
           )}
-          {idle.length > 0 && (
-            <p class="muted note-below">
-              {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}
-            </p>
-          )}
-        </Panel>
-      )}
-      {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
+          {job === null && diagnosis !== null && <OverTime diagnosis={diagnosis} devices={devices} />}
+        </div>
+        {job === null && devices.length > 0 && <DeviceUse data={data} />}
+      </div>
       <DataTable
         table="gpus"
         name="gpus"

@@ -17,6 +17,7 @@ import {
   layOut,
   NODE,
   scaled,
+  whole,
   type GraphNode,
   type Place,
 } from "../../model/graph_layout";
@@ -129,7 +130,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   const chain = new Set(chainOf(tree.selected));
   const core = shortUnit(matrixUnit);
   const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
-  const whole = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
+  const time = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
 
   useLayoutEffect(() => {
@@ -186,7 +187,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
       tree.select(focused.row);
     } else if (event.key === "+" || event.key === "=") zoom(1.25);
     else if (event.key === "-") zoom(0.8);
-    else if (event.key === "0") show(null);
+    else if (event.key === "0") show(whole(graph, width, height));
     else return;
     event.preventDefault();
   };
@@ -246,7 +247,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
               selected={node.row === tree.selected}
               focused={node === focused}
               chained={chain.has(node.row)}
-              share={whole > 0 ? node.row.values[by] / whole : 0}
+              share={time > 0 ? node.row.values[by] / time : 0}
               onSelect={() => {
                 setFocus(null);
                 tree.select(node.row);
@@ -278,7 +279,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
         >
           <Icon name="minus" />
         </button>
-        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(null)}>
+        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(whole(graph, width, height))}>
           <Icon name="fit" />
         </button>
       </div>

@@ -4,6 +4,7 @@ import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
 import { barRows, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
 import { RankLink } from "./rank_link";
@@ -22,6 +23,7 @@ export function RankBars({ job }: { job: RankJob }) {
   const longest = Math.max(...rows.map((row) => job.ranks.window_ns[row] ?? 0), 1);
   const many = rows.length < job.ranks.rank.length;
   const half = Math.ceil(rows.length / 2);
+  const links = useOneStop<HTMLDivElement>();
   const columns = rows.length > FEW_ROWS ? [rows.slice(0, half), rows.slice(half)] : [rows];
   return (
     <Panel
@@ -46,7 +48,7 @@ export function RankBars({ job }: { job: RankJob }) {
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
-      <div class={columns.length > 1 ? "rank-columns" : undefined}>
+      <div class={columns.length > 1 ? "rank-columns" : undefined} {...links}>
         {columns.map((some) => (
           <Bars key={some[0] ?? -1} job={job} rows={some} way={way} longest={longest} />
         ))}
