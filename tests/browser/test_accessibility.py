@@ -34,7 +34,7 @@ def _check(page: Page) -> None:
     ] == []
 
 
-def _stops_to_row(page: Page) -> int:
+def stops_to_row(page: Page) -> int:
     """How often Tab is pressed, from the top of the page on, until a row of a table has the focus."""
     for stops in range(1, 100):
         page.keyboard.press("Tab")
@@ -54,7 +54,7 @@ def test_pages(page: Page, tensorboard: TensorBoard, run: str, view: str) -> Non
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)  # a head has tab stops while rows are awaited
     expect(page.locator("h1")).to_have_count(1)
     if page.locator("main tbody [tabindex='0']").count() > 0:
-        assert _stops_to_row(page) <= MOST_STOPS
+        assert stops_to_row(page) <= MOST_STOPS
     selectable = page.locator(".selectable, .tree-row, .graph-node")
     # All is drawn by now: a view without rows has none to select, and a row of gaps moves the timeline instead.
     if view != "timeline" and selectable.count() > 0:
@@ -84,7 +84,7 @@ def test_a_comparison(page: Page, tensorboard: TensorBoard) -> None:
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     menu = page.get_by_label("Iterations of A", exact=True)
     expect(menu).to_be_visible()
-    assert _stops_to_row(page) <= MOST_STOPS
+    assert stops_to_row(page) <= MOST_STOPS
     menu.focus()
     shown = menu.input_value()
     page.keyboard.press("ArrowRight")

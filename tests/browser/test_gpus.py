@@ -81,3 +81,16 @@ def test_the_way_to_them_stands_beside_the_title(page: Page, several: TensorBoar
     panel = page.get_by_role("region", name="GPU Utilization")
     expect(panel.get_by_role("button", name="More about GPU Utilization")).to_be_visible()
     assert panel.evaluate(APART) < 3
+
+
+def test_what_kernels_made_of_one_gpu_stands_beside_how_busy_it_was(page: Page, tensorboard: TensorBoard) -> None:
+    """The same numbers as on Efficiency, and the memory's."""
+    page.goto(tensorboard.page(run="amp", view="gpus"))
+    meters = page.get_by_role("region", name="While Kernels Run").locator(".rate-meter")
+    labels = ("Tensor Core kernels", "Compute", "Memory throughput", "Occupancy, theoretical", "Occupancy, achieved")
+    expect(meters.filter(has_text=labels[-1])).to_be_visible()
+    here = [meters.filter(has_text=label).inner_text() for label in labels]
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    network = page.get_by_role("region", name="Whole Network").locator(".rate-meter")
+    expect(network).to_have_count(len(labels))
+    assert [network.filter(has_text=label).inner_text() for label in labels] == here

@@ -12,7 +12,7 @@ from tensorboard_plugin_dlprof.metadata import RANK_SUFFIX
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_ranks_of
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.browser.serving import TensorBoard, running
-from tests.browser.test_accessibility import check
+from tests.browser.test_accessibility import MOST_STOPS, check, stops_to_row
 from tests.ranks.jobs import import_into, made_in
 
 
@@ -130,3 +130,18 @@ def test_ranks_are_looked_at_closer(page: Page, many: TensorBoard) -> None:
     table.get_by_role("button", name="Show all").click()
     expect(table.locator("tbody tr")).to_have_count(12)
     expect(page).not_to_have_url(re.compile(r"ranks\.rows"))
+
+
+def test_the_bars_of_all_ranks_are_one_tab_stop(page: Page, many: TensorBoard) -> None:
+    """Up and down walk over them: a job of many ranks has its tables in reach."""
+    page.goto(many.page(run="job/host0", view="gpus"))
+    ranks = page.locator(".rank-bars").first.get_by_role("link")
+    expect(ranks).to_have_count(12)
+    expect(page.locator(".rank-table tbody tr").first).to_be_visible()
+    expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
+    assert stops_to_row(page) <= MOST_STOPS
+    ranks.first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(ranks.nth(1)).to_be_focused()
+    page.keyboard.press("End")
+    expect(ranks.last).to_be_focused()

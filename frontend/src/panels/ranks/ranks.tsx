@@ -2,6 +2,7 @@
 import type { RankJob } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted } from "../../format/number";
 import { Headline } from "../../components/sentence";
 import { typeset } from "../../format/sentence";
@@ -35,6 +36,7 @@ export function Ranks({ job }: { job: RankJob }) {
 
 function Verdict({ job }: { job: RankJob }) {
   const { verdict } = job;
+  const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
   const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" x ");
   const missing =
@@ -55,7 +57,7 @@ function Verdict({ job }: { job: RankJob }) {
       <h2 class="rank-verdict">
         <Headline text={headline} />
       </h2>
-      <p class="model-line">
+      <p class="model-line" {...links}>
         {reasons !== "" && <span>{typeset(reasons)}</span>}
         {verdict.rank !== null && (
           <RankLink job={job} rank={verdict.rank}>
