@@ -105,7 +105,9 @@ def divided(gathered: Gathered, members: Sequence[Member], world_size: int) -> G
         if is_sends and len(sends) < len(gathered):
             pair = ()  # stages of a pipeline: nobody's partner is its peer
         streams.append(_Stream(key, pair, of_members, is_sends, *_ends_apart(of_members, members)))
-    streams.sort(key=lambda stream: stream.is_sends)
+    # What is always as late seems to end together, so streams that are clearly divided come first.
+    lacking = max(world_size - len(members), 0)
+    streams.sort(key=lambda stream: (stream.is_sends, _clusters(stream, [], members, lacking)[0]))
     chosen = _chosen(streams, members, world_size)
 
     def contradicted(chosen: Sequence[_Way | None]) -> int:

@@ -141,7 +141,7 @@ def _nobody(facts: Facts) -> str:
     if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
         recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
         return (
-            f"No rank can be named from {recorded}: {wait}, but so few do not show what is noise. Record five or more."
+            f"No rank can be named from {recorded}, as so few do not show what is noise: {wait}. Record five or more."
         )
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:

@@ -78,6 +78,26 @@ def test_stages_are_divided_further_where_another_stream_contradicts_that_they_a
     assert found["data"] == [tuple(range(first, 12, 4)) for first in range(4)]
 
 
+def test_groups_that_are_always_as_late_are_divided_by_a_stream_that_is_clear() -> None:
+    """One of the first four is 6 ms late each time, until their gradients are reduced with those of the others."""
+    begin = [10_000 * step + 17 * step**2 for step in range(3)]
+    reduces = [
+        [each + 1_000 for each in begin],
+        [each + 7_000 + late for each, late in zip(begin, (1, 0, 2), strict=True)],
+    ]
+    noise = [[0, 13, -9], [-14, 6, 11], [9, -8, 16], [12, 0, -13]]
+    sums = [[each + 8_000 + late for each, late in zip(begin, of, strict=True)] for of in noise]
+    found = groups(
+        "aabbccdd",
+        {
+            "tensor": (REDUCE, [reduces[rank // 4] for rank in range(8)]),
+            "data": (REDUCE, [sums[rank % 4] for rank in range(8)]),
+        },
+    )
+    assert found["tensor"] == [(0, 1, 2, 3), (4, 5, 6, 7)]
+    assert found["data"] == [(rank, rank + 4) for rank in range(4)]
+
+
 def test_nobody_is_a_partner_where_any_may_be() -> None:
     """Sends of four ranks of a host end together, and those of another host do, but not with these."""
     ends = [[1_000, 5_000, 9_017], [1_000, 5_400, 9_900]]
