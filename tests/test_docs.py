@@ -186,6 +186,23 @@ def test_contributing_says_what_every_folder_is_for() -> None:
     assert sorted(folder for folder in folders if f"`{folder}/`" not in table) == []
 
 
+def test_the_walk_of_a_duration_meets_three_names_and_twelve_files() -> None:
+    """Each row's files hold the names that the row speaks of."""
+    walk = CONTRIBUTING.split("A kernel's duration, from")[1].split("What lies between treats")[0]
+    files: set[Path] = set()
+    for row in re.findall(r"^\| `.*", walk, re.MULTILINE):
+        names = re.findall(r"`([\w/]+\.(?:py|sql|tsx?))`", row)
+        package = REPOSITORY / "tensorboard_plugin_dlprof"
+        first = next(path for path in (REPOSITORY / names[0], package / names[0]) if path.exists())
+        places = (first.parent, package, REPOSITORY / "frontend" / "src")
+        of_row = [first, *(next(p / name for p in places if (p / name).exists()) for name in names[1:])]
+        words = set(re.findall(r"\w+", " ".join(path.read_text(encoding="utf-8") for path in of_row)))
+        assert set(re.findall(r"`(\w+)`", row)) <= words, row
+        files.update(of_row)
+    assert len(files) <= 12
+    assert set(re.findall(r"\*\*`(\w+)`\*\*", walk)) == {"duration_ns", "end_ns", "gpu_time_ns"}
+
+
 def test_the_changelog_knows_the_version() -> None:
     """Released, or the next one."""
     assert VERSION in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
