@@ -23,7 +23,7 @@ from tensorboard_plugin_dlprof.database.sql_files import (
     layout_of,
     run,
 )
-from tensorboard_plugin_dlprof.database.track_rows import Ids
+from tensorboard_plugin_dlprof.database.track_rows import ItemIds
 from tensorboard_plugin_dlprof.diagnosis.windows import typical_range
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DLPROF_VERSION, EXTENSION_VERSION, VERSION
@@ -79,7 +79,7 @@ def ids_of_ops(con: sqlite3.Connection) -> Int64s:
     return integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0]
 
 
-def ids_of(con: sqlite3.Connection, profile: Profile) -> Ids:
+def ids_of(con: sqlite3.Connection, profile: Profile) -> ItemIds:
     """The ids of what tracks refer to; ``profile`` is from ``reader.read_profile(con)``."""
     known = {text: number for number, text in con.execute("SELECT id, string FROM dictionary")}
     launches, memcpys, memsets = (
@@ -87,7 +87,7 @@ def ids_of(con: sqlite3.Connection, profile: Profile) -> Ids:
         for table, column in (("kernels", "launch_id"), ("read_only_memcpys", "id"), ("read_only_memsets", "id"))
     )
     texts = np.array([known.get(profile.strings[text], 0) for text in range(len(profile.strings))], np.int64)
-    return Ids(lambda rows: launches[rows], memcpys, memsets, ids_of_ops(con), texts)
+    return ItemIds(lambda rows: launches[rows], memcpys, memsets, ids_of_ops(con), texts)
 
 
 def _write_versions(new: sqlite3.Connection) -> None:

@@ -75,7 +75,7 @@ def _places(ids: Int64s, wanted: Int64s) -> Int64s:
     return np.minimum(np.searchsorted(ids, wanted), last)
 
 
-class Ids:
+class RowNumbers:
     """Maps ids, which may have gaps and start anywhere, to row numbers from 0.
 
     Args:
@@ -135,7 +135,7 @@ class OpRows:
         instance_ops: row of the op of each call.
     """
 
-    def __init__(self, shown_name: str, op_ids: Ids, instance_ops: Int32s) -> None:
+    def __init__(self, shown_name: str, op_ids: RowNumbers, instance_ops: Int32s) -> None:
         self._shown_name = shown_name
         self._op_ids = op_ids
         self._instances = np.bincount(instance_ops) if len(instance_ops) else np.zeros(0, np.int64)

@@ -13,7 +13,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.aggregation.grouping import codes
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.rows import Value, insert_integers, insert_rows, storable
-from tensorboard_plugin_dlprof.database.lookups import Ids, integers, texts_of
+from tensorboard_plugin_dlprof.database.lookups import RowNumbers, integers, texts_of
 from tensorboard_plugin_dlprof.events.tables import Int64s, Strings
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Profile, SubOps
@@ -80,10 +80,10 @@ def read_sub_ops(con: UntrustedConnection, strings: Strings) -> SubOps:
         1,
     )
     calls = np.flatnonzero(of_call)
-    number = Ids(of_row[heads]).rows(of_call[calls], con.shown_name, "set of recorded ops")
+    number = RowNumbers(of_row[heads]).rows(of_call[calls], con.shown_name, "set of recorded ops")
     counts = lengths[number]
     row = np.repeat(heads[number], counts) + _positions(counts)
-    result = texts[Ids(ids).rows(input_id[row], con.shown_name, "recorded op")]
+    result = texts[RowNumbers(ids).rows(input_id[row], con.shown_name, "recorded op")]
     return SubOps(np.repeat(calls, counts), *(np.ascontiguousarray(result[:, column]) for column in range(4)))
 
 

@@ -33,7 +33,7 @@ from tensorboard_plugin_dlprof.timeline.tables import (
 )
 
 
-class Ids(msgspec.Struct, frozen=True):
+class ItemIds(msgspec.Struct, frozen=True):
     """The ids in the database of what the items of tracks are."""
 
     kernels: Callable[[Int64s], Int64s]
@@ -47,7 +47,7 @@ class Ids(msgspec.Struct, frozen=True):
     """``dictionary.id`` of each text id of the profile; 0 if the dictionary does not have it."""
 
 
-def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> None:
+def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: ItemIds) -> None:
     """Store all tracks of a profile, calls first."""
     first_item = 0
     for number, track in enumerate(tracks, 1):
@@ -78,9 +78,9 @@ def write_tracks(con: sqlite3.Connection, tracks: Iterable[Track], ids: Ids) -> 
         release_freed()
 
 
-def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> Ids:
+def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> ItemIds:
     """The ids in a database that this package writes: rows are numbered from 1."""
-    return Ids(
+    return ItemIds(
         kernels=lambda rows: launches.of_kernel[rows],
         memcpys=np.arange(1, len(profile.memcpys.op) + 1),
         memsets=np.arange(1, len(profile.memsets.op) + 1),
@@ -89,7 +89,7 @@ def ids_of_ours(profile: Profile, launches: StoredLaunches, texts: Int64s) -> Id
     )
 
 
-def _refs(track: Track, ids: Ids, some: slice) -> Int64s:
+def _refs(track: Track, ids: ItemIds, some: slice) -> Int64s:
     """The ids of what some items are."""
     if track.ref is None:
         return np.zeros(len(track.start_ns[some]), np.int64)
@@ -107,7 +107,7 @@ def _refs(track: Track, ids: Ids, some: slice) -> Int64s:
     return result
 
 
-def _parts(number: int, first_item: int, track: Track, ids: Ids) -> Iterable[tuple[Any, ...]]:
+def _parts(number: int, first_item: int, track: Track, ids: ItemIds) -> Iterable[tuple[Any, ...]]:
     for begin in range(0, len(track.start_ns), PART):
         some = slice(begin, begin + PART)
         start, stop, of_class = track.start_ns[some], track.stop_ns[some], track.classes()[some]

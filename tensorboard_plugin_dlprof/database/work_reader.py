@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.columns.empty import column_types
 from tensorboard_plugin_dlprof.columns.group import are_among
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.database.extension_rows import MEMCPY, MEMSET
-from tensorboard_plugin_dlprof.database.lookups import Ids, OpRows, Texts, columns_of, integers
+from tensorboard_plugin_dlprof.database.lookups import OpRows, RowNumbers, Texts, columns_of, integers
 from tensorboard_plugin_dlprof.events.tables import Int8s, Int32s, Int64s
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.profile.tables import Calls, Copies, GraphLaunches, Instances, Kernels, Syncs
@@ -52,7 +52,7 @@ class WorkReader:
     def __init__(self, con: UntrustedConnection, texts: Texts) -> None:
         self._con = con
         self._texts = texts
-        self._op_ids = Ids(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
+        self._op_ids = RowNumbers(integers(con, "SELECT id FROM read_only_ops ORDER BY id", 1)[0])
         self.instances = self._read_instances()
         self._op_rows = OpRows(con.shown_name, self._op_ids, self.instances.op)
 
@@ -61,7 +61,7 @@ class WorkReader:
         times = ("launch_id", "api_start_ns", "api_time_ns", "gpu_start_ns", "gpu_time_ns", "op_instance")
         kernel = columns_of(self._con, "kernels", dict(zip(times, times, strict=True)))
         launch = columns_of(self._con, "launches", {"id": "id", **_LAUNCH})
-        row = Ids(launch["id"]).rows(kernel["launch_id"], self._con.shown_name, "launch")
+        row = RowNumbers(launch["id"]).rows(kernel["launch_id"], self._con.shown_name, "launch")
         types = column_types(Kernels)
 
         def each(column: _Column) -> _Column:
@@ -86,7 +86,7 @@ class WorkReader:
     def _triples(self, wanted: Int64s) -> Int32s:
         """The grids or blocks with some ids, of shape (n, 3)."""
         ids, *axes = integers(self._con, "SELECT id, x, y, z FROM read_only_grid_block ORDER BY id", 4)
-        rows = Ids(ids).rows(wanted, self._con.shown_name, "grid")
+        rows = RowNumbers(ids).rows(wanted, self._con.shown_name, "grid")
         return np.stack(axes, axis=1).astype(np.int32)[rows].reshape(-1, 3)
 
     def memcpys(self) -> Copies:
@@ -148,7 +148,7 @@ class WorkReader:
         kind, start, duration = integers(
             self._con, "SELECT kind_id, start_ns, duration_ns FROM op_calls ORDER BY id", 3
         )
-        row, stop = Ids(ids).rows(kind, self._con.shown_name, "kind of call"), spilled(start + duration)
+        row, stop = RowNumbers(ids).rows(kind, self._con.shown_name, "kind of call"), spilled(start + duration)
         if len(row) and (np.diff(columns[0][row]) < 0).any():  # a foreign database may have another order
             order = np.argsort(columns[0][row], kind="stable")
             row, start, stop = row[order], start[order], stop[order]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import msgspec
 
 from tensorboard_plugin_dlprof.queries.efficiency import CAUSES
-from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USING_OR_UNKNOWN
+from tensorboard_plugin_dlprof.queries.kernels import KERNEL_NAME, USES_TENSOR_CORES, USING_OR_UNKNOWN, calls_of_name
 from tensorboard_plugin_dlprof.queries.kinds_of_work import OF_KERNEL_NAME
 from tensorboard_plugin_dlprof.queries.limited import LimitedByPath
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, OPS, on_host, time_joins
@@ -161,16 +161,9 @@ KERNELS_OF_GROUP = Table(
     joins=("JOIN dictionary AS name ON name.id = kernel.kernel_name_id",),
     columns=(
         KERNEL_NAME,
-        Column("using_tensor_cores", "Using TC", "boolean",
-               "Some kernel of this name uses Tensor Cores; empty if that is unknown.", "kernel.uses_tc",
-               nullable=True),
+        USES_TENSOR_CORES,
         Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
-        Column("calls", "Calls", "integer", "How often the kernel ran.", "kernel.calls"),
-        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
-        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.",
-               "kernel.total * 1.0 / nullif(kernel.calls, 0)", nullable=True),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
+        *calls_of_name("kernel.calls"),
         Column("gpu_time_fraction", "Share of Group", "fraction",
                "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
                f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)", nullable=True),

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME
+from tensorboard_plugin_dlprof.queries.kernels import CLASS_COLUMNS, KERNEL_NAME, USES_TENSOR_CORES, calls_of_name
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.table import Column, Lookup, Table, from_clause
 from tensorboard_plugin_dlprof.queries.unknown_kernels import MAY_USE, OF_ITERATION, UNKNOWN_PART, at_least_sql
@@ -345,16 +345,9 @@ KERNEL_NAMES_OF_ITERATION = Table(
     joins=("JOIN dictionary AS name ON name.id = kernel.name_id",),
     columns=(
         KERNEL_NAME,
-        Column("using_tensor_cores", "Using TC", "boolean",
-               "Some kernel of this name uses Tensor Cores; empty if that is unknown.", "kernel.uses_tc",
-               nullable=True),
+        USES_TENSOR_CORES,
         Column("ops", "Ops", "integer", "How many ops launched the kernel in this iteration.", "kernel.ops"),
-        Column("calls", "Calls", "integer", "How often the kernel ran in this iteration.", "kernel.kernels"),
-        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
-        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.",
-               "kernel.total * 1.0 / kernel.kernels"),
-        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
-        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
+        *calls_of_name("kernel.kernels", " in this iteration"),
         Column("gpu_time_fraction", "Share of Iteration", "fraction",
                "GPU time of the kernel over the sum of the GPU times of all kernels of the iteration.",
                "kernel.total * 1.0 / nullif(kernel.whole, 0)", nullable=True),

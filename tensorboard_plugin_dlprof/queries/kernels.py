@@ -37,6 +37,24 @@ KERNEL_NAME = Column("name", "Kernel Name", "kernel_name",
                      searchable=True)  # fmt: skip
 """For tables that join the dictionary as ``name``."""
 
+USES_TENSOR_CORES = Column("using_tensor_cores", "Using TC", "boolean",
+                           "Some kernel of this name uses Tensor Cores; empty if that is unknown.", "kernel.uses_tc",
+                           nullable=True)  # fmt: skip
+"""For tables with a row per name, whose base is ``kernel``."""
+
+
+def calls_of_name(calls: str, where: str = "") -> tuple[Column, ...]:
+    """The calls of the kernels of a name, likewise, from their number, and ``total``, ``least`` and ``most`` (ns)."""
+    return (
+        Column("calls", "Calls", "integer", f"How often the kernel ran{where}.", calls),
+        Column("gpu_time_ns", "GPU Time", "duration_ns", "Sum of the durations of all calls.", "kernel.total"),
+        Column("average_ns", "Average", "duration_ns", "Mean duration of a call.",
+               f"kernel.total * 1.0 / nullif({calls}, 0)", nullable=True),
+        Column("minimum_ns", "Minimum", "duration_ns", "Shortest call.", "kernel.least", tier=1),
+        Column("maximum_ns", "Maximum", "duration_ns", "Longest call.", "kernel.most", tier=1),
+    )  # fmt: skip
+
+
 USING_OR_UNKNOWN = (
     "CASE WHEN summary.uses_tc IS NULL OR summary.uses_tc THEN summary.uses_tc "
     "WHEN EXISTS (SELECT 1 FROM ext_kernel_names AS unsure WHERE unsure.matrix_unit = 2 "

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
+from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, for_people
 
 _MARKUP = re.compile(r"([\\`*_\[\]|~$])")
 
@@ -20,24 +20,11 @@ def write_markdown(blocks: Iterable[Block], stream: TextIO) -> None:
         _write_row([_text(heading) for heading in headings], stream)
         _write_row(["---:" if right else "---" for right in numeric], stream)
         for row in block.rows:
-            _write_row([_cell(value) for value in row], stream)
+            _write_row([for_people(value, _text) for value in row], stream)
 
 
 def _write_row(cells: Sequence[str], stream: TextIO) -> None:
     stream.write(f"| {' | '.join(cells)} |\n")
-
-
-def _cell(value: Value) -> str:
-    value = known(value)
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return _text(", ".join(value))
-    if isinstance(value, str):
-        return _text(value)
-    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 
 
 def _text(text: str) -> str:

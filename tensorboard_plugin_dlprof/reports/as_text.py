@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
 from tensorboard_plugin_dlprof.opening.regular_file import printable
-from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, Value, known
+from tensorboard_plugin_dlprof.reports.blocks import NUMERIC, Block, for_people
 
 
 def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
@@ -15,7 +15,7 @@ def write_text(blocks: Iterable[Block], stream: TextIO) -> None:
         if position:
             stream.write("\n")
         stream.write(f"{block.title}\n{'-' * len(block.title)}\n")
-        cells = [[_cell(value) for value in row] for row in block.rows]
+        cells = [[for_people(value, printable) for value in row] for row in block.rows]
         if block.columns:
             headings = [column.heading for column in block.columns]
             numeric = [column.kind in NUMERIC for column in block.columns]
@@ -34,16 +34,3 @@ def aligned(rows: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[st
         yield "  ".join(
             cell.rjust(width) if is_right else cell.ljust(width) for cell, width, is_right in cells
         ).rstrip()
-
-
-def _cell(value: Value) -> str:
-    value = known(value)
-    if value is None:
-        return "unknown"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, list):
-        return printable(", ".join(value)) or "unknown"
-    if isinstance(value, float):
-        return f"{value:,.1f}"
-    return f"{value:,}" if isinstance(value, int) else printable(value)

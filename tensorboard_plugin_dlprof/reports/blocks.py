@@ -90,3 +90,15 @@ def fit(value: Any, kind: Kind) -> Value:
     if kind is Kind.YES_NO:
         return bool(value)
     return float(value) if kind is Kind.DECIMAL else round(value)
+
+
+def for_people(value: Value, written: Callable[[str], str]) -> str:
+    """A cell of a report for people, in which ``written`` makes texts what the format needs."""
+    value = known(value)
+    if value is None or value == []:
+        return "unknown"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, (str, list)):
+        return written(value if isinstance(value, str) else ", ".join(value))
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"

@@ -34,7 +34,9 @@ def stream(
         yield tuple(map(fit, row, kinds))
 
 
-def untold(rows: Iterator[tuple[Value, ...]], columns: Sequence[Column], *headings: str) -> Iterator[tuple[Value, ...]]:
+def with_unknown(
+    rows: Iterator[tuple[Value, ...]], columns: Sequence[Column], *headings: str
+) -> Iterator[tuple[Value, ...]]:
     """The rows with NULL in the columns of these headings replaced by ``Unknown``: DLProf writes 0 or no there."""
     places = [place for place, column in enumerate(columns) if column.heading in headings]
     for row in rows:

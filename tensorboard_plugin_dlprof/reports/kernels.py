@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.queries.ops import USING_OR_UNKNOWN as USING_OR_U
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import has_unknown_kernels
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind, Unknown, Value, fit
-from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values, stream, untold
+from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, raw, scope_values, stream, with_unknown
 from tensorboard_plugin_dlprof.reports.ops import ELIGIBLE, OP_COLUMNS
 
 _STATISTICS = (("Total", "sum", Kind.INTEGER), ("Avg", "avg", Kind.DECIMAL), ("Min", "min", Kind.INTEGER),
@@ -47,7 +47,7 @@ def kernel_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
     yield Block(
         "Kernel Report",
         _KERNEL,
-        untold(rows, _KERNEL, "Uses TC") if may_use else rows,
+        with_unknown(rows, _KERNEL, "Uses TC") if may_use else rows,
         lambda: count_of(connection, f"SELECT count(*) FROM kernel_summaries AS summary {where}", values),
     )
 

@@ -93,7 +93,7 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
     texts = _RowsById(connection, "SELECT string FROM dictionary WHERE id = ?", 1)
     triples = _RowsById(connection, "SELECT x, y, z FROM read_only_grid_block WHERE id = ?", 3)
     shapes = _Shapes(texts)
-    untold = unknown_names(connection)
+    unknown = unknown_names(connection)
     kinds = [column.kind for column in _ITERATION]
     values = scope_values(scope)
     numbers = _NUMBERS_SQL.format(
@@ -104,7 +104,7 @@ def _launches(connection: sqlite3.Connection, scope: Scope) -> Iterator[tuple[Va
         iteration, op, name, device, gpu_start, gpu_time, api_start, api_time, uses, grid, block, inputs, parameters,
         outputs, long_name,
     ) in raw(connection, numbers, values):  # fmt: skip
-        if long_name in untold and not uses:
+        if long_name in unknown and not uses:
             uses = Unknown(0)
         op_id, op_name, direction, op_type, data_type, *letters = ops[op]
         row = (

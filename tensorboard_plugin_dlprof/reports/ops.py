@@ -11,7 +11,7 @@ from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least_sql
 from tensorboard_plugin_dlprof.reports.blocks import Block, Column, Kind
-from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, scope_values, stream, untold
+from tensorboard_plugin_dlprof.reports.cursors import OP_JOINS, count_of, scope_values, stream, with_unknown
 
 _TIMES = (
     ("cpu_time", "CPU Time"),
@@ -79,7 +79,7 @@ def detail_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bloc
     yield Block(
         "All Iterations",
         _DETAIL,
-        untold(rows, _DETAIL, "TC Eligible", "Using TC"),
+        with_unknown(rows, _DETAIL, "TC Eligible", "Using TC"),
         lambda: count_of(connection, f"SELECT count(*) {_OF_NODES}", values),
     )
 
@@ -162,6 +162,6 @@ def group_op_blocks(connection: sqlite3.Connection, scope: Scope) -> Iterator[Bl
     yield Block(
         "Group Op Report",
         _GROUP_OP,
-        untold(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC"),
+        with_unknown(rows, _GROUP_OP, "Num TC Eligible Ops", "Num Ops Using TC"),
         lambda: 1 + count_of(connection, f"SELECT count(*) {where.format(joins='')}", values),
     )

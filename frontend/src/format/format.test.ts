@@ -5,7 +5,7 @@ import { formatMoment } from "./date";
 import { exactNumber, formatCount, formatCounted, formatRanges, withinSentence } from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
-import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsBeside } from "./time";
+import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsOfColumns } from "./time";
 
 describe("durations", () => {
   it.each([
@@ -60,7 +60,7 @@ describe("durations", () => {
     [{ total: 0, other: 20_000 }, ["µs", "µs"]],
     [{ total: 0 }, ["ms"]],
   ])("columns beside each other are told in one unit: %o", (largest, units) => {
-    expect([...unitsBeside(new Map(Object.entries(largest))).values()].map(({ name }) => name)).toEqual(units);
+    expect([...unitsOfColumns(new Map(Object.entries(largest))).values()].map(({ name }) => name)).toEqual(units);
   });
 
   it("chooses the unit of an axis by its longest bar", () => {

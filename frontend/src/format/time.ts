@@ -66,7 +66,7 @@ const LEAST_IN_COMMON = 0.1;
  * Units of columns that are read beside each other, by their largest values: a mean in ms beside a least in µs is easily
  * misread. All have that of the largest value; a column that would be all zeros before and after the point keeps its own.
  */
-export function unitsBeside(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
+export function unitsOfColumns(largest: ReadonlyMap<string, number>): Map<string, TimeUnit> {
   const common = columnUnit(Math.max(...largest.values(), 0));
   return new Map(
     [...largest].map(([key, ns]) => [key, ns > 0 && ns < LEAST_IN_COMMON * common.ns ? columnUnit(ns) : common]),

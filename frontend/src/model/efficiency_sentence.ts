@@ -20,7 +20,7 @@ export const isLowerBound = ({ measured_fraction: measured }: Pick<Rates, "measu
 const LEAST_COVERAGE = 0.5;
 
 /** Whether shapes are known of so little that only that is said. */
-export const isUntold = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
+export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "measured_fraction">): boolean =>
   measured !== null && measured < LEAST_COVERAGE;
 
 /**
@@ -29,7 +29,7 @@ export const isUntold = ({ measured_fraction: measured }: Pick<Rates, "measured_
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
   const { measured_fraction: measured } = rates;
-  if (isUntold(rates) && (rates.product_flops ?? 0) > 0)
+  if (isMostlyUnknown(rates) && (rates.product_flops ?? 0) > 0)
     return [
       { text: "How much was computed is not known: shapes cover " },
       { text: formatShare(measured), strong: true },

@@ -1,6 +1,6 @@
 /** The units in which the times of a table are shown. */
 import type { Column, Row } from "../api/types";
-import { momentUnit, unitsBeside, type TimeUnit } from "../format/time";
+import { momentUnit, unitsOfColumns, type TimeUnit } from "../format/time";
 
 /** The unit of a column and its largest value among the rows. */
 export interface Scale {
@@ -19,7 +19,7 @@ export function timeScales(columns: readonly Column[], rows: readonly Row[]): Ma
       .filter(({ type }) => type === "duration_ns")
       .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]),
   );
-  const lengths = unitsBeside(new Map([...largest].filter(([key]) => !isMoment(key))));
+  const lengths = unitsOfColumns(new Map([...largest].filter(([key]) => !isMoment(key))));
   return new Map(
     [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? momentUnit(most) }]),
   );

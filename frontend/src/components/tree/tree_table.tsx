@@ -6,7 +6,7 @@
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
-import { unitsBeside } from "../../format/time";
+import { unitsOfColumns } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useBaseline } from "../../frame/use_baseline";
 import { changeOf, changesOf } from "../../model/comparison";
@@ -43,7 +43,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const columns = fittingColumns(all, tree.sort, view.width);
   const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
-  const units = unitsBeside(
+  const units = unitsOfColumns(
     new Map(all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
   );
   const current = useRef(tree);

@@ -2,7 +2,7 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { efficiencySentence, isLowerBound, isUntold } from "../../model/efficiency_sentence";
+import { efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 
@@ -23,10 +23,12 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
           <>
             <span>
               {formatScaled(flops, "FLOPs")} in{" "}
-              {isUntold(rates) ? "those whose shapes are known" : "matrix multiplications, convolutions and attention"}
+              {isMostlyUnknown(rates)
+                ? "those whose shapes are known"
+                : "matrix multiplications, convolutions and attention"}
               {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
             </span>
-            {isLowerBound(rates) && !isUntold(rates) && (
+            {isLowerBound(rates) && !isMostlyUnknown(rates) && (
               <span>A lower bound: shapes are known for {formatShare(measured)} of the time of such kernels.</span>
             )}
           </>

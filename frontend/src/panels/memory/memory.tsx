@@ -20,7 +20,7 @@ import { formatBytes } from "../../format/bytes";
 import { exactNumber, formatCounted } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
-import { besideOf, isOfMemory } from "../../model/beside";
+import { recordedMeanwhile, isOfMemory } from "../../model/same_time";
 import { categoryColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 import { HeldBlocks } from "./held_blocks";
@@ -44,7 +44,7 @@ export function Memory() {
     return (
       <Message title="No memory was recorded">
         <p>{memory.headline}</p>
-        <Beside profile={scope.profile} />
+        <RecordedMeanwhile profile={scope.profile} />
       </Message>
     );
   return (
@@ -53,7 +53,7 @@ export function Memory() {
         <h2>
           <Headline text={memory.headline} />
         </h2>
-        <Beside profile={scope.profile} />
+        <RecordedMeanwhile profile={scope.profile} />
       </header>
       {devices.length > 1 && (
         <Choice
@@ -75,9 +75,9 @@ export function Memory() {
 }
 
 /** The trace beside a snapshot, or the snapshot beside a trace. */
-function Beside({ profile }: { profile: string }) {
+function RecordedMeanwhile({ profile }: { profile: string }) {
   const { profiles } = useContext(ProfilesContext);
-  const [first] = besideOf(profiles, profile);
+  const [first] = recordedMeanwhile(profiles, profile);
   if (first === undefined) return null;
   return (
     <p class="muted">

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import type { ProfileEntry } from "../api/types";
 import { profileEntry } from "../testing/builders";
-import { besideOf } from "./beside";
+import { recordedMeanwhile } from "./same_time";
 
 it("finds the trace that was recorded while a snapshot was, in the same run and rank", () => {
   const headline = {
@@ -24,7 +24,7 @@ it("finds the trace that was recorded while a snapshot was, in the same run and 
     of("no time", "pytorch", null),
     of("snapshot", "pytorch_memory_snapshot", 101),
   ];
-  expect(besideOf([snapshot, trace, ...others], "s").map(({ id }) => id)).toEqual(["t"]);
-  expect(besideOf([snapshot, trace, ...others], "t").map(({ id }) => id)).toEqual(["s", "snapshot"]);
-  expect(besideOf([trace], "gone")).toEqual([]);
+  expect(recordedMeanwhile([snapshot, trace, ...others], "s").map(({ id }) => id)).toEqual(["t"]);
+  expect(recordedMeanwhile([snapshot, trace, ...others], "t").map(({ id }) => id)).toEqual(["s", "snapshot"]);
+  expect(recordedMeanwhile([trace], "gone")).toEqual([]);
 });

@@ -13,7 +13,7 @@ function spanOf({ captured_at: start, headline }: ProfileEntry): readonly [numbe
  * The profiles in the same run and at the same time, of the same rank as far as ranks are known, that hold what this
  * one lacks: snapshots beside a trace, and traces beside a snapshot.
  */
-export function besideOf(profiles: readonly ProfileEntry[], id: string): ProfileEntry[] {
+export function recordedMeanwhile(profiles: readonly ProfileEntry[], id: string): ProfileEntry[] {
   const self = profiles.find((each) => each.id === id);
   const span = self === undefined ? null : spanOf(self);
   if (self === undefined || span === null) return [];
