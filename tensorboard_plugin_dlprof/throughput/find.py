@@ -105,8 +105,11 @@ class _Finder:
         backward = np.searchsorted(self._backward_ns, stop_ns) > np.searchsorted(self._backward_ns, start_ns)
         if not backward and len(same) > 1 and self._profile.ops[instances.op[row]].op_type in _REPEATS:
             return []
-        _, own = np.unique(np.stack([begun, instances.thread_id[same]]), axis=1, return_index=True)
-        counted = same[np.sort(own)]
+        calls = zip(begun.tolist(), instances.thread_id[same].tolist(), same.tolist(), strict=True)
+        of_pair: dict[tuple[int, int], int] = {}
+        for passes, thread, call in calls:
+            of_pair.setdefault((passes, thread), call)
+        counted = np.array(list(of_pair.values()), np.int64)
         if not self._are_alike(counted, first, last):
             return []
         return [(int(instances.start_ns[place]), batch) for place in counted.tolist()]
@@ -125,6 +128,8 @@ class _Finder:
     def _are_alike(self, counted: Int64s, first: int, last: int) -> bool:
         """Whether the batches of each thread go through the same layers: of networks that train each other, one gets
         real samples and those of the other. What follows the last batch may be the optimizer's."""
+        if len(counted) == 1:
+            return True
         thread = self._profile.instances.thread_id
         for each in distinct_values(thread[counted]).tolist():
             rows = self._layers[first:last]
