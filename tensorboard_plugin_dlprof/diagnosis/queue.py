@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from tensorboard_plugin_dlprof.columns.group import begins_new, numbered
+from tensorboard_plugin_dlprof.columns.group import begins_new
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.diagnosis.segments import Int64s
 from tensorboard_plugin_dlprof.profile.tables import Profile
@@ -104,12 +104,14 @@ def queue_times(launches: Launches, start_ns: Int64s, stop_ns: Int64s) -> QueueT
     own = np.searchsorted(started, np.stack((start_ns, stop_ns)), side="left")
     for window in range(count):
         here = slice(int(edges[0, window]), int(edges[1, window]))
-        levels, number = numbered(depth[here])
-        spent = np.bincount(number, weights=np.diff(times[here.start : here.stop + 1]), minlength=len(levels))
-        whole = spent.sum()
-        if whole:
-            result.median[window] = levels[np.searchsorted(2 * np.cumsum(spent), whole)]
-            result.empty_ns[window] = int(spent[levels == 0].sum())
+        waiting = depth[here]
+        if not len(waiting):
+            continue  # a window of no length
+        least = int(waiting.min())
+        spent = np.bincount(waiting - least, weights=np.diff(times[here.start : here.stop + 1]))
+        passed = np.cumsum(spent)
+        result.median[window] = least + np.searchsorted(2 * passed, passed[-1])
+        result.empty_ns[window] = 0 if least else spent[0]
         mine = slice(int(own[0, window]), int(own[1, window]))
         delay = np.sort(np.maximum(started[mine] - returned[mine], 0))
         result.launches[window] = len(delay)
