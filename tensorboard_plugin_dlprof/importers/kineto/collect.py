@@ -7,12 +7,12 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, compress
-from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import astuple
 
 from tensorboard_plugin_dlprof.columns.store import ColumnStore
 from tensorboard_plugin_dlprof.events.tables import Int32s
@@ -70,7 +70,7 @@ class _GrowingTable:
     def __init__(self, name: str, store: ColumnStore, memo: Callable[[Column], Memo | None]) -> None:
         columns = TABLES[name]
         self._columns = {
-            name: (column, list(map(_getter, column.sources)), memo(column), store.growing(column.typecode))
+            name: (column, list(map(_attribute, column.sources)), memo(column), store.growing(column.typecode))
             for name, column in columns.items()
         }
         self._kind = _struct_of(columns.values(), (_COLLECTIVE,) if name in _MAY_DESCRIBE else ())
@@ -95,13 +95,18 @@ class _GrowingTable:
 
     def extend(self, events: Sequence[Event], args: Sequence[Any]) -> None:
         """Appends events. What should be an integer and is not, or does not fit, becomes -1."""
-        for column, getters, memo, growing in self._columns.values():
-            values, *others = [values_of(events, args) for values_of in getters]
+        if not events:
+            return
+        fields = _by_field(events) | _by_field(args)
+        for column, sources, memo, growing in self._columns.values():
+            first, *others = (fields[source] for source in sources)
             if column.sources[0] in _TIMES:
-                growing.append(nanoseconds(values))
+                growing.append(nanoseconds(first))
                 continue
-            if memo is not None:
-                values = list(map(memo.__getitem__, zip(values, *others, strict=True) if others else values))
+            if memo is None:
+                values = list(first)
+            else:
+                values = list(map(memo.__getitem__, zip(first, *others, strict=True) if others else first))
             try:
                 growing.extend(values)
             except (TypeError, OverflowError):
@@ -135,14 +140,14 @@ def _attribute(key: str) -> str:
     return re.sub(r"\W", "_", key) or "value"
 
 
-def _getter(source: str) -> Callable[[Sequence[Event], Sequence[Any]], list[Any]]:
-    """What finds a field in events, or in their ``args``."""
-    if source in Event.__struct_fields__:
-        return lambda events, args: list(map(attrgetter(source), events))
-    field = attrgetter(_attribute(source))
-    if source in JSON:
-        return lambda events, args: list(map(bytes, map(field, args)))
-    return lambda events, args: list(map(field, args))
+_JSON_FIELDS = frozenset(map(_attribute, JSON))
+
+
+def _by_field(structs: Sequence[msgspec.Struct]) -> dict[str, Sequence[Any]]:
+    """The values of each field of structs of one type; of those that stay JSON text, the bytes."""
+    names = structs[0].__struct_fields__ if structs else ()
+    columns = zip(names, zip(*map(astuple, structs), strict=True), strict=True)
+    return {name: list(map(bytes, values)) if name in _JSON_FIELDS else values for name, values in columns}
 
 
 def _group_of(category_and_phase: tuple[str, str]) -> str:
