@@ -155,9 +155,8 @@ def _ways(stream: _Stream, known: Sequence[_Known], members: Sequence[Member], w
     if pairs:
         ways.append(_Way({((stream.key[0], ranks, len(ranks)), ranks): pair for ranks, pair in pairs}, []))
     # What two stages exchange ends together in all pipelines; others would have to be as late each time.
-    end_together = stream.is_sends and len(stream.of_members[0].rows) > 1 and _clusters(stream, [], members, 0)[0]
+    is_doubtful = stream.is_sends and not agree and _clusters(stream, [], members, 0)[0]
     for clusters in ways_of_clusters:
-        is_doubtful = end_together and not agree and max(map(len, clusters)) != 2
         ways.append(replace(_way(stream, clusters, members, world_size), is_doubtful=is_doubtful))
     return ways[:_MOST_WAYS]
 
