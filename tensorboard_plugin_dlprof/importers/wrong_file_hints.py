@@ -148,7 +148,7 @@ def _text(head: bytes) -> str:
         if text[:1] == b"{" and mark in text:
             return what
     if text[:1] in (b"{", b"["):
-        return "is JSON, but holds no trace events (no traceEvents)"
+        return "is JSON, but holds no trace events"
     try:
         head[:-4].decode("utf-8")
     except UnicodeDecodeError:

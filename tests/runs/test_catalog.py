@@ -110,7 +110,7 @@ def test_files_that_are_no_profiles_are_told_apart_from_profiles(tmp_path: Path)
     assert not catalog.any_profiles()
     assert sorted(catalog.snapshot().others) == [
         "empty.sqlite is empty; record or copy the profile again.",
-        "run/config.json is JSON, but holds no trace events (no traceEvents).",
+        "run/config.json is JSON, but holds no trace events.",
     ]
 
 

@@ -70,8 +70,8 @@ function Capture({ profile }: { profile: ProfileEntry }) {
   );
 }
 
-/** What is known of a profile, in one line; each apart, as a name may be written from right to left. */
-function details(profile: ProfileEntry) {
+/** What is known of a profile. */
+function facts(profile: ProfileEntry): string[] {
   const { headline } = profile;
   return [
     formatLabel(profile.format),
@@ -80,16 +80,17 @@ function details(profile: ProfileEntry) {
       ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
       : "",
     headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)} in use` : "",
-    profile.captured_at === null ? "" : formatMoment(profile.captured_at),
-  ]
-    .filter(Boolean)
-    .map((fact, i) => (
-      <>
-        {i > 0 && " · "}
-        <bdi>{fact}</bdi>
-      </>
-    ));
+  ].filter(Boolean);
 }
+
+/** The facts in one line; each apart, as a name may be written from right to left. */
+const details = (profile: ProfileEntry) =>
+  facts(profile).map((fact, i) => (
+    <>
+      {i > 0 && " · "}
+      <bdi>{fact}</bdi>
+    </>
+  ));
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
 export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, jobs, onSelect, role }: PickerProps) {
@@ -239,81 +240,86 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
           onKeyDown={onKey}
         />
       </div>
-      <div class="picker-list" id={`${id}-list`} role="listbox" aria-label="Profiles" ref={list}>
-        {groups
-          .filter((group) => group.options.length > 0)
-          .map((group) => (
-            <div
-              role="group"
-              aria-label={runLabel(group.run, top) || "Profile"}
-              key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
-            >
-              {runLabel(group.run, top) !== "" && (
-                <div class="picker-group" aria-hidden="true">
-                  <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
-                  <span>{runLabel(group.run, top)}</span>
-                </div>
-              )}
-              {group.options.map(({ profile, view }) => {
-                index += 1;
-                const mine = index;
-                const isCurrent = view === undefined && profile.id === selected?.id;
-                return (
-                  <div
-                    key={`${profile.id} ${view ?? ""}`}
-                    id={optionId(mine)}
-                    role="option"
-                    class={mine === current ? "picker-option active" : "picker-option"}
-                    aria-selected={isCurrent}
-                    onClick={() => onSelect(profile, view)}
-                    onPointerMove={() => setActive(mine)}
-                  >
-                    {view === undefined ? (
-                      <>
-                        <div class="picker-option-head">
-                          <Capture profile={profile} />
-                          <StateChip profile={profile} />
-                          {isCurrent && <Icon name="check" />}
-                        </div>
-                        <div
-                          class="muted picker-option-details"
-                          data-tip={profile.message === "" ? undefined : profile.message}
-                        >
-                          {isUnreadable(profile) ? profile.message : details(profile)}
-                        </div>
-                      </>
-                    ) : (
-                      <>
-                        <div class="picker-option-head">
-                          <strong>Job</strong>
-                        </div>
-                        <div class="muted picker-option-details">
-                          {formatCount(group.profiles.length)} ranks compared: who costs time, and why
-                        </div>
-                      </>
-                    )}
+      <div class="picker-scroll" ref={list}>
+        <div id={`${id}-list`} role="listbox" aria-label="Profiles">
+          {groups
+            .filter((group) => group.options.length > 0)
+            .map((group) => (
+              <div
+                role="group"
+                aria-label={runLabel(group.run, top) || "Profile"}
+                key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
+              >
+                {runLabel(group.run, top) !== "" && (
+                  <div class="picker-group" aria-hidden="true">
+                    <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
+                    <span>{runLabel(group.run, top)}</span>
                   </div>
-                );
-              })}
-              {group.more > 0 && (
-                <p class="muted picker-more">
-                  {formatCount(group.more)} more ranks: search for them, such as “rank 12”.
-                </p>
-              )}
-            </div>
-          ))}
+                )}
+                {group.options.map(({ profile, view }) => {
+                  index += 1;
+                  const mine = index;
+                  const isCurrent = view === undefined && profile.id === selected?.id;
+                  return (
+                    <div
+                      key={`${profile.id} ${view ?? ""}`}
+                      id={optionId(mine)}
+                      role="option"
+                      class={mine === current ? "picker-option active" : "picker-option"}
+                      aria-selected={isCurrent}
+                      onClick={() => onSelect(profile, view)}
+                      onPointerMove={() => setActive(mine)}
+                    >
+                      {view === undefined ? (
+                        <>
+                          <div class="picker-option-head">
+                            <Capture profile={profile} />
+                            <StateChip profile={profile} />
+                            {isCurrent && <Icon name="check" />}
+                            {profile.captured_at !== null && (
+                              <span class="muted picker-date">{formatMoment(profile.captured_at)}</span>
+                            )}
+                          </div>
+                          <div
+                            class="muted picker-option-details"
+                            data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
+                          >
+                            {isUnreadable(profile) ? profile.message : details(profile)}
+                          </div>
+                        </>
+                      ) : (
+                        <>
+                          <div class="picker-option-head">
+                            <strong>Job</strong>
+                          </div>
+                          <div class="muted picker-option-details">
+                            {formatCount(group.profiles.length)} ranks compared: who costs time, and why
+                          </div>
+                        </>
+                      )}
+                    </div>
+                  );
+                })}
+                {group.more > 0 && (
+                  <p class="muted picker-more">
+                    {formatCount(group.more)} more ranks: search for them, such as “rank 12”.
+                  </p>
+                )}
+              </div>
+            ))}
+        </div>
         {matching.length === 0 && <p class="nothing">No profile matches.</p>}
+        {options.length >= MOST_SHOWN && (
+          <p class="muted picker-more">
+            {formatCount(options.length)} of {formatCount(matching.length)} are listed; search to find the others.
+          </p>
+        )}
+        {unlisted.map((sentence) => (
+          <p class="muted picker-more" key={sentence}>
+            {sentence}
+          </p>
+        ))}
       </div>
-      {options.length >= MOST_SHOWN && (
-        <p class="muted picker-more">
-          {formatCount(options.length)} of {formatCount(matching.length)} are listed; search to find the others.
-        </p>
-      )}
-      {unlisted.map((sentence) => (
-        <p class="muted picker-more" key={sentence}>
-          {sentence}
-        </p>
-      ))}
     </div>
   );
 }

@@ -100,7 +100,7 @@ it("colours runs by TensorBoard's order, and its palette starts again", () => {
 it("labels ranks and aggregations", () => {
   expect(rankLabel(two)).toBe("rank 3 of 8");
   expect(rankLabel(one)).toBe("");
-  expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 x H100, A100");
+  expect(gpuLabel(["H100", "H100", "A100"])).toBe("2 × H100, A100");
   expect(aggregationLabel({ id: 1, iter_start: 0, iter_stop: 9, iterations: 10, key_node: "", label: "" })).toBe(
     "0 .. 9",
   );

@@ -90,11 +90,11 @@ export function rankLabel(profile: Pick<ProfileEntry, "rank" | "world_size">): s
     : `rank ${profile.rank} of ${formatCount(profile.world_size)}`;
 }
 
-/** `8 x NVIDIA H100 80GB HBM3`: equal names counted. */
+/** `8 × NVIDIA H100 80GB HBM3`: equal names counted. */
 export function gpuLabel(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} x ${name}`)).join(", ");
+  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} × ${name}`)).join(", ");
 }
 
 /** The format as people call it. */

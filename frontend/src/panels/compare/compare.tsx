@@ -145,6 +145,7 @@ function NoBaseline() {
           ))}
         </ul>
       )}
+      {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
       {related.length === 0 && !query.loading && <p>{noneRelated(others, compared)}</p>}
       {others > 0 && (
         <button type="button" class={related.length > 0 ? "button" : "button button-primary"} onClick={chooseBaseline}>

@@ -38,7 +38,7 @@ function Verdict({ job }: { job: RankJob }) {
   const { verdict } = job;
   const links = useOneStop<HTMLParagraphElement>();
   const rankName = (rank: number): string => rankLabel(job, rank).toLowerCase();
-  const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" x ");
+  const shape = job.dimensions.map(({ kind, size }) => `${kind.toUpperCase()} ${size}`).join(" × ");
   const missing =
     job.missing.count === 0
       ? ""
