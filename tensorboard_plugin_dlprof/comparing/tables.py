@@ -27,7 +27,7 @@ _CHANGE: _Described = (
     "B less A: above 0 is more time. All rows add up to the whole change.",
 )
 _PERCENT: _Described = ("change_fraction", "Change %", "fraction", "Change as a share of A; unknown where A is 0.")
-_ROWS: _Described = ("rows", "No. Rows", "integer", "How many rows of ops are summed here.")
+_ROWS: _Described = ("rows", "Rows", "integer", "How many rows of single ops are summed here.")
 
 
 def _column(described: _Described, searchable: bool = False, hidden: bool = False, tier: int = 0) -> Column:

@@ -44,7 +44,7 @@ EFFICIENCY = Table(
                "nullif(rate.family, '')", nullable=True, tier=1),
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
                "nullif(rate.precision, '')", nullable=True),
-        Column("bound", "Bound", "text",
+        Column("bound", "Bound by", "text",
                "What limits it: compute, memory, caches (data come faster than from memory), or latency (kernels are "
                "too short).", "nullif(rate.bound, '')", nullable=True, tier=1),
         Column("eligibility", "Eligibility", "text",

@@ -210,7 +210,7 @@ _COLUMNS = (
     Column("gpu_start_ns", "GPU Start", "duration_ns", "When the kernel started on the GPU.", "node.gpu_start_ns",
            hidden=True),
     Column("gpu_time_ns", "GPU Time", "duration_ns", "How long the kernel ran on the GPU.", "node.gpu_time_ns"),
-    _of_launch(Column("using_tensor_cores", "Uses TC", "boolean",
+    _of_launch(Column("using_tensor_cores", "Using TC", "boolean",
                       "The kernel uses Tensor Cores; empty if that is unknown.",
                       "CASE WHEN launch.uses_tc OR class.matrix_unit IS NOT 2 THEN launch.uses_tc END", nullable=True)),
     _of_launch(Column("grid", "Grid", "text", "Blocks of the grid.", _lengths("grid"), nullable=True, tier=1)),

@@ -1,7 +1,7 @@
 /** Small pieces of text that carry more than they show: shares with their parts, times with every digit, yes and no. */
 import { UNKNOWN } from "../format/number";
 import { formatShare } from "../format/share";
-import { formatDuration, readableAndExact } from "../format/time";
+import { formatDuration, inUnit, readableAndExact, type TimeUnit } from "../format/time";
 import { splitId, splitPath } from "../model/kernel_name";
 import { shortPlace } from "../model/short_place";
 import { Icon } from "./icon";
@@ -33,6 +33,16 @@ export function Duration({ ns }: { ns: number | null }) {
   return (
     <span class="number" data-tip={readableAndExact(ns)}>
       {formatDuration(ns)}
+    </span>
+  );
+}
+
+/** A duration in the unit that the head of its column names. */
+export function TimeIn({ ns, unit }: { ns: number | null; unit: TimeUnit }) {
+  if (ns === null) return <span class="unknown">{UNKNOWN}</span>;
+  return (
+    <span class="number" data-tip={readableAndExact(ns)}>
+      {inUnit(ns, unit)}
     </span>
   );
 }

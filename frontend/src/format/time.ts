@@ -53,6 +53,10 @@ export function columnUnit(largestNs: number): TimeUnit {
   return largestNs === 0 ? MS : unitHolding(largestNs, 0.9995);
 }
 
+/** The same from all values of a column, of which some may be unknown. */
+export const unitOf = (values: readonly (number | null)[]): TimeUnit =>
+  columnUnit(values.reduce<number>((most, ns) => Math.max(most, Math.abs(ns ?? 0)), 0));
+
 /** One unit for a column of moments: three decimals of it tell apart what is a microsecond apart, however late it was. */
 export function momentUnit(largestNs: number): TimeUnit {
   const unit = columnUnit(largestNs);

@@ -12,7 +12,7 @@ const MEASURES = [
   ["iteration_time", "Iteration", formatDuration],
   ["kernel_time", "Kernels", formatDuration],
   ["idle_time", "Idle", formatDuration],
-  ["gpu_utilization", "GPU in use", formatShare],
+  ["gpu_utilization", "GPU utilization", formatShare],
   ["tensor_core_share", "Tensor Cores", formatShare],
   ["memory_peak", "Peak memory", formatBytes],
   ["samples_per_s", "Samples/s", significant],

@@ -79,7 +79,9 @@ function facts(profile: ProfileEntry): string[] {
     headline?.average_iteration_ns != null
       ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
       : "",
-    headline?.gpu_utilization_fraction != null ? `GPU ${formatShare(headline.gpu_utilization_fraction)} in use` : "",
+    headline?.gpu_utilization_fraction != null
+      ? `GPU utilization ${formatShare(headline.gpu_utilization_fraction)}`
+      : "",
   ].filter(Boolean);
 }
 

@@ -8,7 +8,7 @@ const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, da
   memory: ["Limited by memory", colourOf("memory"), true, "Not eligible, and what they must move takes the longest."],
   other: ["Other", colourOf("other_kernel"), true, "Not eligible, and limited by neither memory nor communication."],
   communication: ["Communication", colourOf("communication"), true, "Collectives."],
-  unknown: ["Unknown kernels", colourOf("unknown_kernel"), true, "Nothing tells whether they use matrix units."],
+  unknown: ["Unknown kernels", colourOf("unknown_kernel"), true, "Nothing tells whether they use {unit}s."],
   rest: ["In no op", colourOf("other"), false, "Kernels whose launch belongs to no op, and CUDA graphs."],
 };
 
@@ -26,7 +26,7 @@ export function limitSegments(
     const plain = PLAIN[limit];
     if (plain !== undefined) {
       const [label, colour, dark, about] = plain;
-      return { ...segment(limit, ns), label, colour, dark, about };
+      return { ...segment(limit, ns), label, colour, dark, about: about.replace("{unit}", unit) };
     }
     const key = limit === "cause_unknown" ? "unknown" : limit;
     const cause = causes.find((each) => each.cause === key)?.label ?? key;

@@ -3,10 +3,11 @@ import { fetchCompareRow, fetchTable, type Baseline } from "../../api/client";
 import type { CompareRowResponse, CompareRowSide, TableResponse } from "../../api/types";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { Duration } from "../../components/value";
+import { Duration, TimeIn } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCounted, formatNumber, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
+import { unitOf, type TimeUnit } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -23,6 +24,7 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
   const detail = query.data;
   if (detail === null)
     return query.error === null ? <Loading what="the row" /> : <ErrorBox error={query.error} retry={query.reload} />;
+  const unit = unitOf([...detail.a.kernels, ...detail.b.kernels].map(({ time_ns: ns }) => ns));
   return (
     <Panel title={detail.name}>
       <p>
@@ -41,6 +43,7 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
           ns={detail.a_ns}
           calls={detail.a_calls}
           side={detail.a}
+          unit={unit}
           profile={{
             profile: baseline.base,
             aggregation: baseline.aggregation === "" ? null : Number(baseline.aggregation),
@@ -52,6 +55,7 @@ export function RowDetail({ baseline, row }: { baseline: Baseline; row: string }
           ns={detail.b_ns}
           calls={detail.b_calls}
           side={detail.b}
+          unit={unit}
           profile={{ profile: scope.profile, aggregation: scope.aggregation }}
           to={(op) => showingOp("ops", op)}
         />
@@ -76,11 +80,13 @@ interface SideProps {
   ns: number;
   calls: number | null;
   side: CompareRowSide;
+  /** Of the times of the kernels of both sides. */
+  unit: TimeUnit;
   profile: { profile: string; aggregation: number | null };
   to: (op: string) => Changes;
 }
 
-function Side({ letter, ns, calls, side, profile, to }: SideProps) {
+function Side({ letter, ns, calls, side, unit, profile, to }: SideProps) {
   const [op] = side.ops;
   const { matrixUnit } = useScope();
   return (
@@ -110,7 +116,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
           <thead>
             <tr>
               <th>Kernel</th>
-              <th class="right">Time</th>
+              <th class="right">Time ({unit.name})</th>
               <th class="right">Launches</th>
               <th>Grid, block</th>
               <th>Precision</th>
@@ -124,7 +130,7 @@ function Side({ letter, ns, calls, side, profile, to }: SideProps) {
                   {kernel.tensor_core === true && <span class="chip"> {matrixUnit}s</span>}
                 </td>
                 <td class="right">
-                  <Duration ns={kernel.time_ns} />
+                  <TimeIn ns={kernel.time_ns} unit={unit} />
                 </td>
                 <td class="right number">{formatNumber(kernel.launches)}</td>
                 <td class="number">

@@ -279,7 +279,13 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
         >
           <Icon name="minus" />
         </button>
-        <button type="button" class="icon-button" aria-label="Fit" data-tip="Show all (0)" onClick={() => show(whole(graph, width, height))}>
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Fit"
+          data-tip="Show all (0)"
+          onClick={() => show(whole(graph, width, height))}
+        >
           <Icon name="fit" />
         </button>
       </div>

@@ -7,10 +7,10 @@ import { DetailsPane } from "../../components/details_pane";
 import { ExternalLink } from "../../components/external_link";
 import { Layout, NarrowTypes } from "../../components/framework_advice";
 import type { GroupTree } from "../../components/tree/use_group_tree";
-import { Duration, Share, YesNo } from "../../components/value";
+import { Duration, Share, TimeIn, YesNo } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
-import { readableAndExact } from "../../format/time";
+import { readableAndExact, unitOf } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
@@ -90,6 +90,7 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
   if (data === null || query.dataKey !== scopeKey(scope, table, links))
     return <p class="muted">Loading its kernels …</p>;
   if (data.total === 0) return <p class="muted">No kernel of this node was recorded.</p>;
+  const unit = unitOf(data.rows.map((row) => numberOf(row, "gpu_time_ns")));
   return (
     <>
       <h3>
@@ -102,7 +103,9 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
         {first && <span class="muted"> of the first</span>}
       </h3>
       <table class="plain-table node-kernels">
-        <PlainHead titles={["Kernel", [shortUnit(scope.matrixUnit), "middle"], ...atRight("Calls", "GPU Time")]} />
+        <PlainHead
+          titles={["Kernel", [shortUnit(scope.matrixUnit), "middle"], ...atRight("Calls", `GPU Time (${unit.name})`)]}
+        />
         <tbody>
           {data.rows.map((row) => (
             <tr key={String(row.name)}>
@@ -114,7 +117,7 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
               </td>
               <td class="right number">{formatCount(numberOf(row, "calls"))}</td>
               <td class="right">
-                <Duration ns={numberOf(row, "gpu_time_ns")} />
+                <TimeIn ns={numberOf(row, "gpu_time_ns")} unit={unit} />
               </td>
             </tr>
           ))}

@@ -1,13 +1,13 @@
 /** The collectives by dimension, kind and size; a row opens its instances, an instance its members. */
 import { fetchJobCollective, fetchJobCollectives } from "../../api/client";
 import type { JobCollectiveStats, RankJob } from "../../api/types";
-import { PlainHead } from "../../components/plain_head";
+import { PlainHead, type PlainTitle } from "../../components/plain_head";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { formatBytes } from "../../format/bytes";
 import { formatCount, significant, UNKNOWN } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, inUnit, readableAndExact, unitOf, type TimeUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -18,24 +18,27 @@ import { RankLink } from "./rank_link";
 const MOST_MEMBERS = 64;
 
 /** Columns and their classes; ``spare`` ones are left to tooltips where there is no room. */
-const HEADS = [
+const headsIn = (own: string, sum: string): readonly PlainTitle[] => [
   ["Groups", ""],
   ["Collective", ""],
   ["Size", "number"],
   ["Ranks", "number"],
   ["Count", "number"],
-  ["Transfer", "number"],
-  ["Transfer p95", "number spare"],
-  ["Bus bandwidth", "number"],
+  [`Transfer (${own})`, "number"],
+  [`Transfer p95 (${own})`, "number spare"],
+  ["Bus bandwidth (GB/s)", "number"],
   ["Of peak", "number"],
-  ["Waiting (sum)", "number"],
-  ["Skew p95", "number spare"],
+  [`Waiting in all (${sum})`, "number"],
+  [`Skew p95 (${own})`, "number spare"],
   ["Most often last", ""],
-] as const;
+];
 
 export function Collectives({ job }: { job: RankJob }) {
   const url = useUrl();
   const selected = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
+  const rows = job.collectives;
+  const unit = unitOf(rows.flatMap((row) => [row.transfer_median_ns, row.transfer_p95_ns, row.skew_p95_ns]));
+  const unitOfWaiting = unitOf(rows.map(({ wait_ns: wait }) => wait));
   return (
     <Panel
       title="Collectives"
@@ -46,10 +49,17 @@ export function Collectives({ job }: { job: RankJob }) {
       ) : (
         <div class="rank-table-frame">
           <table class="rank-table">
-            <PlainHead titles={HEADS} />
+            <PlainHead titles={headsIn(unit.name, unitOfWaiting.name)} />
             <tbody>
               {job.collectives.map((row) => (
-                <Row key={row.id} job={job} row={row} selected={row === selected} />
+                <Row
+                  key={row.id}
+                  job={job}
+                  row={row}
+                  unit={unit}
+                  unitOfWaiting={unitOfWaiting}
+                  selected={row === selected}
+                />
               ))}
             </tbody>
           </table>
@@ -60,7 +70,15 @@ export function Collectives({ job }: { job: RankJob }) {
   );
 }
 
-function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiveStats; selected: boolean }) {
+interface RowProps {
+  job: RankJob;
+  row: JobCollectiveStats;
+  unit: TimeUnit;
+  unitOfWaiting: TimeUnit;
+  selected: boolean;
+}
+
+function Row({ job, row, unit, unitOfWaiting, selected }: RowProps) {
   const bandwidth = row.bus_bandwidth === null ? null : row.bus_bandwidth / 1e9;
   const peak = row.peak_bandwidth;
   return (
@@ -84,11 +102,11 @@ function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiv
         class="number"
         data-tip={`Median; p95 ${formatDuration(row.transfer_p95_ns)}; of all operations ${readableAndExact(row.transfer_ns)}`}
       >
-        {formatDuration(row.transfer_median_ns)}
+        {timeIn(row.transfer_median_ns, unit)}
       </td>
-      <td class="number spare">{formatDuration(row.transfer_p95_ns)}</td>
+      <td class="number spare">{timeIn(row.transfer_p95_ns, unit)}</td>
       <td class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`} data-tip={row.bandwidth_reason}>
-        {bandwidth === null ? UNKNOWN : `${significant(bandwidth)} GB/s`}
+        {bandwidth === null ? UNKNOWN : significant(bandwidth)}
       </td>
       <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
         {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
@@ -97,9 +115,9 @@ function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiv
         class="number"
         data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}; skew p95 ${formatDuration(row.skew_p95_ns)}`}
       >
-        {formatDuration(row.wait_ns)}
+        {timeIn(row.wait_ns, unitOfWaiting)}
       </td>
-      <td class="number spare">{formatDuration(row.skew_p95_ns)}</td>
+      <td class="number spare">{timeIn(row.skew_p95_ns, unit)}</td>
       <td>
         {row.last_rank === null ? (
           UNKNOWN
@@ -112,6 +130,8 @@ function Row({ job, row, selected: selected }: { job: RankJob; row: JobCollectiv
     </tr>
   );
 }
+
+const timeIn = (ns: number | null, unit: TimeUnit): string => (ns === null ? UNKNOWN : inUnit(ns, unit));
 
 function Instances({ job, stats }: { job: RankJob; stats: JobCollectiveStats }) {
   const { profile, round } = useScope();

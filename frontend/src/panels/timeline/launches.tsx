@@ -3,11 +3,11 @@ import { fetchLaunches } from "../../api/client";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { Duration, WrappingPath } from "../../components/value";
+import { Duration, TimeIn, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, readableAndExact, unitOf } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { histogramOf, type Bar } from "../../model/launches";
@@ -131,6 +131,7 @@ function Histogram({ title, heads, bars, whole, tip }: HistogramProps) {
 const SHOWN = 8;
 
 function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; launches: number }) {
+  const unit = unitOf([short.work_ns, short.call_ns]);
   return (
     <table class="plain-table timeline-short">
       <caption data-tip="Their work takes less time than the call that launches it">
@@ -138,7 +139,7 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
       </caption>
       {short.launches > 0 && (
         <>
-          <PlainHead titles={["Op", ...atRight("Launches", "Work", "Calls")]} />
+          <PlainHead titles={["Op", ...atRight("Launches", `Work (${unit.name})`, `Calls (${unit.name})`)]} />
           <tbody>
             {short.ops.slice(0, SHOWN).map(({ op, op_id: id, launches: count, work_ns: work, call_ns: call }) => (
               <tr key={`${id} ${op}`}>
@@ -153,10 +154,10 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
                 </td>
                 <td class="right number">{formatCount(count)}</td>
                 <td class="right">
-                  <Duration ns={work} />
+                  <TimeIn ns={work} unit={unit} />
                 </td>
                 <td class="right">
-                  <Duration ns={call} />
+                  <TimeIn ns={call} unit={unit} />
                 </td>
               </tr>
             ))}
@@ -166,10 +167,10 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
               <td>All</td>
               <td class="right number">{formatCount(short.launches)}</td>
               <td class="right">
-                <Duration ns={short.work_ns} />
+                <TimeIn ns={short.work_ns} unit={unit} />
               </td>
               <td class="right">
-                <Duration ns={short.call_ns} />
+                <TimeIn ns={short.call_ns} unit={unit} />
               </td>
             </tr>
           </tfoot>
