@@ -7,7 +7,7 @@ with six decimals).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 Percent: TypeAlias = float
@@ -28,6 +28,28 @@ def short_duration(time_ns: float) -> str:
         if time_ns >= 0.9995 * length:  # Otherwise 999.7 µs would be shown as 1,000 µs.
             return f"{three_digits(time_ns / length)} {unit}"
     return f"{round(time_ns)} ns"
+
+
+_TIME_UNITS = (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US), ("ns", 1))
+
+
+def column_unit(times_ns: Iterable[float | None]) -> tuple[str, int]:
+    """The unit of a column of durations, by its largest, as on the pages: its name and its nanoseconds."""
+    largest = max((abs(time_ns) for time_ns in times_ns if time_ns is not None), default=0)
+    return next((unit for unit in _TIME_UNITS if largest >= 0.9995 * unit[1]), _TIME_UNITS[-1])
+
+
+def in_unit(time_ns: float, unit_ns: int) -> str:
+    """A duration in the unit of its column: three digits, but no more than three decimals; tiny ones ``<0.001``."""
+    value = abs(time_ns) / unit_ns
+    sign = "-" if time_ns < 0 else ""
+    if value == 0:
+        return "0"
+    if value < 0.0005:
+        return f"{sign}<0.001"
+    if unit_ns == 1:
+        return f"{time_ns:,.0f}"
+    return f"{sign}{value:.3f}" if value < 0.9995 else f"{sign}{three_digits(value)}"
 
 
 def three_digits(value: float) -> str:
@@ -65,6 +87,11 @@ def bandwidth(bytes_per_s: float) -> str:
         if bytes_per_s >= 0.9995 * power:
             return f"{three_digits(bytes_per_s / power)} {unit}"
     return f"{round(bytes_per_s)} B/s"
+
+
+def significant(value: float) -> str:
+    """A positive number with three significant digits, as on the pages: ``1.23``, ``1,620``."""
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 1_000 else three_digits(value)
 
 
 def size(count: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.units import short_duration, three_digits
+from tensorboard_plugin_dlprof.units import short_duration, significant, three_digits
 
 MANY_TIMES = 10
 """From here on percent have too many digits to be read (``model/comparison.ts`` has the same)."""
@@ -33,6 +33,15 @@ def signed_percent(fraction: float) -> str:
     return ("+" if fraction > 0 else "-") + percent(abs(fraction))
 
 
+def signed_share(fraction: float) -> str:
+    """A change in percent with one decimal, as in the tables of the page: ``-85.8 %``, ``<0.1 %``."""
+    percent = abs(100 * fraction)
+    if fraction >= MANY_TIMES - 1 or percent == 0:
+        return signed_percent(fraction)
+    size = "<0.1" if percent < 0.05 else f"{percent:.1f}" if percent < 100 else f"{percent:.0f}"
+    return f"{'+' if fraction > 0 else '-'}{size} %"
+
+
 def share(fraction: float | None) -> str:
     """A share in percent with one decimal."""
     return "unknown" if fraction is None else f"{100 * fraction:.1f} %" if fraction else "0 %"
@@ -40,12 +49,23 @@ def share(fraction: float | None) -> str:
 
 def rate(per_second: float) -> str:
     """A number a second with three significant digits: ``16,000``."""
-    return f"{float(f'{per_second:.3g}'):,.0f}" if per_second >= 1_000 else three_digits(per_second)
+    return significant(per_second)
 
 
 def without_middle(name: str, most: int) -> str:
     """A name of at most ``most`` letters: a long one loses its middle."""
     return name if len(name) <= most else f"{name[: most // 3]}…{name[-(most - most // 3 - 1) :]}"
+
+
+def told_apart(a: str, b: str, most: int) -> tuple[str, str]:
+    """Two names of at most ``most`` letters each. What long ones begin with alike gives way, up to a separator."""
+    if max(len(a), len(b)) > most:
+        pairs = enumerate(zip(a, b, strict=False))
+        alike = next((place for place, (x, y) in pairs if x != y), min(len(a), len(b)))
+        start = max(a.rfind(separator, 0, alike) for separator in "_:<,") + 1
+        if start > 1:
+            a, b = (f"…{name[start:]}" for name in (a, b))
+    return without_middle(a, most), without_middle(b, most)
 
 
 def short_path(path: str, most: int) -> str:

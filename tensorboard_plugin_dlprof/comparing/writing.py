@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 import textwrap
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -20,20 +21,18 @@ from tensorboard_plugin_dlprof.comparing.words import (
     share,
     short_path,
     signed_duration,
-    signed_percent,
-    without_middle,
+    signed_share,
+    told_apart,
 )
 from tensorboard_plugin_dlprof.opening.regular_file import printable
-from tensorboard_plugin_dlprof.units import size
+from tensorboard_plugin_dlprof.units import column_unit, in_unit, size
 
 Pairs = Sequence[tuple[Comparison, Sequence[Outcome]]]
 """Comparisons, each with what became of the limits."""
 
 _COLUMNS = 100
-_NAME, _HELD, _KERNEL = 47, 54, 32
+_NAME, _HELD, _KERNEL = 46, 54, 32
 _KERNELS = 5
-
-_HEADINGS = ("Change", "A", "B", "%", "What", "Of the change")
 
 _UNITS = {"iteration": "iteration", "call": "run of the program", "capture": "capture"}
 
@@ -46,10 +45,7 @@ def text(pairs: Pairs, top: int) -> str:
         lines += textwrap.wrap(verdict_of(comparison).sentence, _COLUMNS)
         for sentence in comparison.comparability:
             lines += textwrap.wrap(sentence, _COLUMNS, initial_indent="- ", subsequent_indent="  ")
-        lines += ["", _title(comparison), f"{'change':>10} {'A':>10} {'B':>10} {'%':>9} {'of it':>8}  what"]
-        for group in _largest(comparison, top):
-            change, before, after, percent, name, of_it = _cells(comparison, group, _NAME)
-            lines.append(f"{change:>10} {before:>10} {after:>10} {percent:>9} {of_it:>8}  {name}")
+        lines += ["", _title(comparison), *_text_rows(comparison, top)]
         lines += _more(comparison, top)
         if comparison.replacements:
             lines += ["", "Kernels replaced"]
@@ -74,8 +70,9 @@ def markdown(pairs: Pairs, top: int) -> str:
         lines = [f"**{_plain(verdict.headline)}** {_plain(verdict.details)}".strip(), ""]
         lines += [f"- A: {_plain(_side(comparison.a))}", f"- B: {_plain(_side(comparison.b))}"]
         lines += [f"- {_plain(sentence)}" for sentence in comparison.comparability]
-        lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(_HEADINGS)} |", "|--:|--:|--:|--:|---|---|"]
-        lines += [f"| {' | '.join(map(_plain, _cells(comparison, one)))} |" for one in _largest(comparison, top)]
+        headings, rows = _table(comparison, top)
+        lines += ["", _plain(_title(comparison)), "", f"| {' | '.join(headings)} |", "|--:|--:|--:|--:|---|--:|"]
+        lines += [f"| {' | '.join(map(_plain, cells))} |" for _, cells in rows]
         lines += ["", *map(_plain, _more(comparison, top))]
         for by, held in _held_lists(comparison):
             lines += ["", f"| Change | A | B | Memory at the peak by {by} |", "|--:|--:|--:|---|"]
@@ -96,26 +93,19 @@ def html(pairs: Pairs, top: int) -> str:
     body = []
     for comparison, outcomes in pairs:
         verdict = verdict_of(comparison)
-        body.append(f"<h1>{_safe(verdict.headline)}</h1><p>{_safe(verdict.details)}</p>")
+        body.append(f"<h1>{_typeset(verdict.headline)}</h1><p>{_typeset(verdict.details)}</p>")
         facts = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", *comparison.comparability]
-        body.append("<ul>" + "".join(f"<li>{_safe(fact)}</li>" for fact in facts) + "</ul>")
-        body.append(f"<h2>{_safe(_title(comparison))}</h2>")
-        body.append(
-            _html_table(_HEADINGS, ((_class(one), _cells(comparison, one)) for one in _largest(comparison, top)))
-        )
+        body.append("<ul>" + "".join(f"<li>{_typeset(fact)}</li>" for fact in facts) + "</ul>")
+        body.append(f"<h2>{_typeset(_title(comparison))}</h2>")
+        body.append(_html_table(*_table(comparison, top)))
         body += [f"<p>{_safe(line)}</p>" for line in _more(comparison, top) if line]
         if comparison.replacements:
             body.append("<h2>Kernels replaced</h2>")
-            rows = (
-                ("less" if b < a else "more", [signed_duration(b - a), duration(a), duration(b), "", _kernels(one), ""])
-                for one, (a, b) in ((one, _times(comparison, one)) for one in comparison.replacements[:top])
-            )
-            body.append(_html_table(("Change", "A", "B", "", "Kernels", ""), rows))
+            body.append(_html_table(*_replaced(comparison, top)))
         for by, held in _held_lists(comparison):
             body.append(f"<h2>Memory at the peak by {by}</h2>")
-            cells = (([*_held_cells(row)[:3], "", row.name], row.change_bytes) for row in held)
-            rows = (("less" if change < 0 else "more", each) for each, change in cells)
-            body.append(_html_table(("Change", "A", "B", "", by.capitalize()), rows))
+            cells = ((_class(row.change_bytes), [*_held_cells(row)[:3], "", row.name]) for row in held)
+            body.append(_html_table(("Change", "A", "B", "", by.capitalize()), cells))
         if comparison.memory.not_recorded:
             body.append(f"<p>{_safe(comparison.memory.not_recorded)}</p>")
         if outcomes:
@@ -147,8 +137,8 @@ def _html_table(headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]
     return f"<table><tr>{head}</tr>{lines}</table>"
 
 
-def _class(group: Group) -> str:
-    return "less" if group.change_ns < 0 else "more" if group.change_ns > 0 else "same"
+def _class(change: float) -> str:
+    return "less" if change < 0 else "more" if change > 0 else "same"
 
 
 def _side(side: Side) -> str:
@@ -187,21 +177,63 @@ def _more(comparison: Comparison, top: int) -> list[str]:
     return lines
 
 
-def _cells(comparison: Comparison, group: Group, most: int | None = None) -> list[str]:
-    """Change, A, B, percent, name and share of the change of a group.
+def _table(comparison: Comparison, top: int, most: int | None = None) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """The headings, with the unit of the times, and a row for each of the largest groups: its class and cells.
 
     Args:
         comparison: the comparison.
-        group: one of its groups.
+        top: how many groups.
         most: letters of a name.
     """
+    groups = _largest(comparison, top)
+    unit, length = column_unit([time for one in groups for time in (one.change_ns, one.a_ns, one.b_ns)])
+    headings = [f"{name} ({unit})" for name in ("Change", "A", "B")]
+    rows = [(_class(one.change_ns), _cells(comparison, one, length, most)) for one in groups]
+    return [*headings, "%", "What", "Of the change"], rows
+
+
+def _text_rows(comparison: Comparison, top: int) -> list[str]:
+    (change, a, b, *_), rows = _table(comparison, top, _NAME)
+    lines = [f"{change:>11} {a:>10} {b:>10} {'%':>9} {'of it':>8}  what"]
+    for _, (change, a, b, percent, name, of_it) in rows:
+        lines.append(f"{change:>11} {a:>10} {b:>10} {percent:>9} {of_it:>8}  {name}")
+    return lines
+
+
+def _replaced(comparison: Comparison, top: int) -> tuple[list[str], list[tuple[str, list[str]]]]:
+    """As ``_table``, of the kernels replaced, those with the most time under their whole names."""
+    times = [(*_times(comparison, one), one) for one in comparison.replacements[:top]]
+    unit, length = column_unit([time for a, b, _ in times for time in (a, b, b - a)])
+    rows = [
+        (
+            _class(b - a),
+            [
+                *(_signed(b - a, length), in_unit(a, length), in_unit(b, length), ""),
+                *(_first_of(use.names) for use in (one.a, one.b)),
+            ],
+        )
+        for a, b, one in times
+    ]
+    return [*(f"{name} ({unit})" for name in ("Change", "A", "B")), "", "Kernels of A", "Kernels of B"], rows
+
+
+def _first_of(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} more"
+
+
+def _signed(time_ns: float, unit_ns: int) -> str:
+    return ("+" if time_ns > 0 else "") + in_unit(time_ns, unit_ns)
+
+
+def _cells(comparison: Comparison, group: Group, unit_ns: int, most: int | None) -> list[str]:
+    """Change, A, B, percent, name and share of the change of a group, times in units of ``unit_ns``."""
     mark = "" if is_changed(comparison, group) or group.estimate is None else "~"
     more = " ".join(filter(None, (group.direction, _count(group), mark)))
     name = group.name if most is None else short_path(group.name, most - len(more) - bool(more))
     return [
-        signed_duration(group.change_ns),
-        duration(group.a_ns),
-        duration(group.b_ns),
+        _signed(group.change_ns, unit_ns),
+        in_unit(group.a_ns, unit_ns),
+        in_unit(group.b_ns, unit_ns),
         _percent(group),
         f"{name} {more}".rstrip(),
         "" if group.of_change is None else share(group.of_change),
@@ -223,7 +255,7 @@ def _held_lists(comparison: Comparison) -> list[tuple[str, list[HeldRow]]]:
 
 def _held(row: HeldRow) -> str:
     change, a, b, name = _held_cells(row)
-    return f"{change:>10} {a:>10} {b:>10} {'':>9}  {short_path(name, _HELD)}"
+    return f"{change:>11} {a:>10} {b:>10}  {short_path(name, _HELD)}"
 
 
 def _held_cells(row: HeldRow) -> list[str]:
@@ -233,7 +265,7 @@ def _held_cells(row: HeldRow) -> list[str]:
 
 def _percent(group: Group) -> str:
     if group.a_ns > 0:
-        return signed_percent(group.change_ns / group.a_ns)
+        return signed_share(group.change_ns / group.a_ns)
     return "new" if group.b and not group.a else ""
 
 
@@ -242,8 +274,8 @@ def _times(comparison: Comparison, one: Replacement) -> tuple[float, float]:
 
 
 def _kernels(one: Replacement) -> str:
-    a, b = (without_middle(use.names[0], _KERNEL) + (" ..." if len(use.names) > 1 else "") for use in (one.a, one.b))
-    return f"{a} -> {b}"
+    a, b = told_apart(one.a.names[0], one.b.names[0], _KERNEL)
+    return " -> ".join(name + (" ..." if len(use.names) > 1 else "") for name, use in ((a, one.a), (b, one.b)))
 
 
 def _outcome(outcome: Outcome) -> str:
@@ -254,6 +286,14 @@ def _plain(value: str) -> str:
     """A text in which Markdown and HTML find no markup, on one line."""
     safe = escape(printable(value), quote=False)
     return "".join(f"\\{letter}" if letter in "\\`*_[]|~" else letter for letter in safe)
+
+
+def _typeset(sentence: str) -> str:
+    """A sentence of ours as HTML: names between backticks are code, and ``->`` is an arrow."""
+    return _CODE.sub(r"<code>\1</code>", _safe(sentence)).replace("-&gt;", "→")
+
+
+_CODE = re.compile("`([^`]*)`")
 
 
 def _safe(value: str) -> str:

@@ -14,8 +14,8 @@ from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, NAMES
 from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import keys, section, typeset
-from tensorboard_plugin_dlprof.units import percentage, short_duration, three_digits
+from tensorboard_plugin_dlprof.reports.markup import keys, section, share, typeset
+from tensorboard_plugin_dlprof.units import short_duration, significant
 
 Diagnosis = Mapping[str, Any]
 """As ``diagnosis.as_data.as_data`` makes it."""
@@ -92,7 +92,7 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
         spread = f", ± {short_duration(_deviation(walls))} from step to step" if len(walls) > 1 else ""
         shown += [
             ("Step time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
-            ("Steps a second", three_digits(1e9 / wall) if wall else "unknown", "From their mean time."),
+            ("Steps a second", significant(1e9 / wall) if wall else "unknown", "From their mean time."),
         ]
     else:
         shown.append(
@@ -207,4 +207,4 @@ def _shown(parts: Mapping[str, int], unit: str) -> list[tuple[str, str, int]]:
 
 
 def _share(ns: int, wall: int) -> str:
-    return percentage(ns / wall) if wall else ""
+    return share(ns / wall) if wall else ""

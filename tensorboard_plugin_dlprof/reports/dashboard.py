@@ -20,8 +20,8 @@ from tensorboard_plugin_dlprof.queries.tables import table_of
 from tensorboard_plugin_dlprof.queries.throughput import throughput
 from tensorboard_plugin_dlprof.reports import answer, charts, markup
 from tensorboard_plugin_dlprof.reports.charts import Part
-from tensorboard_plugin_dlprof.reports.markup import at_least, duration, folded, legend, number, section, share
-from tensorboard_plugin_dlprof.units import percentage, short_duration, size, three_digits
+from tensorboard_plugin_dlprof.reports.markup import UNKNOWN, at_least, duration, folded, legend, number, section, share
+from tensorboard_plugin_dlprof.units import column_unit, in_unit, significant, size
 
 _RESOURCES = {
     "tensor_core": "{unit} kernels",
@@ -98,7 +98,7 @@ def _tensor_cores(connection: sqlite3.Connection, scope: Scope, unit: str) -> It
 def _peak(connection: sqlite3.Connection) -> Iterator[answer.Tile]:
     result = highest_peak(connection)
     if result is not None:
-        largest = ", ".join(f"{name} {percentage(percent / 100)}" for name, percent in result["shares"])
+        largest = ", ".join(f"{name} {share(percent / 100)}" for name, percent in result["shares"])
         since = " since the start of the recording" if result["relative"] else ""
         what = f"The most that was {result['peak_of']} on GPU {result['device']}{since}"
         yield "Peak memory", size(result["peak_bytes"]), f"{what}: {largest}." if largest else f"{what}."
@@ -111,7 +111,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer
     for name, rate, each, origin in (samples, tokens):
         if rate is not None and each is not None:
             how = "as was given" if origin == "given" else "by the shapes of the first layer"
-            yield f"{name} a second", three_digits(rate), f"{each:,.0f} in a step, {how}."
+            yield f"{name} a second", significant(rate), f"{each:,.0f} in a step, {how}."
             return
 
 
@@ -149,7 +149,11 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         "What fills the wall time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
     )
-    table = legend(("Resource", "Time", "Share"), [(key, name, duration(t), share(f)) for key, name, t, f in rows])
+    name_of, length = column_unit([time for _, _, time, _ in rows])
+    table = legend(
+        ("Resource", f"Time ({name_of})", "Share"),
+        [(key, name, UNKNOWN if t is None else in_unit(t, length), share(f)) for key, name, t, f in rows],
+    )
     note = "DLProf's parts of the wall time; they add up to it." + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
@@ -179,6 +183,7 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         ],
     )
     rows = []
+    unit_name, length = column_unit([times[key]["time_ns"] for key in names])
     for key, name in names.items():
         kind = times[key]
         part = None if kind["time_ns"] is None or not total else kind["time_ns"] / total
@@ -186,13 +191,13 @@ def _kernels(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             (
                 _OF_KIND.get(key, key),
                 name,
-                duration(kind["time_ns"]),
+                UNKNOWN if kind["time_ns"] is None else in_unit(kind["time_ns"], length),
                 share(part),
                 number(kind["names"]),
                 number(kind["launches"]),
             )
         )
-    table = legend(("Kind", "Time", "Share", "Names", "Launches"), rows)
+    table = legend(("Kind", f"Time ({unit_name})", "Share", "Names", "Launches"), rows)
     return section("Kernel time", "Sums of durations; overlap counts twice.", chart + table)
 
 
@@ -239,8 +244,10 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
     if not result:
         return ""
     most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
-    columns: dict[str, list[str]] = {"Ops": [], f"{where} time": [], "Share": []}
-    columns |= {f"On {unit}s": [], "Bound by": [], "Could gain": []}
+    time_unit, length = column_unit([row[time_ns] for row in result])
+    gain_unit, gain_length = column_unit([row.get("gain_ns") for row in result])
+    columns: dict[str, list[str]] = {"Ops": [], f"{where} time ({time_unit})": [], "Share": []}
+    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({gain_unit})": []}
     bars, names = [], []
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
@@ -254,11 +261,11 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
         names.append(f"{markup.path(name)} <span class=faint>{escape(row['direction'] or '')}</span>")
         cells = (
             f"×{row['ops']:,}",
-            short_duration(time),
+            in_unit(time, length),
             share(time / total if total else None),
             share(on_units) if on_units else "",
             row.get("bound") or "",
-            short_duration(gain) if gain > 0 and where == "GPU" else "",
+            in_unit(gain, gain_length) if gain > 0 and where == "GPU" else "",
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)

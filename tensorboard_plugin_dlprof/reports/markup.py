@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from tensorboard_plugin_dlprof.units import percentage, short_duration
+from tensorboard_plugin_dlprof.units import short_duration
 
 _UNIT = re.compile(r"(?<=\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))")
 
@@ -73,8 +73,15 @@ def at_least(value: str, unknown: int | None) -> str:
 
 
 def share(fraction: float | None) -> str:
-    """A fraction in percent: ``5.8 %``, ``12 %``."""
-    return UNKNOWN if fraction is None else percentage(fraction)
+    """A fraction in percent with one decimal, as on the pages: ``5.8 %``, ``12.2 %``, ``<0.1 %``, ``100 %``."""
+    if fraction is None:
+        return UNKNOWN
+    percent = 100 * fraction
+    if 0 < percent < 0.05:
+        return "<0.1 %"
+    if 99.95 <= percent < 100:
+        return ">99.9 %"
+    return f"{percent:.0f} %" if percent == 0 or percent >= 100 else f"{percent:.1f} %"
 
 
 def number(value: int | None) -> str:

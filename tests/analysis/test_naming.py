@@ -26,6 +26,14 @@ def test_a_long_path_begins_with_one_of_its_levels() -> None:
     assert place_of(row(function, kind="frame")) == function
 
 
+def test_a_long_name_without_levels_keeps_its_beginning() -> None:
+    """It is not cut at its left; behind levels, it keeps them out."""
+    loader = "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__"
+    assert place_of(row(loader)) == loader
+    assert place_of(row(f"/train/{loader}")) == f"\N{HORIZONTAL ELLIPSIS}/{loader}"
+    assert place_of(row("a" * 100)) == "a" * 80 + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def test_places_that_look_alike_once_cut_are_not_one() -> None:
     """Their times are told apart; rows of one place are added."""
     rows = [row(BLOCK.format(1), 5), row(BLOCK.format(2), 4), row(BLOCK.format(1), 3)]

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from tensorboard_plugin_dlprof.comparing.as_json import as_json
 from tensorboard_plugin_dlprof.comparing.comparison import compare
-from tensorboard_plugin_dlprof.comparing.words import short_path
+from tensorboard_plugin_dlprof.comparing.words import short_path, told_apart
 from tensorboard_plugin_dlprof.comparing.writing import html, markdown, text
 from tests.comparing.ops import op, recording
 from tests.comparing.test_attribution import LENGTHS, OPS
@@ -77,6 +77,26 @@ def test_reports_rank_groups_within_the_width_of_a_terminal() -> None:
     assert max(map(len, written.splitlines())) <= 100
     for write in (markdown, html):
         assert f"{path.format('#')} forward ×24".replace("_", "\\_") in write(pairs, 5) or "×24" in write(pairs, 5)
+
+
+def test_kernels_are_told_apart_by_what_differs() -> None:
+    """What both begin with gives way; short names stay."""
+    a, b = (f"sm80_xmma_fprop_implicit_gemm_{types}_nhwc" for types in ("f32f32", "f16f16"))
+    assert told_apart(a, b, 20) == ("…f32f32_nhwc", "…f16f16_nhwc")
+    assert told_apart("sgemm_nn", "sgemm_nt", 20) == ("sgemm_nn", "sgemm_nt")
+
+
+def test_times_of_a_table_share_a_unit_that_its_heads_name() -> None:
+    """1.5 ms beside 20 µs, as text, Markdown and HTML; sentences are set."""
+    a, b = [op("/m/a", 1_500_000), op("/m/b", 20_000)], [op("/m/a", 1_000_000), op("/m/b", 30_000)]
+    pairs = [(compare([recording(a)], [recording(b)]), [])]
+    assert "Change (ms)     A (ms)     B (ms)" in text(pairs, 5)
+    assert "     +0.010      0.020      0.030" in text(pairs, 5)
+    assert "| +0.010 | 0.020 | 0.030 |" in markdown(pairs, 5)
+    written = html(pairs, 5)
+    assert "<td>+0.010</td><td>0.020</td><td>0.030</td>" in written
+    assert "`" not in written
+    assert "-&gt;" not in written
 
 
 @pytest.mark.parametrize(

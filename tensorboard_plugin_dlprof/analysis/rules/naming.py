@@ -33,9 +33,10 @@ def place_of(row: Row) -> str:
     path = _path_of(row)
     longest = _LONGEST if row.cause.kind == "frame" else _LONGEST_PATH
     if len(path) > longest:
-        # From a level of the model on, if one begins there.
-        start = len(path) - longest
-        path = f"\N{HORIZONTAL ELLIPSIS}{path[max(path.find('/', start), start) :]}"
+        # From a level of the model on; its last, or a name without levels, loses its end at most.
+        at = path.find("/", len(path) - longest)
+        at = path.rfind("/") if at < 0 else at
+        path = cut_name(path) if at < 0 else f"\N{HORIZONTAL ELLIPSIS}{cut_name(path[at:])}"
     named = " in ".join(filter(None, (row.cause.call, path)))
     return named.replace("{", "(").replace("}", ")") or Part(row.cause.part).label.replace("_", " ")
 
