@@ -41,7 +41,8 @@ BROKEN_EVENT = "events that are broken JSON"
 NO_OBJECT = "entries of the event list that are not events"
 
 _EVENTS_KEY = re.compile(rb'"traceEvents"\s*:\s*')
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]|[^\s,{}\[\]"]+', re.DOTALL)
+_BARE = re.compile(rb'[^\s,{}\[\]"]+')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["{}\[\]]', re.DOTALL)
 _GAP = b" \t\n\r\f\v,"
 _NO_GAP = re.compile(rb"[^\s,]")
 _BETWEEN_OBJECTS = re.compile(rb"\}\s*,\s*\{")
@@ -262,18 +263,15 @@ class TraceReader:
 
 def _end_of_value(text: bytes, start: int) -> int:
     """The end of the first value from ``start`` on; -1 if it does not end."""
+    if bare := _BARE.match(text, start):
+        return bare.end() if bare.end() < len(text) else -1  # the rest of a number may follow
     depth = 0
     for token in _TOKEN.finditer(text, start):
-        first = text[token.start() : token.end()] if token.end() - token.start() == 1 else b""
-        if first in (b"{", b"["):
-            depth += 1
-        elif first in (b"}", b"]"):
-            depth -= 1
-        elif first == b'"':
+        if token[0] == b'"':
             return -1
+        depth += {b"{": 1, b"[": 1, b"}": -1, b"]": -1}.get(token[0], 0)
         if depth <= 0:
-            ends = token.end() < len(text) or text[-1:] in (b'"', b"}", b"]")
-            return token.end() if ends else -1  # the rest of a number may follow
+            return token.end()
     return -1
 
 
