@@ -48,13 +48,13 @@ class Gap(msgspec.Struct):
     """Idle pieces only."""
 
 
-def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int, most: int = MOST_PIECES) -> Gap:
+def gaps_in(con: sqlite3.Connection, device: int, start_ns: int, stop_ns: int) -> Gap:
     """The gaps of a GPU in a window.
 
     Raises:
         BadRequest: there are too many.
     """
-    result = some_pieces_in(con, device, start_ns, stop_ns, most)
+    result = some_pieces_in(con, device, start_ns, stop_ns, MOST_PIECES)
     idle = np.flatnonzero(result.is_idle())
     idle_pieces = Pieces(result.start[idle], result.stop[idle], result.cause[idle], result.part[idle])
     begins = np.ones(len(idle), np.bool_)

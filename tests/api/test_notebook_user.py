@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import tensorboard_plugin_dlprof as dlprof
+from tensorboard_plugin_dlprof.cli.main import main
 from tests.cli.traces import write_trace
 from tests.reports.test_page import Page
 from tests.reports.writing import dlprof_csv
@@ -305,3 +306,33 @@ def test_reports_and_formats_may_be_texts(tmp_path: Path) -> None:
         assert [path.name for path in written] == ["dlprof_tensor_core.json", "dlprof_tensor_core.md"]
         with pytest.raises(dlprof.ProfileError, match="no format 'pdf'"):
             p.write_reports(tmp_path, formats="pdf")
+
+
+def test_blocks_of_memory_add_up_to_the_peak() -> None:
+    """What is held at the busiest moment, with what was held before the recording, is what the peak says."""
+    snapshot = shared_data() / "memory" / "snapshot_xl_full_step" / "memory_ctx128_fullstep_.pickle"
+    with dlprof.open(snapshot) as p:
+        blocks, at_peak = p.memory_blocks(), p.memory().set_index("category")["size_bytes"]
+        allocated = blocks.groupby(blocks["allocated_event"].fillna(-1))["size_bytes"].sum()
+        freed = blocks.groupby("freed_event")["size_bytes"].sum()
+        held = allocated.sub(freed, fill_value=0).sort_index().cumsum()
+        assert held.max() + at_peak["held before the recording"] == at_peak.sum()
+        assert p.memory_curve()["in_use_max_bytes"].max() == at_peak.sum()
+
+
+def test_an_aggregation_is_opened_by_its_id(tmp_path: Path) -> None:
+    """The second of a database has the numbers of its iterations."""
+    assert main(["import", str(write_trace(tmp_path / "a.json")), "--iterations", "all"]) == 0
+    database = tmp_path / "a.dlprof_dldb.sqlite"
+    assert main(["aggregate", str(database), "--iterations", "1"]) == 0
+    with dlprof.open(database) as whole, dlprof.open(database, aggregation=2) as one:
+        assert (int(whole.ops()["calls"][0]), int(one.ops()["calls"][0])) == (3, 1)
+
+
+def test_a_change_is_a_share_of_the_baseline(tmp_path: Path) -> None:
+    """Steps of 0.99 ms in place of 1 ms."""
+    a, b = (write_trace(tmp_path / f"{name}.json", steps=4) for name in "ab")
+    b.write_text(b.read_text().replace('"dur": 1000', '"dur": 990'))
+    comparison = dlprof.compare(a, b)
+    assert comparison.change_fraction == pytest.approx(comparison.change_ns / 1_000_000)
+    assert comparison.change_ns == -10_000

@@ -7,8 +7,6 @@ import type {
   Column,
   DiagnosedParts,
   Finding,
-  Job,
-  ProfileEntry,
   ResourceShare,
   TableResponse,
   TrackInfo,
@@ -18,8 +16,6 @@ export type * from "./responses";
 
 /** Kinds of tracks on the timeline. */
 export type TrackKind = TrackInfo["kind"];
-
-export type ProfileState = ProfileEntry["state"];
 
 /**
  * The exclusive parts of the wall time, in order of precedence. `unknown_kernel`: kernels whose Tensor Core use is unknown,
@@ -45,7 +41,6 @@ export interface TableRequest {
   links: Record<string, string>;
 }
 
-export type JobState = Job["state"];
 export type AggregateRequest = Omit<AggregationWish, "aggregation">;
 
 export type FindingSeverity = Finding["severity"];

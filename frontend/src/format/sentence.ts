@@ -1,8 +1,5 @@
 const UNIT = /(\d) (?=(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))/g;
 
-/** With a full stop, which DLProf's own sentences lack. */
-export const asSentence = (text: string): string => (/[.!?:]$/.test(text.trim()) ? text : `${text}.`);
-
 const QUANTITY = /(\d[\d,.]*\u00a0(?:%|ns|µs|ms|s|[kMGT]i?B)(?![A-Za-z]))/;
 
 /** A typeset sentence cut around its numbers with units, which have the odd places. */

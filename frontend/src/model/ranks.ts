@@ -16,7 +16,7 @@ export type Measure = (typeof MEASURES)[number][0];
 export const firstMeasure = (job: Pick<RankJob, "own_delay_fraction">): Measure =>
   job.own_delay_fraction === null ? "duration" : "own_delay";
 
-export const SORTS = [
+const SORTS = [
   ["rank", "Rank"],
   ["value", "Value"],
   ["host", "Host"],

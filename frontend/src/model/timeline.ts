@@ -196,7 +196,7 @@ export const binClass = (bins: Bins, at: number): number => LETTERS.indexOf(bins
 export const binShare = (bins: Bins, at: number): number => (CODES[bins.share.charCodeAt(at)] ?? 0) / 63;
 
 /** The last item that starts at or before a time; -1 where there is none. */
-export function lastBefore(starts: readonly number[], time: number): number {
+function lastBefore(starts: readonly number[], time: number): number {
   let low = 0;
   let high = starts.length;
   while (low < high) {

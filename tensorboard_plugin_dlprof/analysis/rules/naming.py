@@ -19,6 +19,8 @@ _LONGEST = 80
 """Letters of a name in a sentence."""
 _LONGEST_PATH = 60
 """Letters of a path in a sentence, of which its evidence tells the whole."""
+_MOST_PLACES = 3
+"""Places that a sentence names."""
 
 _MARKER = re.compile(r"\{'mod': '(?P<mod>[\w.]+)', 'op': '(?P<op>\w+)'")
 
@@ -58,15 +60,15 @@ def cut_name(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[:_LONGEST]}\N{HORIZONTAL ELLIPSIS}"
 
 
-def places_of(rows: Sequence[Row], most: int = 3) -> list[tuple[str, int]]:
-    """The places with the most time, with their time: rows of one place are added."""
+def places_of(rows: Sequence[Row]) -> list[tuple[str, int]]:
+    """The three places with the most time, with their time: rows of one place are added."""
     # By the whole path: what is left of two that are cut may be alike.
     result: dict[tuple[str, str], tuple[str, int]] = {}
     for row in rows:
         if row.cause.path or row.cause.call:
             key = (row.cause.call, _path_of(row))
             result[key] = (place_of(row), result.get(key, ("", 0))[1] + row.time_ns)
-    return sorted(result.values(), key=lambda item: -item[1])[:most]
+    return sorted(result.values(), key=lambda item: -item[1])[:_MOST_PLACES]
 
 
 def evidence_of(signals: Signals, rows: Sequence[Row], device: int) -> tuple[Evidence, ...]:

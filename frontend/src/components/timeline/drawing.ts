@@ -89,7 +89,7 @@ export class Strips {
 }
 
 /** The steps of an axis: at least so many pixels apart, and round. */
-export function axisStep(span: number, width: number): number {
+function axisStep(span: number, width: number): number {
   const least = (span / Math.max(width, 1)) * 110;
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= least) ?? 10 * power;

@@ -23,7 +23,7 @@ interface GapDetailsProps {
 const since = (time: number, origin: number): string => formatDuration(time - origin);
 
 /** The cause of a gap in a sentence. */
-export function causeSentence(gap: TimelineGap): string {
+function causeSentence(gap: TimelineGap): string {
   const main = [...gap.parts].sort((a, b) => b.duration - a.duration)[0];
   const inside = [main?.call, main?.path].filter(Boolean).join(" in ");
   const host = inside === "" ? "" : ` The host is in ${inside}.`;
