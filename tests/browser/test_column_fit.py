@@ -90,7 +90,7 @@ def test_tensor_cores_are_in_sight_on_half_a_screen(
 ) -> None:
     """At 800 pixels: whether ops use Tensor Cores and why not, before what identifies or describes them otherwise."""
     page.set_viewport_size({"width": 800, "height": 900})
-    page.goto(tensorboard.page(run="amp", view=view, ops__by="none"))
+    page.goto(tensorboard.page(run="amp", view=view, ops__by="none", eff__by="none"))
     grid = page.get_by_role("grid", name=table)
     expect(grid.locator("tbody tr").first).to_be_visible()
     shown = set(_labels(grid))

@@ -99,13 +99,13 @@ def test_what_dlprofs_own_data_gives(page: Page, tensorboard: TensorBoard) -> No
     """Its database holds shapes of some ops, and neither registers nor shared memory: the page shows and says both."""
     if shared_data_or_none() is None:
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
-    page.goto(tensorboard.page(run="dlprof", view="efficiency"))
+    page.goto(tensorboard.page(run="dlprof", view="efficiency", eff__by="none"))
     expect(plot(page).locator(".dot")).to_have_count(3)
     expect(panel(page, "What Limits Tensor Core Use")).to_contain_text("FP32 tensors")
     expect(panel(page, "Not Known Here")).to_contain_text("neither registers nor shared memory")
     rows = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
     expect(rows).to_have_count(7)
-    expect(rows.first).to_contain_text("LINEAR_1")
+    expect(rows.first).to_contain_text("linear")
     rows.first.locator("td").first.click()
     expect(panel(page, "LINEAR_1").locator(".rate-meter", has_text="Occupancy, theoretical")).to_contain_text("unknown")
 
@@ -186,11 +186,11 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     """A row of the table, the largest gain first, marks its dot; numbers are formatted."""
-    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    page.goto(tensorboard.page(run="amp", view="efficiency", eff__by="none"))
     grid = page.get_by_role("grid", name="Ops by Possible Gain")
     row = grid.locator("tbody tr").first
     op = tensorboard.get("table", profile=tensorboard.profile("amp")["id"], table="efficiency", limit="1")["rows"][0]
-    expect(row).to_contain_text(op["op_id"])
+    expect(row).to_contain_text(op["name"].rpartition("/")[2])
     expect(row).to_contain_text(re.compile(r"\d [kMGT]"))
     row.locator("td").first.click()
     expect(plot(page).locator("circle.dot-selected")).to_have_count(1)
@@ -252,3 +252,25 @@ def test_accessible(page: Page, tensorboard: TensorBoard, run: str, scheme: Lite
     page.goto(tensorboard.page(run=run, view="efficiency"))
     expect(page.locator(".panel, .message-text").first).to_be_visible()
     check(page)
+
+
+def test_groups_come_first_and_single_ops_where_they_are_asked_for(page: Page, tensorboard: TensorBoard) -> None:
+    """The layers of a network are one row; a dot, a cause and the choice of no groups lead to ops, and back."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    groups = page.get_by_role("grid", name="Groups by Possible Gain")
+    ops = page.get_by_role("grid", name="Ops by Possible Gain")
+    profile = tensorboard.profile("amp")["id"]
+    (largest,) = tensorboard.get("table", profile=profile, table="op_paths", sort="-gain_ns", limit="1")["rows"]
+    expect(groups.locator("tbody tr").first).to_contain_text(f"{largest['ops']:,}")
+    choice = page.get_by_role("group", name="Group by")
+    choice.get_by_role("button", name="None").click()
+    expect(ops).to_be_visible()
+    choice.get_by_role("button", name="Module path").click()
+    expect(groups).to_be_visible()
+    plot(page).focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    expect(ops).to_be_visible()
+    choice.get_by_role("button", name="Module path").click()
+    expect(groups).to_be_visible()
+    expect(plot(page).locator(".dot-selected")).to_have_count(0)

@@ -69,6 +69,12 @@ interface OpPathProps {
 /** What the id that stands beside a path takes besides its letters. */
 const BESIDE = 12;
 
+/** What is left of a path of which no more than this has room. */
+export function shownPath(path: string, room: number): string {
+  const { place, name } = splitPath(path);
+  return shortPlace(place, room - textWidth(name), textWidth) + name;
+}
+
 /** An op's path, whose end matters: what has no room is cut off where a part of it begins. */
 export function OpPath({ path, id = "", room }: OpPathProps) {
   const { place, name } = splitPath(path);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Column } from "../api/types";
 import {
+  ambiguousPaths,
   foldable,
   forUnit,
   nextSort,
@@ -173,4 +174,17 @@ it("hides what a GPU did where none was recorded", () => {
   const columns = ["name", "cpu_time_ns", "total_gpu_time_ns", "using_tensor_cores", "eligible", "kernel_calls"];
   const shown = withoutGpu(columns.map((key) => column(key, "text"))).filter(({ hidden }) => !hidden);
   expect(shown.map(({ key }) => key)).toEqual(["name", "cpu_time_ns", "eligible"]);
+});
+
+it("finds paths of which what is shown does not tell ops apart", () => {
+  const rows = [
+    { op_id: "A", name: "/net[0]/linear" },
+    { op_id: "B", name: "/net[1]/linear" },
+    { op_id: "C", name: "/net[1]/relu" },
+    { op_id: "D", name: "/add" },
+    { op_id: "E", name: "/add" },
+  ];
+  expect(ambiguousPaths(rows, "name", (path) => path)).toEqual(new Set(["/add"]));
+  const end = (path: string): string => path.slice(path.lastIndexOf("/"));
+  expect(ambiguousPaths(rows, "name", end)).toEqual(new Set(["/net[0]/linear", "/net[1]/linear", "/add"]));
 });

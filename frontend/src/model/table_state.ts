@@ -75,15 +75,17 @@ export function sortDirection(sort: string, key: string): "ascending" | "descend
   return sort === `-${key}` ? "descending" : "none";
 }
 
-/** Paths in `column` that belong to more than one op among these rows, so that names alone do not distinguish them. */
-export function ambiguousPaths(rows: readonly Row[], column: string): ReadonlySet<string> {
+/** Paths in `column` of which the part that is `shown` belongs to more than one op of these rows: it does not tell them apart. */
+export function ambiguousPaths(
+  rows: readonly Row[],
+  column: string,
+  shown: (path: string) => string,
+): ReadonlySet<string> {
   const ids = new Map<string, Set<string>>();
-  for (const row of rows) {
-    if (typeof row.op_id !== "string") continue;
-    const path = String(row[column]);
-    ids.set(path, (ids.get(path) ?? new Set()).add(row.op_id));
-  }
-  return new Set([...ids].filter(([, ops]) => ops.size > 1).map(([path]) => path));
+  const ofOps = rows.filter(({ op_id: id }) => typeof id === "string");
+  const shownOf = (row: Row): string => shown(String(row[column]));
+  for (const row of ofOps) ids.set(shownOf(row), (ids.get(shownOf(row)) ?? new Set()).add(String(row.op_id)));
+  return new Set(ofOps.filter((row) => (ids.get(shownOf(row))?.size ?? 0) > 1).map((row) => String(row[column])));
 }
 
 /** The columns in the words of the GPU's vendor: the server names all of them after NVIDIA's Tensor Cores. */

@@ -12,13 +12,14 @@ import { formatShare } from "../../format/share";
 import type { TimeUnit } from "../../format/time";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
+import { shownPath } from "../value";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
 import { timeScales } from "../../model/time_columns";
 import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration } from "../value";
 import { useGradualRows, type Sight } from "./gradual_rows";
-import { barOf, copiedText, TableCell } from "./table_cell";
+import { barOf, copiedText, roomOf, TableCell } from "./table_cell";
 import { headOf, TableHead } from "./table_head";
 
 /** An answer that comes sooner is shown without a flicker. */
@@ -87,7 +88,10 @@ export function Grid(props: GridProps) {
   const ambiguous = new Map(
     columns
       .filter(({ type }) => type === "path" && !idShown)
-      .map((column) => [column.key, ambiguousPaths(rows, column.key)]),
+      .map((column) => [
+        column.key,
+        ambiguousPaths(rows, column.key, (path) => shownPath(path, roomOf(widthOf(column)))),
+      ]),
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 

@@ -28,6 +28,9 @@ interface TableCellProps {
 /** Left and right of what stands in a cell, in CSS pixels, and what letters may be wider beside each other. */
 const CELL_PADDING = 22;
 
+/** What a cell of a width leaves for its text, in CSS pixels. */
+export const roomOf = (width: number): number => width - CELL_PADDING;
+
 const NOTHING = (
   <span class="unknown" data-tip="none, or not recorded">
     –
@@ -65,7 +68,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false, room =
     case "kernel_name":
       return <KernelName name={String(value)} full={fullName(column, row)} />;
     case "path":
-      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} room={room - CELL_PADDING} />;
+      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} room={roomOf(room)} />;
     case "long_text":
       return <LongText key={String(value)} text={String(value)} />;
     case "text": {

@@ -5,7 +5,6 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
-import { DataTable } from "../../components/table/data_table";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels } from "../../model/headline";
@@ -17,52 +16,8 @@ import { GpuUse } from "./gpu_use";
 import { LimitsPanel } from "./limits_panel";
 import { MfuPanel } from "./mfu_panel";
 import { Missing } from "./missing";
+import { RankedOps } from "./ranked_ops";
 import { RooflinePanel } from "./roofline_panel";
-
-/** What of the table stands at first: in what order to work, on what, and why. */
-const RATED = [
-  "name",
-  "gain_ns",
-  "kernel_ns",
-  "op_id",
-  "direction",
-  "precision",
-  "bound",
-  "matrix_unit",
-  "cause",
-  "dimension",
-  "size",
-  "flops_per_second",
-  "peak_fraction",
-  "memory_fraction",
-  "intensity",
-  "occupancy_fraction",
-  "achieved_fraction",
-  "calls",
-  "input_shapes",
-];
-
-/** Where it is not known what the GPU could do, these are not known of any op. */
-const OF_PEAKS: ReadonlySet<string> = new Set(["gain_ns", "bound", "peak_fraction", "memory_fraction"]);
-
-/** Without shapes the columns of what is counted from them would be empty. */
-const UNRATED = [
-  "name",
-  "kernel_ns",
-  "op_id",
-  "direction",
-  "family",
-  "precision",
-  "eligibility",
-  "matrix_unit",
-  "cause",
-  "occupancy_fraction",
-  "achieved_fraction",
-  "waves",
-  "tail_fraction",
-  "calls",
-  "kernel_calls",
-];
 
 export function Efficiency({ data }: { data: DashboardResponse }) {
   const scope = useScope();
@@ -123,19 +78,8 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           </div>
         </div>
       </OneStop>
-      <div class="span-all">
-        <DataTable
-          table="efficiency"
-          name="eff"
-          title={gains ? "Ops by Possible Gain" : "Ops by Kernel Time"}
-          noun="ops"
-          first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
-          // Where no gain is known, the longest ops come first.
-          {...(gains ? {} : { sort: "-kernel_ns" })}
-          pageSize={10}
-          selectable
-          empty="No op of this aggregation launched a kernel."
-        />
+      <div class="span-all stacked">
+        <RankedOps rated={rated} gains={gains} />
       </div>
       <Missing rates={rates} />
     </div>

@@ -1,0 +1,128 @@
+/** Where the most could be gained: groups of ops that are alike, or op by op. */
+import { Choice } from "../../components/choice";
+import { DataTable } from "../../components/table/data_table";
+import { useUrl } from "../../frame/url";
+
+/** What of the table of ops stands at first: in what order to work, on what, and why. */
+const RATED = [
+  "name",
+  "gain_ns",
+  "kernel_ns",
+  "op_id",
+  "direction",
+  "precision",
+  "bound",
+  "matrix_unit",
+  "cause",
+  "dimension",
+  "size",
+  "flops_per_second",
+  "peak_fraction",
+  "memory_fraction",
+  "intensity",
+  "occupancy_fraction",
+  "achieved_fraction",
+  "calls",
+  "input_shapes",
+];
+
+/** Where it is not known what the GPU could do, these are not known of any op. */
+const OF_PEAKS: ReadonlySet<string> = new Set(["gain_ns", "bound", "peak_fraction", "memory_fraction"]);
+
+/** Without shapes the columns of what is counted from them would be empty. */
+const UNRATED = [
+  "name",
+  "kernel_ns",
+  "op_id",
+  "direction",
+  "family",
+  "precision",
+  "eligibility",
+  "matrix_unit",
+  "cause",
+  "occupancy_fraction",
+  "achieved_fraction",
+  "waves",
+  "tail_fraction",
+  "calls",
+  "kernel_calls",
+];
+
+/** The same of groups. */
+const GROUPED = [
+  "name",
+  "gain_ns",
+  "gpu_time_ns",
+  "gpu_time_fraction",
+  "ops",
+  "direction",
+  "bound",
+  "tensor_core_fraction",
+  "cause",
+  "family",
+  "calls",
+];
+
+const GROUPINGS = [
+  ["path", "Module path", "Ops of modules that are alike, such as the layers of a network, are one row"],
+  ["none", "None", "Op by op"],
+] as const;
+
+/** What is about single ops: one that is selected, and what was asked of them. */
+const OF_OPS = /^eff\.(?:row|search|where\..*)$/;
+
+interface RankedOpsProps {
+  /** Whether work is known of any op. */
+  rated: boolean;
+  /** Whether it is known what the GPU could do with it. */
+  gains: boolean;
+}
+
+export function RankedOps({ rated, gains }: RankedOpsProps) {
+  const url = useUrl();
+  const narrowed = Object.keys(url).filter((key) => OF_OPS.test(key));
+  const by = url["eff.by"] === "none" || narrowed.length > 0 ? "none" : "path";
+  const ranked = gains ? "Possible Gain" : by === "path" ? "GPU Time" : "Kernel Time";
+  return (
+    <>
+      <Choice
+        label="Group by"
+        shown
+        options={GROUPINGS}
+        value={by}
+        to={(id) =>
+          id === "none"
+            ? { "eff.by": "none" }
+            : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
+        }
+      />
+      {by === "path" ? (
+        <DataTable
+          key="path"
+          table="op_paths"
+          name="gains"
+          title={`Groups by ${ranked}`}
+          noun="groups"
+          first={gains ? GROUPED : GROUPED.filter((key) => !OF_PEAKS.has(key))}
+          sort={gains ? "-gain_ns" : "-gpu_time_ns"}
+          pageSize={10}
+          empty="No op of this aggregation did any work."
+        />
+      ) : (
+        <DataTable
+          key="none"
+          table="efficiency"
+          name="eff"
+          title={`Ops by ${ranked}`}
+          noun="ops"
+          first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
+          // Where no gain is known, the longest ops come first.
+          {...(gains ? {} : { sort: "-kernel_ns" })}
+          pageSize={10}
+          selectable
+          empty="No op of this aggregation launched a kernel."
+        />
+      )}
+    </>
+  );
+}
