@@ -11,6 +11,7 @@ key, or by the end of its object.
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from decimal import Decimal
@@ -19,7 +20,7 @@ from typing import Any
 import msgspec
 
 from tensorboard_plugin_dlprof.events.strings import valid_text
-from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, NO_ARGS, Event
+from tensorboard_plugin_dlprof.importers.kineto.events import DECODE_ERRORS, NO_ARGS, Event, ExactEvent
 from tensorboard_plugin_dlprof.importers.whole_numbers import whole_number
 
 _OPENING = re.compile(r'"[^"\\]*"\s*:\s*"')
@@ -49,15 +50,14 @@ def decode_event(text: bytes, kind: type[Event]) -> Event | None:
     if fields is None:
         return None
     args, category = fields.get("args"), fields.get("cat")
-    number = type(kind().ts)
     return kind(
         ph=_text(fields.get("ph")),
         cat=",".join(map(_text, category)) if isinstance(category, list) else _text(category),
         name=_text(fields.get("name")),
         pid=_number_or_text(fields.get("pid")),
         tid=_number_or_text(fields.get("tid")),
-        ts=_number(fields.get("ts"), number),
-        dur=_number(fields.get("dur"), float),
+        ts=_json(fields.get("ts")) if kind is ExactEvent else _number(fields.get("ts")),  # type: ignore[arg-type]
+        dur=_number(fields.get("dur")),
         args=msgspec.Raw(json.dumps(args, default=float).encode()) if isinstance(args, dict) else NO_ARGS,
         id=_number_or_text(fields.get("id")),
     )
@@ -110,12 +110,16 @@ def _number_or_text(value: object) -> int | str:
     return valid_text(value) if isinstance(value, str) else whole_number(value)
 
 
-def _number(value: object, kind: Any) -> Any:
-    """A number as ``float`` or ``Decimal``; NaN if it is none."""
+def _number(value: object) -> float:
+    """A number or text as a number; NaN if it is none."""
     try:
-        return kind("nan" if value is None or isinstance(value, (bool, list, dict)) else value)
+        return float(value) if isinstance(value, (int, str, Decimal)) and not isinstance(value, bool) else math.nan
     except (ValueError, ArithmeticError):
-        return kind("nan")
+        return math.nan
+
+
+def _json(value: object) -> msgspec.Raw:
+    return msgspec.Raw(json.dumps(value, default=str).encode())
 
 
 def escaped(text: str) -> str:

@@ -3,7 +3,7 @@
 Kineto has written ``ts`` in three ways: whole microseconds since 1970 (until 2024), microseconds
 since 1970 with three decimals (2024), and microseconds with three decimals since
 ``baseTimeNanoseconds`` (since then). A double represents the first and the third exactly. The second it
-rounds to a quarter of a microsecond, which is enough to make nested ranges cross; so it is decoded as a decimal number.
+rounds to a quarter of a microsecond, which is enough to make nested ranges cross; so its digits are read.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -41,6 +42,9 @@ _EXACT_BELOW_US = 1 << 43
 _MAX_US = (1 << 62) // NS_PER_US
 """Beyond, the sum of a start and a duration may overflow 64 bits."""
 
+_LONGEST = 20
+"""Characters of a number with a point whose digits surely fit into 64 bits without a sign."""
+
 _DAY_NS = 86_400 * NS_PER_S
 
 
@@ -50,16 +54,14 @@ def event_type(sample: bytes) -> type[Event]:
     return ExactEvent if is_long else Event
 
 
-def nanoseconds(microseconds: Sequence[float] | Sequence[Decimal]) -> Int64s:
-    """Times or durations in nanoseconds; ``NO_TIME`` where they are not finite or too long.
+def nanoseconds(microseconds: Sequence[float] | Sequence[msgspec.Raw]) -> Int64s:
+    """Times or durations, which are numbers or JSON text, in nanoseconds; ``NO_TIME`` where they are not finite or too
+    long.
 
     The fraction of a double is scaled separately, because 1000 times a timestamp since 1970 is not exact.
     """
-    if microseconds and isinstance(microseconds[0], Decimal):
-        try:
-            return np.array([round(stamp * NS_PER_US) for stamp in microseconds], np.int64)
-        except (ValueError, ArithmeticError):  # not a number, or infinite, or too long
-            return np.array([_exact(stamp) for stamp in microseconds], np.int64)
+    if microseconds and isinstance(microseconds[0], msgspec.Raw):
+        return _of_texts(list(map(bytes, microseconds)))  # type: ignore[arg-type]
     stamps = np.array(microseconds, np.float64)
     usable = np.abs(stamps) < _MAX_US
     stamps[~usable] = 0
@@ -69,9 +71,25 @@ def nanoseconds(microseconds: Sequence[float] | Sequence[Decimal]) -> Int64s:
     return result
 
 
-def _exact(stamp: Any) -> int:
-    usable = stamp.is_finite() and -_MAX_US < stamp < _MAX_US
-    return round(stamp * NS_PER_US) if usable else NO_TIME
+def _of_texts(texts: list[bytes]) -> Int64s:
+    """The times in JSON texts. Mostly all have as many digits and three decimals."""
+    width = len(texts[0])
+    if 4 < width <= _LONGEST and set(map(len, texts)) == {width}:
+        characters = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, width)
+        digits = characters - np.uint8(ord("0"))
+        if (characters[:, -4] == ord(".")).all() and np.count_nonzero(digits > 9) == len(texts):
+            tens = np.uint64(10) ** np.arange(width - 2, -1, -1, dtype=np.uint64)
+            times = digits @ np.insert(tens, width - 4, np.uint64(0))
+            return np.where(times < _MAX_US * NS_PER_US, times.astype(np.int64), NO_TIME)
+    return np.array([_exact(text) for text in texts], np.int64)
+
+
+def _exact(text: bytes) -> int:
+    try:
+        stamp = Decimal(text.decode().strip('"'))
+        return round(stamp * NS_PER_US) if -_MAX_US < stamp < _MAX_US else NO_TIME
+    except (ValueError, ArithmeticError):  # no number
+        return NO_TIME
 
 
 def middle_of(starts: Iterable[Int64s]) -> int:

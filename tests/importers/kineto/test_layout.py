@@ -10,6 +10,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.importers.kineto import reader
 from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event
+from tensorboard_plugin_dlprof.importers.kineto.times import NO_START
 from tests.importers.kineto.traces import kernel, op, read, spans, texts, trace
 from tests.imports.traces import write_trace
 
@@ -37,6 +38,27 @@ def test_times_are_exact_to_the_nanosecond(tmp_path: Path, first: str, second: s
     assert capture.ranges.start_ns[0] == 0
     assert (capture.ranges.end_ns - capture.ranges.start_ns).tolist() == [4, 4]
     assert capture.ranges.start_ns[1] == gap_ns
+
+
+@pytest.mark.parametrize(
+    ("odd", "skipped"),
+    [
+        ("1712195495519689.25", {}),
+        ("null", {NO_START: 1}),
+        ('"at noon"', {NO_START: 1}),
+        ("9999999999999999.999", {NO_START: 1}),
+        ("99999999999999999999.9", {NO_START: 1}),
+        ("1712195495519689e000", {}),
+    ],
+)
+def test_times_are_exact_beside_one_of_another_form(tmp_path: Path, odd: str, skipped: dict[str, int]) -> None:
+    """Digits are read together where all times are written alike, otherwise one by one: with the same result."""
+    event = '{"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": %s, "dur": 0.004}'
+    events = ", ".join(event % stamp for stamp in ("1712195495519689.047", odd, "1712195495519689.952"))
+    capture = read(f'{{"traceEvents": [{events}]}}'.encode(), tmp_path)
+    assert capture.info.base_time_ns + min(capture.ranges.start_ns) in (1712195495519689000, 1712195495519689047)
+    assert capture.info.base_time_ns + max(capture.ranges.start_ns) == 1712195495519689952
+    assert capture.skipped == skipped
 
 
 def test_the_base_time_makes_the_clock_absolute(tmp_path: Path) -> None:
