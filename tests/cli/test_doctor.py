@@ -64,6 +64,10 @@ def test_the_cache_is_shown_and_emptied(cache: Path, capsys: Captured) -> None:
     next(cache.glob("[!m]*.sqlite")).unlink()
     assert main(["cache"]) == 0
     assert "1 database, 0.5 MB of at most 10 GB" in capsys.readouterr().out
+    for words, removed in (["cache"], False), (["cache", "--clear"], True):
+        assert main([*words, "--format", "json"]) == 0
+        usage = {"databases": 1, "size_bytes": 500_000, "max_bytes": 10 << 30, "removed": removed}
+        assert json.loads(capsys.readouterr().out) == {"folder": str(cache), **usage}
     filled(cache)
     assert main(["cache", "--clear"]) == 0
     assert "removed 2 databases" in capsys.readouterr().out

@@ -50,6 +50,7 @@ def test_short_answers_are_declared(tmp_path: Path, capsys: pytest.CaptureFixtur
         ["classify", "ampere_fp16_s16816gemm_fp16_128x128", "unknown"],
         ["list", str(tmp_path)],
         ["memory", first],
+        ["cache", "--dir", str(tmp_path)],
     ):
         main([*words, "--format", "json"])
         assert not undeclared(words[0], json.loads(capsys.readouterr().out))

@@ -10,7 +10,7 @@ from tensorboard_plugin_dlprof.cli.answers.comparison import Comparison, Compari
 from tensorboard_plugin_dlprof.cli.answers.diagnosis import Diagnosis
 from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs
 from tensorboard_plugin_dlprof.cli.answers.memory import Memory
-from tensorboard_plugin_dlprof.cli.answers.others import Checked, Kernel, Machine, Report, Summary
+from tensorboard_plugin_dlprof.cli.answers.others import CacheUsage, Checked, Kernel, Machine, Report, Summary
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage
 from tensorboard_plugin_dlprof.routes.profiles import ListedProfiles
 
@@ -28,6 +28,7 @@ ANSWERS: dict[str, tuple[Any, ...]] = {
     "check": (list[Checked],),
     "classify": (list[Kernel],),
     "doctor": (Machine,),
+    "cache": (CacheUsage,),
 }
 """What each command prints with ``--format json``: one of these types."""
 

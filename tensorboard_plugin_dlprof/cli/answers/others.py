@@ -83,6 +83,17 @@ Machine = dict[str, str | bool]
 """Facts for a bug report, by their names, and whether the small profile was ``passed``."""
 
 
+class CacheUsage(Struct):
+    """The databases that TensorBoard imported on demand."""
+
+    folder: str
+    databases: int
+    size_bytes: int
+    max_bytes: int
+    removed: bool
+    """Whether these databases have been deleted."""
+
+
 Report = dict[str, list[dict[str, Cell | list[str]]] | dict[str, Cell | list[str]]]
 """A report of DLProf: its blocks by title, each a list of rows, or values by their labels. Keys are the headings of the
 CSV, which name their units; booleans are ``yes`` and ``no``."""
