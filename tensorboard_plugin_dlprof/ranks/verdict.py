@@ -203,8 +203,8 @@ def _slow_ranks(facts: Facts) -> Verdict | None:
         )
     if facts.is_from_start:
         sentence += (
-            " What it did from the start of the first iteration to its first operation was counted, too, as few "
-            "iterations were recorded: the own delays of operations are only a part of it."
+            " This counts what it did from the start of the first iteration to its first operation, which the own "
+            "delays of single operations leave out."
         )
     return Verdict(sentence, lasting)
 
