@@ -9,8 +9,9 @@ import msgspec
 
 from tensorboard_plugin_dlprof.comparing.as_json import group_json, interval, is_changed, replacement_json, row_json
 from tensorboard_plugin_dlprof.comparing.attribution import Row
+from tensorboard_plugin_dlprof.comparing.comparability import are_kernels_compared
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
-from tensorboard_plugin_dlprof.comparing.groups import Group
+from tensorboard_plugin_dlprof.comparing.groups import Group, groups_of
 from tensorboard_plugin_dlprof.queries.filters import ColumnType
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 
@@ -145,9 +146,9 @@ KERNELS = _table(
     _column(_PERCENT),
     _column(_A),
     _column(_B),
-    _column(_ROWS),
-    _column(("a_launches", "Launches A", "number", "Launches of A, by unit of comparison."), tier=1),
-    _column(("b_launches", "Launches B", "number", "Launches of B, by unit of comparison."), tier=1),
+    _column(_ROWS, hidden=True),
+    _column(("a_launches", "Launches A", "number", "Launches of A, by unit of comparison."), hidden=True),
+    _column(("b_launches", "Launches B", "number", "Launches of B, by unit of comparison."), hidden=True),
     _column(
         ("a_tensor_core_fraction", "TC A", "fraction", "Share of the time of A's kernels on Tensor Cores."), tier=1
     ),
@@ -182,7 +183,13 @@ TYPES = _table(
     _column(_ROWS),
 )
 
-ONE_SIDE = msgspec.structs.replace(COMPARE, name="compare_new", where="change.kind IN ('gone', 'new')")
+ONE_SIDE = msgspec.structs.replace(
+    GROUPS,
+    name="compare_new",
+    base="compare_new AS change",
+    columns=tuple(column for column in GROUPS.columns if column.key != "of_change_fraction"),
+)
+"""Groups of the ops that only one side has."""
 
 OF_GROUP = msgspec.structs.replace(COMPARE, name="compare_of_group", where="change.of_group = :row", links=("row",))
 """The rows that a row of ``GROUPS`` sums, given by its key as the link ``row``."""
@@ -203,11 +210,17 @@ def rows_of_tables(comparison: Comparison) -> dict[str, tuple[list[str], Iterato
         for name, rows in (
             ("compare_groups", (_group(comparison, group) for group in comparison.groups)),
             ("compare", (_row(comparison, row, number, keys) for number, row in enumerate(comparison.rows))),
+            ("compare_new", (_group(comparison, group) for group in _of_one_side(comparison))),
             ("compare_kernels", (_kernels(comparison, number) for number in range(len(comparison.replacements)))),
             ("compare_modules", modules(comparison.rows)),
             ("compare_types", types(comparison.rows)),
         )
     }
+
+
+def _of_one_side(comparison: Comparison) -> list[Group]:
+    rows = (row for row in comparison.rows if row.kind in ("gone", "new"))
+    return groups_of(rows, are_kernels_compared(comparison.a, comparison.b))
 
 
 def _values(table: Table, rows: Iterable[dict[str, Any]]) -> Iterator[Sequence[Value]]:

@@ -43,6 +43,9 @@ def test_json_has_all_fields_and_adds_up(pair: list[str], capsys: Captured) -> N
     result = dlprof.compare(*pair)
     assert json.loads(json.dumps(result.data)) == data
     assert int(result.rows()["change_ns"].sum()) == result.change_ns
+    groups = result.groups()
+    assert groups["name"].tolist() == [group["name"] for group in data["groups"]]
+    assert int(groups["change_ns"].sum()) == result.change_ns
     assert len(result.iterations()) == 6
     assert result.kernels_replaced().empty
 

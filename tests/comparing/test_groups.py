@@ -7,6 +7,7 @@ from hypothesis import given
 
 from tensorboard_plugin_dlprof.comparing.as_json import as_json
 from tensorboard_plugin_dlprof.comparing.comparison import compare
+from tensorboard_plugin_dlprof.comparing.tables import rows_of_tables
 from tensorboard_plugin_dlprof.comparing.words import short_path, told_apart
 from tensorboard_plugin_dlprof.comparing.writing import html, markdown, text
 from tests.comparing.ops import op, recording
@@ -41,6 +42,14 @@ def test_repeated_layers_are_one_group_by_direction() -> None:
     assert backward["change_ns"] == 20
     assert forward["of_change_fraction"] == 70 / 110
     assert {group["direction"] for group in data["groups"]} == {"forward", "backward", None}
+
+
+def test_ops_of_one_side_are_grouped_apart_from_those_of_both() -> None:
+    """One more layer in B: its op is new, though its group is in A too."""
+    a, b = ([op(f"/m/layer{i}/linear", 100) for i in range(layers)] for layers in (2, 3))
+    columns, rows = rows_of_tables(compare([recording(a)], [recording(b)]))["compare_new"]
+    (row,) = [dict(zip(columns, row, strict=True)) for row in rows]
+    assert (row["name"], row["a_ops"], row["b_ops"], row["change_ns"]) == ("/m/layer#/linear", 0, 1, 100)
 
 
 def test_shares_of_a_change_that_cancels_out_are_unknown() -> None:

@@ -72,8 +72,8 @@ const TABLES = {
   new: {
     table: "compare_new",
     name: "cnew",
-    title: "Ops of One Side Only",
-    noun: "ops",
+    title: "Groups of Ops of One Side Only",
+    noun: "groups",
     empty: "Every op of one side was found on the other.",
   },
 } as const;
