@@ -16,6 +16,7 @@ from tensorboard_plugin_dlprof.errors import NotFound, ProfileError, QueueFull, 
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, identity_of
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline, reading
 from tensorboard_plugin_dlprof.opening.threads import start_thread
+from tensorboard_plugin_dlprof.queries.extension import is_of_another_version
 from tensorboard_plugin_dlprof.queries.headline import headline, source_facts
 from tensorboard_plugin_dlprof.runs.hints import HintReader
 from tensorboard_plugin_dlprof.runs.profile import Facts, ListedProfile, assemble
@@ -209,7 +210,8 @@ class Catalog:
 
     def _open_databases(self, publish: Callable[[], None]) -> None:
         """Read the facts of databases that were not opened yet, and update the list meanwhile."""
-        facts: dict[Identity, Facts] = {}
+        # No profile of the list has a database of another version whose source is here.
+        facts = {identity: known for identity, known in self._facts.items() if known.is_of_another_version}
         last = time.monotonic()
         is_new = False
         for profile in self._snapshot.profiles:
@@ -260,7 +262,8 @@ def _read_facts(path: Path, profile: ListedProfile) -> Facts:
             )
             try:
                 with deadline(connection, 5.0):
-                    return Facts(source_facts(connection), headline(connection))
+                    is_other = is_of_another_version(connection)
+                    return Facts(source_facts(connection), headline(connection), is_of_another_version=is_other)
             finally:
                 connection.close()
     except ProfileError as error:

@@ -75,13 +75,18 @@ def test_a_database_of_another_version_of_the_source_is_not_taken_for_its_own(tm
     ]
 
 
-def test_a_database_of_another_version_of_ours_knows_its_source(tmp_path: Path) -> None:
-    """Format and rank are told of it; when the source changes, it has to be imported again."""
+def test_a_database_of_another_version_of_ours_gives_way_to_its_source(tmp_path: Path) -> None:
+    """The source is imported again, as the plugin reads DLProf's tables only of such a database: until then rank and
+    headline are known from it. When the source has changed, the database is a profile of its own."""
     source = write_trace(tmp_path / "a.pt.trace.json", rank=1)
     with closing(sqlite3.connect(imported(source))) as connection, connection:
         connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
-    (profile,) = listed(Catalog([Root(tmp_path)]))
-    assert (profile.kind, profile.database is None, profile.world_size) == ("source", False, 2)
+    catalog = Catalog([Root(tmp_path)])
+    for _ in range(2):
+        catalog.rescan()
+        (profile,) = listed(catalog)
+        assert (profile.kind, profile.database, profile.world_size) == ("source", None, 2)
+        assert profile.headline is not None
     write_trace(source, steps=5, rank=1)
     database, changed = listed(Catalog([Root(tmp_path)]))
     assert (database.kind, database.format, database.rank) == ("database", "pytorch", 1)
