@@ -285,7 +285,7 @@ def test_the_representation_in_a_notebook(tmp_path: Path) -> None:
     with dlprof.open(source) as p:
         text = str(p._repr_html_())
         assert "a.json" in text
-        assert "25 %" in text
+        assert "25.0 %" in text
         assert not {"script", "link", "img"} & set(Page(text).tags)
         assert "&lt;script&gt;" in p.summary._repr_html_()
         assert repr(p) == "<Profile 'a.json', aggregation 1>"
