@@ -85,6 +85,8 @@ def test_a_database_of_another_version_is_read_as_far_as_dlprofs_goes(tmp_path: 
         assert note["severity"] == "warning"
         assert note["message"].startswith("Another version of this plugin made this database")
         assert iteration_source(connection, scope) == {"kind": "", "label": "", "candidates": []}
+        kernels = "SELECT busy_ns > 0, kernels FROM ext_device_times"
+        assert connection.execute(kernels).fetchall() == [(1, None)], "kernels of a busy GPU are not known, not none"
 
 
 def test_a_database_of_other_rules_for_kernels_says_so(tmp_path: Path) -> None:

@@ -210,15 +210,16 @@ LEFT JOIN (
     GROUP BY kernel.aggr_id, kernel.domain_id
 ) AS kernel ON kernel.aggr_id = summary.aggr_id AND kernel.domain_id = summary.domain_id;
 
--- The parts of the iterations are those of all GPUs: they are told of one if no other was used.
+-- The parts of the iterations are those of all GPUs: they are told of one if no other was used. Another version of this
+-- package has kernels in tables that are not read: those of a busy GPU are not known then.
 CREATE VIEW ext_device_times AS
 SELECT
     used.aggr_id AS aggr_id,
     used.domain_id AS domain_id,
     used.device_id AS device_id,
     used.busy_ns > 0 AS in_use,
-    coalesce(kernel.kernels, 0) AS kernels,
-    coalesce(kernel.kernel_ns, 0) AS kernel_ns,
+    coalesce(kernel.kernels, CASE WHEN used.busy_ns = 0 THEN 0 END) AS kernels,
+    coalesce(kernel.kernel_ns, CASE WHEN used.busy_ns = 0 THEN 0 END) AS kernel_ns,
     used.busy_ns AS busy_ns,
     used.tensor_core_ns AS tensor_core_ns,
     used.busy_ns - used.tensor_core_ns AS other_kernel_ns,
