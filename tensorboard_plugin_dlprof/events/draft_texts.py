@@ -69,6 +69,8 @@ class Stacks:
     def __init__(self, capture: Capture, nesting: Nesting) -> None:
         self._capture, self._nesting = capture, nesting
         self._known: dict[int, str] = {}
+        # Calls repeat, and share the text of their stack.
+        self._joined = lru_cache(maxsize=1 << 16)(_joined)
         self._has_frames = bool((capture.ranges.kind == RangeKind.FRAME).any())
 
     def of_place(self, place: int) -> str:
@@ -82,17 +84,17 @@ class Stacks:
 
     def _frames(self, place: int) -> str:
         """The frames around a place; each distinct chain is built once."""
-        known, parent = self._known, self._nesting.parent
+        known, parent = self._known, self._nesting.parent.data
         chain: list[int] = []
         while place >= 0 and place not in known:
             chain.append(place)
-            place = int(parent[place])
+            place = parent[place]
         stack = known.get(place, "")
         rows = self._nesting.row[chain]
         kinds, texts = self._capture.ranges.kind[rows].tolist(), self._capture.ranges.name[rows].tolist()
         for inner, kind, text in zip(reversed(chain), reversed(kinds), reversed(texts), strict=True):
             if kind == _FRAME and (frame := _frame(self._capture.strings[text])):
-                stack = f"{stack}\n{frame}" if stack else frame
+                stack = self._joined(stack, frame)
             known[inner] = stack
         return stack
 
@@ -104,6 +106,10 @@ _BUILT_IN = Expression(r"<(?:built-in|method|slot wrapper|class|function)\b")
 def _frame(name: str) -> str:
     """A frame as shown to users; empty for built-in functions, which have no source line."""
     return "" if _BUILT_IN.match(name) else name
+
+
+def _joined(stack: str, frame: str) -> str:
+    return f"{stack}\n{frame}" if stack else frame
 
 
 @lru_cache(maxsize=1 << 14)
