@@ -369,6 +369,7 @@ describe("the sentence about efficiency", () => {
     expect(said({ mfu_fraction: null })).toBe(
       "The model computed 4.00 TFLOP/s; for some of it the precision, or whether it ran on Tensor Cores, is not known.",
     );
+    expect(said({ mfu_fraction: null }, 1, 0.5)).toContain("4.00 TFLOP/s, 8.00 TFLOP/s while any kernel ran; for some");
     expect(said({ mfu_fraction: null, peaks: [] })).toMatch(/; what the GPU could do is not known\.$/);
     expect(said({ mfu_fraction: null, product_flops: 0 })).toBe("How much was computed is not known.");
   });

@@ -45,9 +45,7 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
       { text: `The model used ${atLeast}` },
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
-      ...(busy !== null && busy > 0 && busy < 0.995 && mfu <= busy
-        ? [{ text: ", " }, { text: formatShare(mfu / busy), strong: true }, { text: " while any kernel ran" }]
-        : []),
+      ...(busy !== null && isPart(busy) && mfu <= busy ? whileBusy(formatShare(mfu / busy)) : []),
       { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
     ];
   if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];
@@ -58,9 +56,19 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },
+    ...(busy !== null && isPart(busy) ? whileBusy(formatScaled(rate / busy, "FLOP/s")) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
 }
+
+/** Whether kernels ran for a part of the time only, so that two shares differ. */
+const isPart = (busy: number): boolean => busy > 0 && busy < 0.995;
+
+const whileBusy = (text: string): Phrase[] => [
+  { text: ", " },
+  { text, strong: true },
+  { text: " while any kernel ran" },
+];
 
 /** Which iterations are shown, if the server sends only the first ones; empty if it sends all. */
 export const iterationsShown = (listed: number, profiled: number | null): string =>
