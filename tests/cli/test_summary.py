@@ -132,6 +132,6 @@ def test_all_parts_can_be_limited() -> None:
 
 def test_a_limit_on_the_peak_of_memory() -> None:
     """In bytes, and as a share where the memory of the GPU is known."""
-    source = str(shared_data() / "memory" / "snapshot_xl_full_step" / "memory_ctx128_fullstep_.pickle")
-    for limit, code in (("memory_peak>1GB", 4), ("memory_peak>900GB", 0), ("memory_peak>90%", 5)):
+    source = str(shared_data() / "memory" / "snapshot_second_device" / "snapshot.pickle")
+    for limit, code in (("memory_peak>500MB", 4), ("memory_peak>600MB", 0), ("memory_peak>90%", 5)):
         assert main(["memory", source, "--fail-on", limit]) == code
