@@ -11,11 +11,10 @@ its aggregations and its title. Any other file is replaced only with --force.
 from __future__ import annotations
 
 import argparse
-import sys
 
 from tensorboard_plugin_dlprof.cli.given_batch import add_given_batch
-from tensorboard_plugin_dlprof.cli.importing import Job, exit_code, import_all, place_of_database
-from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
+from tensorboard_plugin_dlprof.cli.importing import Job, exit_code, import_all, options_of, place_of_database
+from tensorboard_plugin_dlprof.cli.iterations import add_aggregated
 from tensorboard_plugin_dlprof.cli.messages import say
 from tensorboard_plugin_dlprof.cli.sources import find_sources
 from tensorboard_plugin_dlprof.cli.usage import WrongUsage
@@ -122,20 +121,13 @@ def _shard(text: str) -> tuple[int, int]:
 
 def run(arguments: argparse.Namespace) -> int:
     """Import one source after the other, with a line for each on stdout and errors on stderr."""
+    from msgspec.structs import replace
+
     from tensorboard_plugin_dlprof.classify.load_rules import load_rules
     from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
-    typical, start, stop = aggregated(arguments, typical=True)
-    options = ImportOptions(
-        key_op=arguments.key_op,
-        iter_start=start,
-        iter_stop=stop,
-        typical=typical,
-        profile_name=arguments.profile_name,
-        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
-        kernel_rules=load_rules(arguments.kernel_rules),
+    options = replace(
+        options_of(arguments, load_rules(arguments.kernel_rules)),
         counters=arguments.counters,
         samples_per_iteration=arguments.samples_per_iteration,
         tokens_per_iteration=arguments.tokens_per_iteration,

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
+from tensorboard_plugin_dlprof.cli.iterations import aggregated
 from tensorboard_plugin_dlprof.cli.messages import ProgressBar, say, say_bug, tell
 from tensorboard_plugin_dlprof.database.naming import database_of
 from tensorboard_plugin_dlprof.errors import BadRequest, OutputExists, ProfileError, reason_of
 from tensorboard_plugin_dlprof.opening.outputs import make_folder
 
 if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.classify.rules.rule import Rule
     from tensorboard_plugin_dlprof.database.user_settings import UserSettings
     from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+
+def options_of(arguments: argparse.Namespace, rules: tuple[Rule, ...]) -> ImportOptions:
+    """The options of an import that a user gave."""
+    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
+
+    typical, start, stop = aggregated(arguments, typical=True)
+    return ImportOptions(
+        key_op=arguments.key_op,
+        iter_start=start,
+        iter_stop=stop,
+        typical=typical,
+        profile_name=arguments.profile_name,
+        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
+        kernel_rules=rules,
+    )
 
 
 def exit_code(done: int, wanted: int, failed: bool) -> int:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from tensorboard_plugin_dlprof.cli import exit_codes
 from tensorboard_plugin_dlprof.cli.import_profiles import KERNEL_RULES_HELP
-from tensorboard_plugin_dlprof.cli.importing import Job, import_all
+from tensorboard_plugin_dlprof.cli.importing import Job, import_all, options_of
 from tensorboard_plugin_dlprof.cli.iterations import add_aggregated, aggregated
 from tensorboard_plugin_dlprof.cli.messages import say, tell
 from tensorboard_plugin_dlprof.cli.recording import NO_NSYS, SAFE_CSV_HELP, rank_prefix, report_files
@@ -190,23 +189,12 @@ def _import(
     formats: list[str],
     folder: Path,
 ) -> int:
-    from tensorboard_plugin_dlprof.opening.masking import mask_arguments
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions
     from tensorboard_plugin_dlprof.reports.files import DEFAULT_PREFIX, Target
 
     if not recorded.sources:
         say("error: nothing was recorded, so there is nothing to import.")
         return exit_codes.FAILURE
-    typical, start, stop = aggregated(arguments)
-    options = ImportOptions(
-        key_op=arguments.key_op,
-        iter_start=start,
-        iter_stop=stop,
-        typical=typical,
-        profile_name=arguments.profile_name,
-        original_command=mask_arguments(["dlprof", *sys.argv[1:]]),
-        kernel_rules=rules,
-    )
+    options = options_of(arguments, rules)
     jobs = [Job(source, folder / database_name(source.name), force=True) for source in recorded.sources]
     done = import_all(jobs, options, scalars=False)
     for job in jobs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -62,6 +63,22 @@ def test_nsight_systems_records_and_the_result_is_imported(
     assert "tensorboard --logdir dlprof-runs" in captured.err
     with closing(open_database(folder / "nsys_profile.dlprof_dldb.sqlite")) as connection:
         assert connection.execute("SELECT profile_name FROM view_system_config").fetchone() == ("demo",)
+
+
+@pytest.mark.parametrize(("options", "wall_ns"), [([], 2_000_000), (["--iterations", "all"], 12_000_000)])
+def test_a_recording_is_imported_as_dlprof_import_does(
+    options: list[str], wall_ns: int, programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The typical iterations, without a warm-up of ten times the length, if others are not asked for."""
+    monkeypatch.chdir(tmp_path)
+    with closing(sqlite3.connect(programs / "export.sqlite")) as con, con:
+        for table in ("NVTX_EVENTS", "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"):
+            con.execute(f"UPDATE {table} SET end = end + 9000000 WHERE end >= 1000000")
+            con.execute(f"UPDATE {table} SET start = start + 9000000 WHERE start >= 1000000")
+    assert main(["run", *options, "-o", "out", "--", "python", "-c", ""]) == 0
+    metadata = read_event_file(find_event_files(tmp_path / "out")[0])
+    assert metadata is not None
+    assert metadata.headline.wall_time_ns == wall_ns
 
 
 def test_the_choices_reach_nsys_the_import_and_the_reports(programs: Path, tmp_path: Path) -> None:

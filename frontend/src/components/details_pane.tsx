@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-import { Icon } from "./icon";
+import { ClosableHead } from "./closable_head";
 
 interface DetailsPaneProps {
   title: string;
@@ -31,14 +31,7 @@ export function DetailsPane({ title, onClose, calm = false, children }: DetailsP
   }, [title, calm]);
   return (
     <aside class="details-pane" aria-label={title} tabIndex={-1} ref={pane}>
-      <header class="panel-head">
-        <h2>{title}</h2>
-        <div class="panel-tools">
-          <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-            <Icon name="close" />
-          </button>
-        </div>
-      </header>
+      <ClosableHead title={title} onClose={onClose} />
       <div class="details-body">{children}</div>
     </aside>
   );

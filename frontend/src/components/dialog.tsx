@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
-import { Icon } from "./icon";
+import { ClosableHead } from "./closable_head";
 
 interface DialogProps {
   title: string;
@@ -39,14 +39,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       }}
     >
       <div>
-        <header class="panel-head">
-          <h2 id={id}>{title}</h2>
-          <div class="panel-tools">
-            <button type="button" class="icon-button" aria-label="Close" onClick={onClose}>
-              <Icon name="close" />
-            </button>
-          </div>
-        </header>
+        <ClosableHead title={title} id={id} onClose={onClose} />
         <div class="dialog-body">{children}</div>
       </div>
     </dialog>
