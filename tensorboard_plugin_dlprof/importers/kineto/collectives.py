@@ -68,7 +68,7 @@ def collectives(
     if not len(columns["correlation"]):
         return empty(Collectives), groups.groups
     row, description = _joined(columns["correlation"], work.correlation)
-    others, hosts = np.setdiff1d(np.arange(len(work.correlation)), row), np.flatnonzero(columns["correlation"] < 0)
+    others, hosts = np.delete(np.arange(len(work.correlation)), row), np.flatnonzero(columns["correlation"] < 0)
     more_rows, more = _joined(columns["external_id"][hosts], external_id[others])
     row, description = np.append(row, others[more_rows]), np.append(description, hosts[more])
     order = np.argsort(row, kind="stable")
