@@ -229,6 +229,12 @@ describe("roofline", () => {
     expect(Math.abs(place.beyond ?? 90)).toBeLessThan(45);
     expect(dotPlace(0.5, 0.5, 2, 400, 300)).toEqual({ x: 200, y: 150, r: 2, beyond: null });
     expect(dotPlace(1.5, 0.5, 2, 400, 300).beyond).toBeCloseTo(-90);
+    // One that is hardly slower than the others is drawn, however short.
+    const near = drawnDots([...dots.filter(({ op_id: op }) => op !== "tiny"), { ...tiny, flops_per_second: 3e10 }]);
+    expect(along(3e10, axes(near, null).y)).toBeGreaterThan(0);
+    // Nor does one decide that many shorter ones follow.
+    const short = Array.from({ length: 20 }, (_, i) => dot({ op_id: `s${i}`, kernel_ns: 5 }));
+    expect(along(1e3, axes(drawnDots([...dots, { ...tiny, kernel_ns: 10 }, ...short]), null).y)).toBeLessThan(0);
     // What takes as long as others is no such dot, however slow it is.
     const slow = drawnDots([dot({}), { ...tiny, kernel_ns: 100 }]);
     expect(along(1e3, axes(slow, null).y)).toBeGreaterThan(0);

@@ -163,14 +163,21 @@ export function roofsOf(peaks: readonly Peak[], precisions: ReadonlySet<string>,
 /** The product names of all devices, for where they differ. */
 export const products = (peaks: readonly Peak[]): string[] => [...new Set(peaks.map(({ product }) => product))];
 
-/** Dots that hold no more than this share of the time together do not decide how far the axes reach. */
+/** This share of the time at either end of an axis does not decide how far it reaches, if it lies so many powers of ten off. */
 const NEGLIGIBLE = 0.05;
+const OFF = 1;
 
-/** The longest dots, which hold the time but for a negligible part; of dots in the order of their time. */
-function decisive(dots: readonly DrawnDot[]): readonly DrawnDot[] {
-  const enough = (1 - NEGLIGIBLE) * dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
-  let held = 0;
-  return dots.slice(0, dots.findIndex(({ kernel_ns: ns }) => (held += ns) >= enough) + 1);
+/** The values that an axis has to hold: those of all dots but of outliers whose time is negligible. */
+function held(dots: readonly DrawnDot[], valueOf: (dot: DrawnDot) => number): number[] {
+  const sorted = [...dots].sort((one, other) => valueOf(one) - valueOf(other));
+  const few = NEGLIGIBLE * dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+  const end = (from: readonly DrawnDot[]): number => {
+    let passed = 0;
+    const first = from.find(({ kernel_ns: ns }) => (passed += ns) > few);
+    return first === undefined ? 0 : Math.log10(valueOf(first));
+  };
+  const [low, high] = [end(sorted) - OFF, end(sorted.reverse()) + OFF];
+  return dots.map(valueOf).filter((value) => Math.log10(value) >= low && Math.log10(value) <= high);
 }
 
 /** From the least to the most with a margin, and at least so many powers of ten. */
@@ -184,18 +191,15 @@ function spanning(values: readonly number[], least: number, [below, above]: read
 /** Powers of ten beyond the last ridge and above the highest roof, where its name has room. */
 const ROOM = { x: 0.7, y: 0.3 } as const;
 
-/** Axes that hold every roof with its ridge, and all dots but those whose time is negligible. */
+/** Axes that hold every roof with its ridge, and all dots but outliers whose time is negligible. */
 export function axes(dots: readonly DrawnDot[], roofs: Roofs | null): { x: Axis; y: Axis } {
   const compute = roofs?.compute ?? [];
   const ridges = compute.map(({ ridge }) => (ridge ?? 0) * 10 ** (ROOM.x - MARGIN));
-  const held = decisive(dots);
+  const rates = held(dots, ({ flops_per_second: rate }) => rate);
+  const intensities = held(dots, ({ intensity }) => intensity);
   return {
-    x: spanning([...held.map(({ intensity }) => intensity), ...ridges], 2, [MARGIN, MARGIN]),
-    y: spanning(
-      [...held.map(({ flops_per_second: rate }) => rate), ...compute.map(({ perSecond }) => perSecond)],
-      1.5,
-      [MARGIN, ROOM.y],
-    ),
+    x: spanning([...intensities, ...ridges], 2, [MARGIN, MARGIN]),
+    y: spanning([...rates, ...compute.map(({ perSecond }) => perSecond)], 1.5, [MARGIN, ROOM.y]),
   };
 }
 
