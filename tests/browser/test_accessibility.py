@@ -80,7 +80,7 @@ def test_a_comparison(page: Page, tensorboard: TensorBoard) -> None:
     """All above its table are few tab stops; left and right walk over a menu, whose other keys choose in it."""
     base = tensorboard.profile("fp32")["id"]
     page.goto(tensorboard.page(run="amp", view="compare", base=base))
-    expect(page.get_by_role("grid", name="Changes by Op").locator("tbody [tabindex='0']")).to_have_count(1)
+    expect(page.get_by_role("grid", name="Changes by Group of Ops").locator("tbody [tabindex='0']")).to_have_count(1)
     expect(page.locator(".skeleton, [aria-busy=true]")).to_have_count(0)
     menu = page.get_by_label("Iterations of A", exact=True)
     expect(menu).to_be_visible()

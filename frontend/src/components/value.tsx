@@ -110,7 +110,15 @@ export function WrappingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
       <span class="op-place-wraps">
         <Breakable text={place} />
       </span>
-      <Breakable text={name} /> {id !== "" && <OpId id={id} />}
+      <Breakable text={name} />
+      {id !== "" && (
+        <>
+          <wbr />
+          <span class="op-beside">
+            <OpId id={id} />
+          </span>
+        </>
+      )}
     </span>
   );
 }

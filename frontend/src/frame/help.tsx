@@ -55,7 +55,6 @@ const TERMS: readonly [string, string][] = [
   ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
   ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
   ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
-  ...partKinds("Tensor Core").map(({ label, about }): [string, string] => [`${label} (bar of a step)`, about]),
 ];
 
 const KEYS: readonly [string, string][] = [
@@ -76,6 +75,17 @@ const KEYS: readonly [string, string][] = [
   ["Esc", "close a menu or this pane; undo the selection of a row"],
 ];
 
+const Meanings = ({ rows }: { rows: readonly (readonly [term: string, meaning: string])[] }) => (
+  <dl>
+    {rows.map(([term, meaning]) => (
+      <div key={term}>
+        <dt>{term}</dt>
+        <dd>{meaning}</dd>
+      </div>
+    ))}
+  </dl>
+);
+
 export function Help({ version }: { version: string }) {
   return (
     <div class="help">
@@ -94,14 +104,10 @@ export function Help({ version }: { version: string }) {
         })}
       </dl>
       <h3>Terms</h3>
-      <dl>
-        {TERMS.map(([term, meaning]) => (
-          <div key={term}>
-            <dt>{term}</dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
+      <Meanings rows={TERMS} />
+      <h3>Parts of a step</h3>
+      <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
+      <Meanings rows={partKinds("Tensor Core").map(({ label, about }) => [label, about])} />
       <h3>Keys</h3>
       <dl>
         {KEYS.map(([key, action]) => (

@@ -242,7 +242,7 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
           onKeyDown={onKey}
         />
       </div>
-      <div class="picker-scroll" ref={list}>
+      <div class="picker-scroll" role="group" aria-label="Profiles and files" tabIndex={0} ref={list}>
         <div id={`${id}-list`} role="listbox" aria-label="Profiles">
           {groups
             .filter((group) => group.options.length > 0)

@@ -7,7 +7,7 @@ import type { CompareResponse, CompareSide } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Headline, Sentence } from "../../components/sentence";
 import { Duration } from "../../components/value";
-import { formatCounted } from "../../format/number";
+import { capitalized, formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/change";
@@ -81,7 +81,8 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
 }
 
 /** The headline without the word that stands before it. */
-const withoutWord = (text: string): string => text.replace(/^(?:Cannot tell|No clear change|No change): /, "");
+const withoutWord = (text: string): string =>
+  capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
 
 interface SideCardProps {
   letter: string;
