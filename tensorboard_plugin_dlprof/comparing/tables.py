@@ -61,8 +61,8 @@ _TOLD: _Described = (
 )
 
 _OF_CALLS = (
-    _column(("a_calls", "Calls A", "number", "Calls of A, by unit of comparison."), tier=1),
-    _column(("b_calls", "Calls B", "number", "Calls of B, by unit of comparison."), tier=1),
+    _column(("a_calls", "Calls A", "number", "Calls of A, by unit of comparison."), tier=2),
+    _column(("b_calls", "Calls B", "number", "Calls of B, by unit of comparison."), tier=2),
     _column(("work_ns", "Work", "duration_ns", "Part of the change from more or fewer calls."), tier=2),
     _column(("speed_ns", "Speed", "duration_ns", "Part of the change from faster or slower calls."), tier=2),
 )
@@ -87,7 +87,7 @@ COMPARE = _table(
     _column(_A),
     _column(_B),
     _column(_TOLD),
-    _column(("matched_by", "Matched by", "text", "What the ops of A and B have in common."), tier=1),
+    _column(("matched_by", "Matched by", "text", "What the ops of A and B have in common."), tier=2),
     *_OF_CALLS,
     *_OF_KERNELS,
     _column(("op_type", "Op Type", "text", "What the op does."), True, hidden=True),

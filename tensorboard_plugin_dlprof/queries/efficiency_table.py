@@ -37,7 +37,7 @@ EFFICIENCY = Table(
                "TF32 matrix multiplications, at the 16-bit rates.", "rate.measured_ns - rate.best_ns", nullable=True),
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
                "rate.kernel_ns"),
-        msgspec.structs.replace(_OP["op_id"], tier=0),
+        _OP["op_id"],
         msgspec.structs.replace(_OP["direction"], tier=1),
         _OP["op_type"],
         Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",

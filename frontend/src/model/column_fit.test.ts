@@ -82,3 +82,12 @@ describe("how wide columns are", () => {
       );
   });
 });
+
+it("columns of the third tier give way for a whole path, those of the second do not", () => {
+  const size = { ideal: 500, grows: false, fixed: false };
+  const path = { ...size, key: "path", least: 200, whole: 200, wish: 400, fixed: true, tier: 0 };
+  const other = { ...size, key: "other", least: 100, whole: 100, tier: 1 };
+  expect([...fitting([path, other], 350)]).toEqual(["path", "other"]);
+  expect([...fitting([path, { ...other, tier: 2 }], 350)]).toEqual(["path"]);
+  expect([...fitting([path, { ...other, tier: 2 }], 500)]).toEqual(["path", "other"]);
+});

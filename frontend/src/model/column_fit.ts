@@ -12,6 +12,8 @@ export interface ColumnSize {
   /** From it on none of its texts is cut, where they are short enough to be shown whole. */
   readonly whole: number;
   readonly ideal: number;
+  /** Like `whole`, but only columns of tier 2 and higher give way for it. */
+  readonly wish?: number;
   /** Whether its texts can always use more room. */
   readonly grows: boolean;
   /** Whether it is shown however narrow the page is, because rows could not be distinguished without it. */
@@ -33,7 +35,8 @@ export function fitting(columns: readonly ColumnSize[], available: number): Read
   const shown = new Set(fixed.map(({ key }) => key));
   for (const column of others.sort((a, b) => a.tier - b.tier)) {
     const before = columns.filter(({ key, tier }) => shown.has(key) && tier < column.tier);
-    if (column.least + sum(before.map(({ least, whole }) => whole - least)) > room) continue;
+    const wanted = before.map(({ least, whole, wish = whole }) => (column.tier > 1 ? wish : whole) - least);
+    if (column.least + sum(wanted) > room) continue;
     room -= column.least;
     shown.add(column.key);
   }

@@ -131,7 +131,7 @@ export function useColumnLayout(
     )
       filled.current.add(column);
   const naming = namingColumn(data?.columns ?? [], data?.key ?? "");
-  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "whole" | "ideal"> => {
+  const sizeOf = (column: Column): Pick<ColumnSize, "least" | "whole" | "wish" | "ideal"> => {
     if (column.key in meters) return { ...METER, whole: METER.least };
     const { ideal } = SIZES[column.type];
     const share = column.type === "path" ? PATH_SHARE : column.key === naming ? NAME_SHARE : 1;
@@ -144,8 +144,8 @@ export function useColumnLayout(
     if (filled.current.size > 0 && !filled.current.has(column.key)) return { least: label, whole: label, ideal: label };
     if (column.type !== "text") {
       const enough = Math.max(least, label);
-      const whole = Math.max(enough, pixels(ofPaths.current, Math.min(WIDEST_PATH, available * NAME_SHARE)));
-      return { least: enough, whole, ideal: Math.max(ideal, label, whole) };
+      const wish = Math.max(enough, pixels(ofPaths.current, Math.min(WIDEST_PATH, available * NAME_SHARE)));
+      return { least: enough, whole: enough, wish, ideal: Math.max(ideal, label, wish) };
     }
     const text = textWidth(letters.current.get(column.key) ?? 0);
     const shortest = Math.min(text, column.key === naming ? most : CUT_TEXT);
