@@ -25,9 +25,6 @@ const classesOf = ({ parts }: IterationRow): readonly (Resource | DiagnosedPart)
 export const colourOfClass = (key: BarClass): string =>
   PARTS.find((part) => part.key === key)?.colour ?? colourOf(key as ColourClass);
 
-/** Whether text on it is white. */
-export const isDark = (key: BarClass): boolean => PARTS.find((part) => part.key === key)?.dark ?? key !== "other";
-
 /** The parts of one bar from the bottom up. Outside the aggregation the whole bar is one grey part. */
 export function barParts(row: IterationRow, hidden: ReadonlySet<string>): { key: BarClass; ns: number }[] {
   if (!row.profiled) return hidden.has("outside") ? [] : [{ key: "outside", ns: row.duration_ns }];

@@ -4,12 +4,12 @@ import { colourOf } from "./resources";
 import type { BarSegment } from "./step";
 
 /** Parts that are no causes: their names, colours, and what is said of them. */
-const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, dark: boolean, about: string]>> = {
-  memory: ["Limited by memory", colourOf("memory"), true, "Not eligible, and what they must move takes the longest."],
-  other: ["Other", colourOf("other_kernel"), true, "Not eligible, and limited by neither memory nor communication."],
-  communication: ["Communication", colourOf("communication"), true, "Collectives."],
-  unknown: ["Unknown kernels", colourOf("unknown_kernel"), true, "Nothing tells whether they use {unit}s."],
-  rest: ["In no op", colourOf("other"), false, "Kernels whose launch belongs to no op, and CUDA graphs."],
+const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, about: string]>> = {
+  memory: ["Limited by memory", colourOf("memory"), "Not eligible, and what they must move takes the longest."],
+  other: ["Other", colourOf("other_kernel"), "Not eligible, and limited by neither memory nor communication."],
+  communication: ["Communication", colourOf("communication"), "Collectives."],
+  unknown: ["Unknown kernels", colourOf("unknown_kernel"), "Nothing tells whether they use {unit}s."],
+  rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],
 };
 
 /** `whole` is all kernel time; what no op launched is the rest of it. */
@@ -22,11 +22,11 @@ export function limitSegments(
   const all = whole > known ? [...limits, { limit: "rest", kernel_ns: whole - known }] : limits;
   return all.map(({ limit, kernel_ns: ns }): BarSegment => {
     if (limit === "matrix_unit")
-      return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), dark: true, about: "" };
+      return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), about: "" };
     const plain = PLAIN[limit];
     if (plain !== undefined) {
-      const [label, colour, dark, about] = plain;
-      return { ...segment(limit, ns), label, colour, dark, about: about.replace("{unit}", unit) };
+      const [label, colour, about] = plain;
+      return { ...segment(limit, ns), label, colour, about: about.replace("{unit}", unit) };
     }
     const key = limit === "cause_unknown" ? "unknown" : limit;
     const cause = causes.find((each) => each.cause === key)?.label ?? key;
@@ -34,7 +34,7 @@ export function limitSegments(
       ...segment(limit, ns),
       label: `Not on ${unit}s: ${cause}`,
       colour: colourOf("cpu"),
-      dark: true,
+
       about: "Eligible, but not on them.",
       to: { "eff.where.cause": cause, "eff.page": null },
     };

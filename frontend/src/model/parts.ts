@@ -7,25 +7,15 @@ export interface PartKind {
   key: DiagnosedPart;
   label: string;
   colour: string;
-  /** Whether the text on it is white. */
-  dark: boolean;
   about: string;
   /** What opens when it is clicked. */
   to: Changes;
 }
 
-const kind = (
-  key: DiagnosedPart,
-  label: string,
-  colour: string,
-  about: string,
-  to: Changes,
-  dark = true,
-): PartKind => ({
+const kind = (key: DiagnosedPart, label: string, colour: string, about: string, to: Changes): PartKind => ({
   key,
   label,
   colour,
-  dark,
   about,
   to,
 });
@@ -78,7 +68,6 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "var(--c-launching)",
     "The GPU was idle while work for it was being launched.",
     FINDINGS,
-    false,
   ),
   kind("host_op", "Ops on the CPU", colourOf("cpu"), "The GPU was idle while an op ran on the CPU.", FINDINGS),
   kind(
@@ -87,7 +76,6 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "var(--c-host-code)",
     "The GPU was idle while the program was in none of the recorded ops and calls, but in a range or function.",
     FINDINGS,
-    false,
   ),
   kind(
     "io",
@@ -102,7 +90,6 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "var(--c-queued)",
     "The GPU was idle though work for it had been launched: between kernels, or work that was not recorded ran.",
     FINDINGS,
-    false,
   ),
   kind(
     "unrecorded",
@@ -110,7 +97,6 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     colourOf("other"),
     "The GPU was idle, and nothing of the program was recorded.",
     FINDINGS,
-    false,
   ),
   kind(
     "launch_unknown",
@@ -118,7 +104,6 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     colourOf("other"),
     "The GPU was idle, and the call that launched what ran next was not recorded.",
     FINDINGS,
-    false,
   ),
 ];
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 
-import { COLOURS, colourProperties, PANEL_BACKGROUND, resourceLabel, RESOURCES } from "./resources";
+import {
+  colourOf,
+  COLOURS,
+  colourProperties,
+  PANEL_BACKGROUND,
+  resourceLabel,
+  RESOURCES,
+  textOn,
+  type ColourClass,
+} from "./resources";
 
 type Rgb = [number, number, number];
 
@@ -83,6 +92,13 @@ describe.each(["light", "dark"] as const)("the colours of the %s theme", (theme)
     for (const [i, one] of seen.entries())
       for (const other of seen.slice(i + 1))
         expect(Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])).toBeGreaterThan(0.06);
+  });
+
+  it("are read under the text of a bar", () => {
+    const white = (name: string): boolean =>
+      theme === "light" ? textOn(colourOf(name as ColourClass)) === "on-dark" : name === "other";
+    for (const [name, colours] of Object.entries(COLOURS))
+      expect(contrast(colours[theme], white(name) ? "#ffffff" : "#111111"), name).toBeGreaterThanOrEqual(4.5);
   });
 
   it("reach the style sheet as custom properties", () => {

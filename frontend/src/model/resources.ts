@@ -109,6 +109,15 @@ export function resourceMeaning(resource: Resource, matrixUnit: string, unknown:
 /** The CSS value of a class: a custom property, so that the theme can change under a drawn chart. */
 export const colourOf = (name: ColourClass): string => `var(--c-${name.replace("_", "-")})`;
 
+/** On these colours of the light theme white is read best, on all others black; those of the dark theme are light. */
+const UNDER_WHITE: ReadonlySet<string> = new Set([
+  ...(["tensor_core", "unknown_kernel", "data_loader", "io", "communication"] as const).map(colourOf),
+  "var(--c-blocked)",
+]);
+
+/** The class of a text that stands on a colour of a chart, with a contrast of at least 4.5 to 1. */
+export const textOn = (colour: string): "on-dark" | "on-light" => (UNDER_WHITE.has(colour) ? "on-dark" : "on-light");
+
 /** The custom properties of both themes, for the style sheet. */
 export function colourProperties(theme: keyof Colours): string {
   return Object.entries(COLOURS)

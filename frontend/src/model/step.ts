@@ -10,10 +10,10 @@ import type { Changes } from "./url_state";
 export interface BarSegment {
   key: string;
   label: string;
+  /** What of the label stands on it where there is room for no more. */
+  short?: string;
   ns: number;
   colour: string;
-  /** Whether the text on it is white. */
-  dark: boolean;
   about: string;
   to: Changes | null;
 }
@@ -66,7 +66,6 @@ export function segmentsOf(parts: Parts, wall: number, unit: string): BarSegment
       label: "Rest",
       ns,
       colour: "var(--c-outside)",
-      dark: false,
       about: rest.map(({ kind, ns: time }) => `${kind.label} ${formatDuration(time)}`).join(", "),
       to: null,
     },

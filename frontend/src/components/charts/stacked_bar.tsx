@@ -1,6 +1,7 @@
 /** One bar of 100 %: what a whole is made of. Each segment can lead to what shows it. */
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 import { useWidth } from "../use_width";
 import { ViewLink } from "../view_link";
@@ -48,14 +49,15 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 }
 
 function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
-  const time = formatDuration(segment.ns);
-  const texts = [`${segment.label} ${time}`, segment.label, time];
-  const text = texts.find(({ length }) => length * LETTER + 12 <= wide) ?? "";
+  // A time alone would not say whose it is.
+  const { label, short = "" } = segment;
+  const text =
+    [`${label} ${formatDuration(segment.ns)}`, label, short].find(({ length }) => length * LETTER + 12 <= wide) ?? "";
   return (
     <>
       <rect x={x} y={0} width={wide} height={height} fill={segment.colour} />
       {text !== "" && (
-        <text class={segment.dark ? "on-dark" : "on-light"} x={x + 8} y={height / 2 + 4.5}>
+        <text class={textOn(segment.colour)} x={x + 8} y={height / 2 + 4.5}>
           {text}
         </text>
       )}

@@ -5,6 +5,7 @@
 import { formatBytes } from "../../format/bytes";
 import { formatDuration } from "../../format/time";
 import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
+import { contrast } from "../../model/shades";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
 import { type View } from "../../model/timeline_link";
 
@@ -30,8 +31,9 @@ function parsed(css: string, probe: CanvasRenderingContext2D): Colour {
   probe.fillStyle = css;
   probe.fillRect(0, 0, 1, 1);
   const [red = 0, green = 0, blue = 0] = probe.getImageData(0, 0, 1, 1).data;
-  const bright = 0.299 * red + 0.587 * green + 0.114 * blue;
-  return { css, rgb: [red, green, blue], onIt: bright > 140 ? "#111" : "#fff" };
+  const hex = `#${[red, green, blue].map((channel) => channel.toString(16).padStart(2, "0")).join("")}`;
+  const onIt = contrast(hex, "#111111") > contrast(hex, "#ffffff") ? "#111" : "#fff";
+  return { css, rgb: [red, green, blue], onIt };
 }
 
 /** The colours as they are now; asked for again when the theme changes. */

@@ -15,7 +15,7 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { barParts, colourOfClass, isDark, withParts, type BarClass, type IterationRow } from "../../model/iterations";
+import { barParts, colourOfClass, withParts, type BarClass, type IterationRow } from "../../model/iterations";
 import { partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
@@ -88,7 +88,7 @@ export function Iterations({ data, reaggregate: allowed }: IterationsProps) {
 /** A single iteration lies as a bar: there is none to compare it with. */
 function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClass) => string }) {
   const segments = barParts(row, new Set()).map(({ key, ns }) => ({
-    ...{ key, ns, label: label(key), colour: colourOfClass(key), dark: isDark(key) },
+    ...{ key, ns, label: label(key), colour: colourOfClass(key) },
     ...{ about: "", to: null },
   }));
   return (

@@ -43,11 +43,12 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
   const whole = page?.totals[time] ?? 0;
-  const nameOf = (row: Row): string => {
+  const shortOf = (row: Row): string => {
     const name = textOf(row, named);
     if (noun === "kernels") return shortKernelName(name);
-    return [splitPath(name).name, textOf(row, "direction")].filter(Boolean).join(" ");
+    return splitPath(name).name;
   };
+  const nameOf = (row: Row): string => [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" ");
   const rows: BarSegment[] = (page?.rows ?? [])
     .filter((row) => (numberOf(row, time) ?? 0) > 0)
     .map((row) => {
@@ -56,9 +57,9 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         ...{
           key,
           label: nameOf(row),
+          short: shortOf(row),
           ns: numberOf(row, time) ?? 0,
           colour: colourOf(colourOfRow(row, scope.onGpu)),
-          dark: true,
         },
         ...{ about: textOf(row, named), to: selects === "" ? null : { [selects]: key } },
       };
@@ -98,7 +99,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
                   ? [
                       ...rows,
                       {
-                        ...{ key: "others", label: formatCounted(others, "other"), ns: rest, dark: true },
+                        ...{ key: "others", label: formatCounted(others, "other"), ns: rest },
                         ...{ colour: colourOf("outside"), about: `${formatCount(others)} smaller ${noun}`, to: null },
                       },
                     ]
