@@ -1,13 +1,14 @@
 """The gaps of a window: when a GPU was idle, why, and which op's work ended it; one by one, and grouped.
 
 A gap is a maximal interval in which a GPU is idle, cut to the window. It consists of one or more pieces with a cause
-each; the grouped table adds up the pieces, so its times add up to the idle time.
+each. The grouped table counts a gap once in each group that it has pieces of, by the time of those pieces, so that its
+times add up to the idle time.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any
@@ -85,7 +86,7 @@ def computed(
     windows = iteration_windows(con)
     begins = np.array([window[1] for window in windows], np.int64)
     single: list[tuple[Any, ...]] = []
-    groups: dict[tuple[Any, ...], list[Any]] = {}
+    groups: dict[tuple[int, str, str], _Group] = {}
     for device in devices:
         result = gaps_in(con, device, start_ns, stop_ns)
         ops = _ending_ops(con, device, result, stop_ns)
@@ -111,26 +112,43 @@ def computed(
         for gap, start, duration, cause in pieces:
             label, reason, host = _words(words.get(cause, {}))
             op, op_id = ops[gap]
-            group = groups.setdefault((device, label, reason, op), [op_id, Counter(), 0, 0, 0, 0, -1])
-            group[1][host] += duration
-            group[2] += group[6] != gap
-            group[3] += duration
-            group[6] = gap
-            if duration > group[4]:
-                group[4], group[5] = duration, start
+            group = groups.setdefault((device, label, op), _Group(op_id))
+            group.hosts[host] += duration
+            group.reasons[reason] += duration
+            group.add(gap, start, duration)
     wall = max(stop_ns - start_ns, 1)
-    by_group = [
-        (
-            number, label, reason, op, op_id, hosts.most_common(1)[0][0], count, total, total / wall, longest, start,
-            device,
-            f"{device}:{start}",
-        )
-        for number, ((device, label, reason, op), (op_id, hosts, count, total, longest, start, _)) in enumerate(
-            groups.items(), 1
-        )
-    ]  # fmt: skip
+    by_group = [(number, *group.row(*key, wall_ns=wall)) for number, (key, group) in enumerate(groups.items(), 1)]
     gaps = [(number, *row, f"{row[0]}:{row[1]}") for number, row in enumerate(single, 1)]
     return {"gaps": (_GAPS, gaps), "gap_groups": (_GROUPS, by_group)}
+
+
+class _Group:
+    """What is idle on one GPU for one cause before one op: a gap is as long as its pieces of this cause together."""
+
+    def __init__(self, op_id: str) -> None:
+        self.op_id = op_id
+        self.hosts: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.ns: dict[int, int] = defaultdict(int)
+        """Of each gap."""
+        self.start: dict[int, int] = {}
+        """Of each gap."""
+
+    def add(self, gap: int, start_ns: int, duration_ns: int) -> None:
+        """Adds a piece of a gap; those of a gap by start."""
+        self.ns[gap] += duration_ns
+        self.start.setdefault(gap, start_ns)
+
+    def row(self, device: int, cause: str, op: str, wall_ns: int) -> tuple[Any, ...]:
+        """The columns of ``_GROUPS`` after the id."""
+        total = sum(self.ns.values())
+        longest = max(self.ns, key=self.ns.__getitem__)
+        start = self.start[longest]
+        (reason, _), (host, _) = self.reasons.most_common(1)[0], self.hosts.most_common(1)[0]
+        return (
+            *(cause, reason, op, self.op_id, host, len(self.ns), total, total / wall_ns),
+            *(self.ns[longest], start, device, f"{device}:{start}"),
+        )
 
 
 def _words(cause: dict[str, str]) -> tuple[str, str, str]:
@@ -213,12 +231,12 @@ GAP_GROUPS = Table(
         _CAUSE,
         _OP,
         Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),
-        Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all.", "gap.total_ns"),
+        Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all of them.", "gap.total_ns"),
         Column("window_fraction", "Of the Window", "fraction", "Share of the window.", "gap.window_fraction",
                tier=1),
-        Column("longest_ns", "Longest", "duration_ns", "The longest of them.", "gap.longest_ns"),
-        _HOST,
-        _REASON,
+        Column("longest_ns", "Longest", "duration_ns", "The most of it in one of them.", "gap.longest_ns"),
+        msgspec.structs.replace(_HOST, description=f"{_HOST.description[:-1]} for most of the time."),
+        msgspec.structs.replace(_REASON, description=f"That of most of the time. {_REASON.description}"),
         _DEVICE,
         Column("longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns",
                tier=2),

@@ -103,6 +103,20 @@ def test_parts_of_any_window_add_up(profile: Profile) -> None:
             assert sum(row["total_ns"] for row in groups if row["device"] == int(device)) == idle
 
 
+def test_groups_of_gaps_count_and_measure_the_same_gaps(profile: Profile) -> None:
+    """No two rows show the same cause and op of a GPU, a single gap is the longest, and no gap exceeds the listed."""
+    about = profile.get("/timeline")
+    start, stop = about["start"], about["stop"]
+    gaps, groups = profile.rows("gaps", start, stop), profile.rows("gap_groups", start, stop)
+    shown = [(row["device"], row["cause"], row["op"]) for row in groups]
+    assert len(set(shown)) == len(shown)
+    for row in groups:
+        before = [gap for gap in gaps if (gap["device"], gap["op"]) == (row["device"], row["op"])]
+        assert row["gaps"] <= len(before)
+        assert row["longest_ns"] <= max(gap["duration_ns"] for gap in before)
+        assert row["longest_ns"] <= row["total_ns"] <= row["gaps"] * row["longest_ns"]
+
+
 def test_items_of_a_window_are_the_work_in_it(profile: Profile) -> None:
     """All of it where it is little, at their times; and no answer has more than 100 kB."""
     about = profile.get("/timeline")
