@@ -117,7 +117,17 @@ class Catalog:
             profile = self._by_id.get(profile_id)
         if profile is None:
             raise NotFound("There is no profile with this id; it may have been moved or deleted.")
-        return profile
+        return self._with_known_database(profile)
+
+    def _with_known_database(self, profile: ListedProfile) -> ListedProfile:
+        """The profile without a database that gives way to its source, which the list tells only once it was opened."""
+        database = profile.database
+        if profile.source is None or database is None or database.remote is not None:
+            return profile
+        facts = self._facts.get(database.identity)
+        if facts is None:
+            facts = self._facts[database.identity] = _read_facts(database.path, profile)
+        return msgspec.structs.replace(profile, database=None) if facts.is_of_another_version else profile
 
     def rescan(self) -> None:
         """Make a scan due, because files have changed; also if a scan is running, which may miss the change."""
@@ -211,7 +221,7 @@ class Catalog:
     def _open_databases(self, publish: Callable[[], None]) -> None:
         """Read the facts of databases that were not opened yet, and update the list meanwhile."""
         # No profile of the list has a database of another version whose source is here.
-        facts = {identity: known for identity, known in self._facts.items() if known.is_of_another_version}
+        facts = {identity: known for identity, known in dict(self._facts).items() if known.is_of_another_version}
         last = time.monotonic()
         is_new = False
         for profile in self._snapshot.profiles:

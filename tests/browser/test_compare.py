@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import shutil
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.serving import TensorBoard
+from tests.browser.conftest import sample
+from tests.browser.serving import TensorBoard, running
 
 
 def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBoard) -> None:
@@ -50,3 +53,16 @@ def test_a_baseline_is_chosen_kept_and_swapped(page: Page, tensorboard: TensorBo
     expect(page.get_by_label("Against the baseline")).to_contain_text("Iteration")
     page.get_by_role("button", name="No baseline").click()
     expect(page.get_by_label("Against the baseline")).to_have_count(0)
+
+
+def test_profiles_that_nobody_opened_are_offered_as_baselines(page: Page, tmp_path: Path) -> None:
+    """Nothing is known of their ops; the one that is chosen is imported and compared with."""
+    for run in ("before", "after"):
+        (tmp_path / "logs" / run).mkdir(parents=True)
+        shutil.copy(sample("generated-resnet50-amp.pt.trace.json.gz"), tmp_path / "logs" / run)
+    with running(tmp_path / "logs", tmp_path / "cache") as tensorboard:
+        page.goto(tensorboard.page(run="after", view="compare"))
+        offered = page.get_by_role("list", name="Not imported yet").get_by_role("link")
+        expect(offered).to_have_text(["before"])
+        offered.click()
+        expect(page.locator("header.headline h2 .compare-word")).to_have_text("No clear change")

@@ -93,6 +93,18 @@ def test_a_database_of_another_version_of_ours_gives_way_to_its_source(tmp_path:
     assert (changed.kind, changed.database) == ("source", None)
 
 
+def test_a_question_does_not_wait_for_all_databases_to_be_opened(tmp_path: Path) -> None:
+    """What is asked about a profile comes from its source, too, if its database is of another version, unread yet."""
+    source = write_trace(tmp_path / "a.pt.trace.json")
+    with closing(sqlite3.connect(imported(source))) as connection, connection:
+        connection.execute("UPDATE ext_info SET value = '1' WHERE key = 'extension_version'")
+    catalog = Catalog([Root(tmp_path)])
+    catalog._open_databases = lambda publish: None  # type: ignore[method-assign]  # as long as others are opened
+    (profile,) = listed(catalog)
+    assert profile.database is not None
+    assert catalog.find(profile.profile_id).database is None
+
+
 def test_two_sources_of_one_stem_do_not_share_a_database(tmp_path: Path) -> None:
     """``a.json`` and ``a.pt.trace.json`` would have databases of the same name; the one inside says whose it is."""
     imported(write_trace(tmp_path / "a.pt.trace.json"))

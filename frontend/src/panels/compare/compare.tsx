@@ -2,7 +2,7 @@
 import { useContext } from "preact/hooks";
 
 import { baselineLinks, fetchBaselines, fetchCompare, type Baseline } from "../../api/client";
-import type { BaselinesResponse, CompareResponse } from "../../api/types";
+import type { BaselinesResponse, CompareResponse, ProfileEntry } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Hint } from "../../components/hint";
@@ -122,6 +122,10 @@ function NoBaseline() {
   const related = (query.data?.baselines ?? []).flatMap(({ profile: id, shared_fraction: shared }) =>
     profiles.filter((each) => each.id === id).map((each) => ({ ...each, shared })),
   );
+  const rank = profiles.find(({ id }) => id === profile)?.rank ?? null;
+  const unopened = profiles
+    .filter((each) => each.id !== profile && each.state === "not_imported" && each.rank === rank)
+    .slice(0, MOST_UNOPENED);
   const others = profiles.length - 1;
   const compared = query.data?.compared ?? 0;
   return (
@@ -132,21 +136,26 @@ function NoBaseline() {
       </p>
       {related.length > 0 && (
         <ul class="likely-baselines" aria-label="Likely baselines">
-          {related.map(({ id, run, name, headline, shared }) => (
-            <li key={id}>
-              <ViewLink class="link-button" to={{ base: id }}>
-                {run === "" || run === "." ? name : run}
-              </ViewLink>{" "}
-              <span class="muted">
-                {[name, ...new Set(headline?.gpu_names)].join(" · ")} · {formatShare(shared)} of this profile's GPU time
-                is in ops that both have
-              </span>
-            </li>
+          {related.map(({ shared, ...each }) => (
+            <BaselineLink
+              key={each.id}
+              {...each}
+              why={`${formatShare(shared)} of this profile's GPU time is in ops that both have`}
+            />
           ))}
         </ul>
       )}
       {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
-      {related.length === 0 && !query.loading && <p>{noneRelated(others, compared)}</p>}
+      {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
+        <p>{noneRelated(others, compared)}</p>
+      )}
+      {unopened.length > 0 && (
+        <ul class="likely-baselines" aria-label="Not imported yet">
+          {unopened.map((each) => (
+            <BaselineLink key={each.id} {...each} why="not imported yet, so its ops are not known" />
+          ))}
+        </ul>
+      )}
       {others > 0 && (
         <button type="button" class={related.length > 0 ? "button" : "button button-primary"} onClick={chooseBaseline}>
           {related.length > 0 ? "Choose another" : "Choose a baseline"}
@@ -159,13 +168,29 @@ function NoBaseline() {
   );
 }
 
+/** Most profiles that are offered though nothing is known of their ops. */
+const MOST_UNOPENED = 4;
+
+function BaselineLink({ id, run, name, headline, why }: ProfileEntry & { why: string }) {
+  return (
+    <li>
+      <ViewLink class="link-button" to={{ base: id }}>
+        {run === "" || run === "." ? name : run}
+      </ViewLink>{" "}
+      <span class="muted">
+        {[name, ...new Set(headline?.gpu_names)].join(" · ")} · {why}
+      </span>
+    </li>
+  );
+}
+
 const RECORD = "Record the program once more, and put the recording below the log directory";
 
 /** Why no baseline is proposed, and what to do. */
 function noneRelated(others: number, compared: number): string {
   if (others === 0) return `There is no other profile here yet. ${RECORD}.`;
   const choose = "choose one in the list behind “vs” above";
-  if (compared === 0) return `Of no other profile here the ops are known, as none of this rank is imported: ${choose}.`;
+  if (compared === 0) return `No other profile here is of this rank: ${choose}.`;
   return `None of the ${formatCounted(compared, "other imported profile")} of this rank spends most of its GPU time in the same ops, so none seems to be of this program. ${RECORD}, or ${choose}.`;
 }
 
