@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { TrackInfo } from "../api/types";
-import { binClass, binShare, itemAt, lanesOf, panned, rowsOf, stepOf, within, zoomed } from "./timeline";
+import { binClass, binShare, itemAt, lanesOf, panned, rowsOf, stepOf, streamsShown, within, zoomed } from "./timeline";
 import { readTimeline, timelineLink } from "./timeline_link";
 
 const whole = { from: 0, to: 1000 };
@@ -50,6 +50,21 @@ describe("rows", () => {
     const open = (main: number | null) =>
       rowsOf(tracks, new Set(), main).flatMap(({ fold, open }) => (open === true ? [fold] : []));
     expect([open(null), open(1), open(7)]).toEqual([["gpu0"], ["gpu1"], ["gpu0"]]);
+  });
+
+  it("of a strip are the busiest streams and those that communicate, whether their items or bins say so", () => {
+    const streams = rowsOf(
+      [9, 8, 7, 6, 5].map((id) => track(id, "stream", { device: 0, stream: id })),
+      new Set(),
+    ).filter(({ kind }) => kind === "stream");
+    const items = (id: number, of: number) => ({ id, count: 1, items: { start: [0], duration: [1], class: [of] } });
+    const bins = (id: number, of: string) => ({ id, count: 9, bins: { class: of, share: "//" } });
+    const loaded = [items(9, 0), items(8, 1), items(7, 3), bins(6, "ab"), bins(5, " d")];
+    const shown = (most: number, known: typeof loaded) =>
+      streamsShown(streams, most, new Map(known.map((data) => [data.id, data])), 3).map(({ track: id }) => id);
+    expect(shown(1, [])).toEqual([9]);
+    expect(shown(1, loaded)).toEqual([9, 7, 5]);
+    expect(shown(3, loaded)).toEqual([9, 8, 7, 5]);
   });
 
   it("stand from the host to the streams, busiest first, and the rest is folded", () => {

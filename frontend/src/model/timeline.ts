@@ -1,5 +1,5 @@
 /** The timeline: where things are on the screen, and what a key or wheel does to the window. */
-import type { Bins, IterationWindow, TrackInfo, TrackItems, TrackKind } from "../api/types";
+import type { Bins, IterationWindow, TrackData, TrackInfo, TrackItems, TrackKind } from "../api/types";
 import { colourOf } from "./resources";
 import type { View } from "./timeline_link";
 
@@ -158,6 +158,29 @@ export function rowsOf(
     if (memory !== undefined) add("memory", memory.name, memory, device);
   });
   return rows;
+}
+
+/** So many streams of a GPU that communicate are shown beside those with the most work. */
+const MOST_COMMUNICATING = 2;
+
+/**
+ * Of the streams of a GPU, busiest first, the `most` with the most work, and those that communicate in what was loaded: what is exposed
+ * runs on none of the others. `number` is that of the class of communication.
+ */
+export function streamsShown(
+  streams: readonly TrackRow[],
+  most: number,
+  loaded: ReadonlyMap<number, TrackData>,
+  number: number,
+): TrackRow[] {
+  const communicates = ({ track }: TrackRow): boolean => {
+    const { items, bins } = loaded.get(track) ?? {};
+    return (
+      items?.class.includes(number) === true || (number >= 0 && bins?.class.includes(LETTERS.charAt(number)) === true)
+    );
+  };
+  const others = streams.slice(most).filter(communicates).slice(0, MOST_COMMUNICATING);
+  return [...streams.slice(0, most), ...others];
 }
 
 const WORK: Readonly<Record<string, string>> = {

@@ -12,7 +12,7 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { rowsOf } from "../../model/timeline";
+import { rowsOf, streamsShown } from "../../model/timeline";
 import { timelineLink, type View } from "../../model/timeline_link";
 import { ViewLink } from "../view_link";
 import { Tracks } from "./tracks";
@@ -25,7 +25,7 @@ export interface TimelineStripProps {
   /** Whether the ops of the host stand above. */
   host?: boolean;
   marked?: readonly View[];
-  /** Most streams. */
+  /** Most streams, beside those that communicate. */
   most?: number;
   /** Whether a link below leads to the window itself. */
   link?: boolean;
@@ -45,7 +45,8 @@ export function TimelineStrip(props: TimelineStripProps) {
     () => ({ from: Math.floor(from), to: Math.max(Math.ceil(to), Math.floor(from) + 1) }),
     [from, to],
   );
-  const rows = useMemo(() => {
+  // Which streams communicate is known once they are loaded.
+  const asking = useMemo(() => {
     if (overview === null) return [];
     const devices = overview.tracks.flatMap((track) => (track.device === undefined ? [] : [track.device]));
     const first = Math.min(...devices);
@@ -56,15 +57,24 @@ export function TimelineStrip(props: TimelineStripProps) {
       ...(host ? all.filter(({ kind }) => kind === "op").slice(0, MOST_THREADS) : []),
       ...shown.flatMap((id) => {
         const own = all.filter((row) => row.device === id && row.fold === undefined);
-        return [
-          ...own.filter(({ kind }) => kind === "idle"),
-          ...own.filter(({ kind }) => kind === "stream").slice(0, most),
-        ];
+        return [...own.filter(({ kind }) => kind === "idle"), ...own.filter(({ kind }) => kind === "stream")];
       }),
     ];
-  }, [overview, wanted, host, most]);
-  const tracks = useMemo(() => [...new Set(rows.map(({ track }) => track))], [rows]);
+  }, [overview, wanted, host]);
+  const tracks = useMemo(() => [...new Set(asking.map(({ track }) => track))], [asking]);
   const { answer } = useWindow(profile, round, view, view, width, tracks);
+  const rows = useMemo(() => {
+    const loaded = new Map((answer?.tracks ?? []).map((track) => [track.id, track]));
+    const communication = overview?.classes.stream?.indexOf("communication") ?? -1;
+    const devices = [...new Set(asking.map(({ device }) => device))];
+    const shown = new Set(
+      devices.flatMap((id) => {
+        const streams = asking.filter(({ kind, device }) => kind === "stream" && device === id);
+        return streamsShown(streams, most, loaded, communication);
+      }),
+    );
+    return asking.filter((row) => row.kind !== "stream" || shown.has(row));
+  }, [asking, answer, overview, most]);
   if (overview === null || rows.length === 0) return null;
   return (
     <div class="timeline-strip">

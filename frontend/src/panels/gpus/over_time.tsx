@@ -20,7 +20,7 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
   return (
     <Panel
       title={diagnosis.marked ? "A Typical Iteration over Time" : "The Recording over Time"}
-      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that its stream with the most work. A click opens the moment in the Timeline.`}
+      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that its stream with the most work and those that communicate, at most two. A click opens the moment in the Timeline.`}
     >
       <TimelineStrip from={shown.start_ns} to={shown.stop_ns} devices={ids.slice(0, MOST_GPUS)} host={false} most={1} />
       {ids.length > MOST_GPUS && (
