@@ -1,6 +1,7 @@
 /** The parts of a step's time as `dlprof diagnose` tells them: their names, colours, and the pages that show them. */
 import type { Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
 import { colourOf } from "./resources";
+import { shortPath } from "./short_place";
 import type { Changes } from "./url_state";
 
 export interface PartKind {
@@ -163,6 +164,6 @@ export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string 
     .filter((each) => each.part === part && each.path !== "(rest)")
     .sort((a, b) => b.time_ns - a.time_ns);
   if (row === undefined || row.time_ns * 2 < device.parts[part]) return "";
-  const path = row.path === "" || row.path === "/" ? "" : row.path;
+  const path = row.path === "/" ? "" : shortPath(row.path ?? "");
   return [path, row.call].filter(Boolean).join(" · ");
 }

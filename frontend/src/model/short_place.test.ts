@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortPlace } from "./short_place";
+import { shortPath, shortPlace } from "./short_place";
 
 const letters = (text: string): number => text.length;
 
@@ -16,4 +16,10 @@ describe("shortPlace", () => {
     expect(shortPlace("unassociated_", 8, letters)).toBe("…");
     expect(shortPlace("/", 0, letters)).toBe("/");
   });
+});
+
+it("cuts a path in a sentence where it is too long to be read there", () => {
+  expect(shortPath("/model/encoder/linear")).toBe("/model/encoder/linear");
+  expect(shortPath(`/${"range/".repeat(12)}block/conv2d`)).toBe(`…/${"range/".repeat(7)}block/conv2d`);
+  expect(shortPath("")).toBe("");
 });

@@ -5,6 +5,7 @@ import { formatShare } from "../../format/share";
 import { exactDuration, formatDuration } from "../../format/time";
 import { useQuery } from "../../frame/use_query";
 import { partKinds } from "../../model/parts";
+import { shortPath } from "../../model/short_place";
 import type { View } from "../../model/timeline_link";
 
 /** The sum of what is not work. */
@@ -78,7 +79,8 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
             {gaps !== null && op !== null && (
               <span class="muted">
                 {" "}
-                (most: {formatDuration(total)} in {formatCounted(gaps, "gap")} before {op})
+                (most: {formatDuration(total)} in {formatCounted(gaps, "gap")} before{" "}
+                <span data-tip={op}>{shortPath(op)}</span>)
               </span>
             )}
             .
