@@ -108,7 +108,7 @@ class IterationRate(TypedDict):
 
 
 class Network(TypedDict):
-    """Means over the ops, weighted by kernel time; each over the ops for which it is known."""
+    """Means by kernel time: rates over the ops, occupancy over their kernels, each over those for which it is known."""
 
     peak_fraction: float | None
     """Share of the peak rate for the precision of each op."""
@@ -119,6 +119,8 @@ class Network(TypedDict):
     achieved_fraction: float | None
     achieved_known_fraction: float | None
     """The part of the kernel time for which it is known."""
+    occupancy_of_achieved_fraction: float | None
+    """Theoretical occupancy of the kernels whose achieved one is known."""
 
 
 class EfficiencySummary(TypedDict):
@@ -274,15 +276,20 @@ _NETWORK = {
         "rate.measured_ns",
     ),
     "bytes_per_second": ("rate.min_bytes * 1e9", "rate.measured_ns"),
-    "occupancy_fraction": ("rate.occupancy_fraction * rate.kernel_ns", "rate.kernel_ns"),
-    "achieved_fraction": ("rate.achieved_fraction * rate.kernel_ns", "rate.kernel_ns"),
 }
 """Numerator and denominator of each mean, as expressions summed over the ops."""
 
 
-_ACHIEVED_KNOWN = (
-    "sum(CASE WHEN rate.achieved_fraction IS NOT NULL THEN rate.kernel_ns END) * 1.0 / nullif(sum(rate.kernel_ns), 0)"
-)
+_OF_ACHIEVED = "CASE WHEN rate.achieved_fraction IS NOT NULL THEN rate.occupancy_fraction END"
+
+_OCCUPANCY = {
+    "occupancy_fraction": ("rate.occupancy_fraction * gpu.sum", "gpu.sum"),
+    "achieved_fraction": ("rate.achieved_fraction * gpu.sum", "gpu.sum"),
+    "occupancy_of_achieved_fraction": (f"{_OF_ACHIEVED} * gpu.sum", "gpu.sum"),
+}
+"""Likewise, summed over the kernels of each op: the mean of an op may leave out some of its kernels."""
+
+_ACHIEVED_KNOWN = "sum(CASE WHEN rate.achieved_fraction IS NOT NULL THEN gpu.sum END) * 1.0 / nullif(sum(gpu.sum), 0)"
 
 
 def _mean(value: str, time: str) -> str:
@@ -291,15 +298,21 @@ def _mean(value: str, time: str) -> str:
 
 
 def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
-    means = ", ".join(f"{_mean(*term)} AS {name}" for name, term in _NETWORK.items())
     (result,) = records(
         connection,
         Network,
-        f"SELECT {means}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM ext_op_efficiency AS rate "
-        "WHERE rate.aggr_id = ?",
-        (scope.aggregation,),
+        f"SELECT * FROM (SELECT {_means(_NETWORK)} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?), "
+        f"(SELECT {_means(_OCCUPANCY)}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM kernel_summaries AS summary "
+        "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id LEFT JOIN ext_kernel_efficiency AS rate "
+        "ON rate.aggr_id = summary.aggr_id AND rate.read_only_ops_id = summary.read_only_ops_id "
+        "AND rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = ? AND summary.domain_id = ?)",
+        (scope.aggregation, scope.aggregation, scope.domain),
     )
     return result
+
+
+def _means(terms: dict[str, tuple[str, str]]) -> str:
+    return ", ".join(f"{_mean(*term)} AS {name}" for name, term in terms.items())
 
 
 def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]:

@@ -166,18 +166,24 @@ def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> 
     assert all(float(row["flops_per_second"] or 0) > 1e13 for row in fast.rows)
 
 
-def test_the_network_is_the_mean_of_its_ops_by_time(resnet: UntrustedConnection) -> None:
-    """Of the ops of which each is known; shares of rates and of warps, never more than all of them."""
+def test_the_network_is_the_mean_of_its_ops_and_kernels_by_time(resnet: UntrustedConnection) -> None:
+    """Of those of which each is known; shares of rates and of warps, never more than all of them."""
     network = efficiency(resnet, find_scope(resnet, 1))["network"]
-    rows = resnet.execute(
-        "SELECT kernel_ns, occupancy_fraction, achieved_fraction, measured_ns, min_bytes, peak_bytes_per_second "
-        "FROM ext_op_efficiency WHERE aggr_id = 1"
+    kernels = resnet.execute(
+        "SELECT gpu.sum, rate.occupancy_fraction, rate.achieved_fraction FROM kernel_summaries AS summary "
+        "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id LEFT JOIN ext_kernel_efficiency AS rate ON "
+        "rate.aggr_id = summary.aggr_id AND rate.read_only_ops_id = summary.read_only_ops_id AND "
+        "rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = 1"
     ).fetchall()
     for key, column in (("occupancy_fraction", 1), ("achieved_fraction", 2)):
-        known = [row for row in rows if row[column] is not None]
+        known = [row for row in kernels if row[column] is not None]
         mean = sum(row[0] * row[column] for row in known) / sum(row[0] for row in known)
         assert network[key] == pytest.approx(mean)
         assert 0 < mean < 1
+    rows = resnet.execute(
+        "SELECT kernel_ns, NULL, NULL, measured_ns, min_bytes, peak_bytes_per_second "
+        "FROM ext_op_efficiency WHERE aggr_id = 1"
+    ).fetchall()
     moving = [row for row in rows if row[4] is not None and row[3]]
     assert network["bytes_per_second"] == pytest.approx(
         sum(row[4] for row in moving) * 1e9 / sum(row[3] for row in moving)

@@ -10,6 +10,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.pipeline import ImportOptions, import_source
+from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.page_request import PageRequest
 from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.rows import Row
@@ -49,6 +50,26 @@ def test_what_limits_a_kernel_is_told(tmp_path: Path) -> None:
         },
     )
     assert [row[column] for column in COLUMNS] == pytest.approx([0.25, "registers", 0.2, 1.5, 0.25])
+
+
+def test_occupancies_of_the_network_are_told_of_the_same_kernels(tmp_path: Path) -> None:
+    """Two kernels of one op: PyTorch estimates nothing of the one that could fill little, as it may."""
+    source = write_trace(tmp_path / "a.json", steps=1, adds_per_step=2)
+    trace = json.loads(source.read_text())
+    little, much = (event for event in trace["traceEvents"] if event["cat"] == "kernel")
+    for event, name, registers, percent in ((little, "little", 128, 0), (much, "much", 32, 90)):
+        event["name"] = name
+        event["args"] |= {"registers per thread": registers, "shared memory": 0, "grid": [12, 1, 1],
+                          "block": [256, 1, 1], "est. achieved occupancy %": percent}  # fmt: skip
+    source.write_text(json.dumps(trace))
+    import_source(source, tmp_path / "a.sqlite", ImportOptions(), lambda _stage, _fraction: None)
+    with closing(open_database(tmp_path / "a.sqlite")) as con:
+        network = efficiency(con, find_scope(con))["network"]
+    part = much["dur"] / (little["dur"] + much["dur"])
+    assert network["achieved_fraction"] == pytest.approx(0.9)
+    assert network["achieved_known_fraction"] == pytest.approx(part)
+    assert network["occupancy_fraction"] == pytest.approx(0.25 * (1 - part) + part)
+    assert network["occupancy_of_achieved_fraction"] == pytest.approx(1.0)
 
 
 def test_what_is_not_recorded_is_unknown(tmp_path: Path) -> None:

@@ -1297,7 +1297,7 @@ export interface NamedFile {
   name: string;
 }
 
-/** Means over the ops, weighted by kernel time; each over the ops for which it is known. */
+/** Means by kernel time: rates over the ops, occupancy over their kernels, each over those for which it is known. */
 export interface NetworkRates {
   /** Share of the peak rate for the precision of each op. */
   peak_fraction: number | null;
@@ -1308,6 +1308,8 @@ export interface NetworkRates {
   achieved_fraction: number | null;
   /** The part of the kernel time for which it is known. */
   achieved_known_fraction: number | null;
+  /** Theoretical occupancy of the kernels whose achieved one is known. */
+  occupancy_of_achieved_fraction: number | null;
 }
 
 /** What `dlprofviewer` was started on, and why it cannot be opened. */

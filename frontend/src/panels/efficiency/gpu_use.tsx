@@ -22,7 +22,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
-      about="Means, weighted by kernel time, over the ops for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
+      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
       tools={
         op !== "" && (
           <>
@@ -65,7 +65,7 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
         value={used === null ? "" : formatDuration(used)}
         tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
       />
-      <Meters rates={network} compute="Compute, while ops of known FLOPs ran" known={network.achieved_known_fraction} />
+      <Meters rates={network} compute="Compute, while ops of known FLOPs ran" coverage={coverageOf(network)} />
     </div>
   );
 }
@@ -96,6 +96,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
       <Meters
         rates={rates}
         network={network}
+        coverage={isAbove(rates.achieved_fraction, rates.occupancy_fraction) ? "each of the kernels where known" : ""}
         compute={`Compute, ${precision === "" ? "precision unknown" : precisionLabel(precision)}, ${unit} ${matrixUnit}s`}
       />
       <p>
@@ -120,18 +121,31 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   );
 }
 
-type Rates = Omit<NetworkRates, "achieved_known_fraction">;
+/** Whether more is achieved than could be, and not only by rounding to whole percent, as PyTorch does. */
+const isAbove = (achieved: number | null, could: number | null): boolean =>
+  achieved !== null && could !== null && achieved > could + 0.005;
+
+/** For which kernels the achieved occupancy is known, and what the theoretical one of the same kernels is. */
+function coverageOf(network: NetworkRates): string {
+  const known = network.achieved_known_fraction;
+  if (known === null || known > 0.99) return "";
+  const could = network.occupancy_of_achieved_fraction;
+  const of = `known of ${formatShare(known)} of kernel time`;
+  return could === null ? of : `${of}, where theoretical is ${formatShare(could)}`;
+}
+
+type Rates = Omit<NetworkRates, "achieved_known_fraction" | "occupancy_of_achieved_fraction">;
 
 interface MetersProps {
   rates: Rates;
   compute: string;
-  /** The part of the kernel time for which the achieved occupancy is known. */
-  known?: number | null;
+  /** Of which kernels the achieved occupancy is. */
+  coverage: string;
   /** Marked on the bars. */
   network?: NetworkRates;
 }
 
-function Meters({ rates, compute, known = null, network }: MetersProps) {
+function Meters({ rates, compute, coverage, network }: MetersProps) {
   const { flops_per_second: flops, bytes_per_second: bytes } = rates;
   return (
     <>
@@ -156,7 +170,7 @@ function Meters({ rates, compute, known = null, network }: MetersProps) {
       <Meter
         label="Occupancy, achieved"
         fraction={rates.achieved_fraction}
-        value={known === null || known > 0.99 ? "" : `known of ${formatShare(known)} of kernel time`}
+        value={coverage}
         mark={network?.achieved_fraction}
       />
     </>
