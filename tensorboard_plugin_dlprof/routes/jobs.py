@@ -14,7 +14,7 @@ from tensorboard_plugin_dlprof.database.naming import database_of, source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
-from tensorboard_plugin_dlprof.opening.regular_file import Identity
+from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
 from tensorboard_plugin_dlprof.queries import job as queries
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, identity
@@ -142,9 +142,10 @@ def opened(path: Path) -> Iterator[Connection]:
         with opened_job(path) as connection, deadline(connection, QUERY_SECONDS):
             yield connection
     except NotADatabase as error:
-        raise NotADatabase(
-            f"The job {path.name} is damaged or of another version; make it again with dlprof job."
-        ) from error.__cause__
+        what = str(error).replace(shown(path), path.name)
+        if "dlprof job" not in what:
+            what = f"The job {path.name} is damaged; make it again with dlprof job."
+        raise NotADatabase(what) from error.__cause__
 
 
 class RankColumns(TypedDict):

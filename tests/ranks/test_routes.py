@@ -91,17 +91,18 @@ def test_a_job_of_another_version_is_refused_and_made_anew(server: Server, logs:
     """A sentence that names it and says what to do, and no page half empty; ``dlprof job`` replaces it."""
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     (database,) = logs.rglob("*_job.sqlite")
-    for change in (
-        "UPDATE job_info SET value = '4' WHERE key = 'job_version'",
-        "DROP TABLE job_pairs",
-        "UPDATE job_info SET value = '{}' WHERE key = 'answer'",
+    for change, what in (
+        ("UPDATE job_info SET value = '4' WHERE key = 'job_version'", "was made by another version of this plugin"),
+        ("DROP TABLE job_pairs", "is damaged"),
+        ("UPDATE job_info SET value = '{}' WHERE key = 'answer'", "is damaged"),
     ):
         with closing(sqlite3.connect(database)) as con, con:
             con.execute(change)
         for route in ("job", "job_rank"):
             response = server.get(f"/{route}?profile={profile}")
             assert (response.status_code, response.json["error"]["code"]) == (422, "not_a_database"), change
-            assert "run.dlprof_job.sqlite" in response.json["error"]["message"]
+            message = response.json["error"]["message"]
+            assert f"run.dlprof_job.sqlite {what}; make it again with dlprof job." in message
         with pytest.raises(ProfileError, match=database.name):
             open_job(database)
         (made,), _ = make_jobs(logs / "run")
