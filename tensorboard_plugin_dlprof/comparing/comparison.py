@@ -73,6 +73,11 @@ class Comparison(msgspec.Struct):
     """Chosen by the user in place of ``FLOORS``."""
 
     @property
+    def is_of_means(self) -> bool:
+        """Whether ``a_ns`` or ``b_ns`` is a mean of several iterations."""
+        return self.per == "iteration" and max(self.a.iterations, self.b.iterations) > 1
+
+    @property
     def change_ns(self) -> int:
         """B less A."""
         return self.b_ns - self.a_ns

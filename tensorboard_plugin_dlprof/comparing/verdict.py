@@ -22,6 +22,7 @@ from tensorboard_plugin_dlprof.comparing.words import (
     share,
     signed_duration,
     signed_percent,
+    signed_share,
 )
 from tensorboard_plugin_dlprof.units import size
 
@@ -79,8 +80,7 @@ def _times(comparison: Comparison, estimate: Estimate, between: str = "instead o
     what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     if not _are_means_shifted(comparison, estimate):
         return f"{what} {duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
-    name, over_runs = comparison.main.name, comparison.is_over_runs
-    a, b = (round(median(side.samples(name, over_runs))) for side in (comparison.a, comparison.b))
+    a, b = _medians(comparison)
     return f"{what} {duration(b)} {between} {duration(a)} in the median"
 
 
@@ -105,7 +105,17 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
     # An interval says something by its ends, which may differ by less than a hundredth.
     shown = share if percent(low) == percent(high) else percent
-    return f"95 % sure{within}: {shown(low)} to {shown(high)}; {samples}"
+    return f"{_of_pairs(comparison, estimate)}95 % sure{within}: {shown(low)} to {shown(high)}; {samples}"
+
+
+def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
+    """What the estimate is, where the medians that stand beside it have another ratio."""
+    if not _are_means_shifted(comparison, estimate):
+        return ""
+    a, b = _medians(comparison)
+    if not a or abs(b / a - estimate.ratio) <= comparison.floor_of(comparison.main.name):
+        return ""
+    return f"{signed_share(b / a - 1)}; the estimate is the median ratio of all pairs, "
 
 
 def _bounds(estimate: Estimate) -> str:
@@ -122,11 +132,15 @@ def _undecided(comparison: Comparison) -> str:
             "B's iterations take the same time"
             if not change
             else (
-                f"B's iterations are {duration(abs(change))} {longer} ({duration(comparison.b_ns)} instead of "
-                f"{duration(comparison.a_ns)}){_reason(comparison, inside=True)}"
+                f"B's iterations are {duration(abs(change))} {longer}{' in the mean' * comparison.is_of_means} "
+                f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)})"
+                f"{_reason(comparison, inside=True)}"
             )
         )
-        return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
+        return (
+            f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
+            f"{_other_changes(comparison, main.estimate)}"
+        )
     unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
@@ -143,6 +157,25 @@ def _undecided(comparison: Comparison) -> str:
         f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{reported}"
         f"{' Kernels:' + times if times else ''}{_reason(comparison)}"
     )
+
+
+def _other_changes(comparison: Comparison, estimate: Estimate | None) -> str:
+    """The medians and the estimate, where they say something else than the means."""
+    if estimate is None or not _are_means_shifted(comparison, estimate):
+        return ""
+    a, b = _medians(comparison)
+    change = f" ({signed_share(b / a - 1)})" if a else ""
+    return (
+        f" Medians are {duration(b)} instead of {duration(a)}{change}; the estimate, the median ratio of all pairs, is "
+        f"{signed_share(estimate.ratio - 1)}."
+    )
+
+
+def _medians(comparison: Comparison) -> tuple[int, int]:
+    """The medians of what the estimate compares (ns)."""
+    name, over_runs = comparison.main.name, comparison.is_over_runs
+    a, b = (round(median(side.samples(name, over_runs))) for side in (comparison.a, comparison.b))
+    return a, b
 
 
 def _too_few(a: int, b: int, noun: str) -> str:

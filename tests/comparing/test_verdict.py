@@ -6,6 +6,7 @@ import pytest
 
 from tensorboard_plugin_dlprof.comparing.comparison import compare
 from tensorboard_plugin_dlprof.comparing.verdict import verdict_of
+from tensorboard_plugin_dlprof.comparing.writing import text
 from tests.comparing.ops import op, recording
 
 LINEAR = op("model/linear", 50_000_000)
@@ -42,6 +43,34 @@ def test_times_are_those_of_the_estimate_where_one_slow_iteration_shifts_the_mea
     sentence = verdict_of(compare([a], [b])).sentence
     assert sentence.startswith("B is 50 % slower: an iteration takes 150 ms instead of 100 ms in the median (95 % sure")
     assert "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-52 %)." in sentence
+
+
+def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:
+    """Of (20, 22, 52) ms and (40, 54, 68): means 31.3 and 54, medians 22 and 54, and the median of nine ratios 2.0."""
+    a = recording([LINEAR], iterations=(20_000_000, 22_000_000, 52_000_000))
+    b = recording([LINEAR], iterations=(40_000_000, 54_000_000, 68_000_000))
+    comparison = compare([a], [b])
+    sentence = verdict_of(comparison).sentence
+    assert "B's iterations are 22.7 ms longer in the mean (54.0 ms instead of 31.3 ms)" in sentence
+    told = "Medians are 54.0 ms instead of 22.0 ms (+145 %); the estimate, the median ratio of all pairs, is +100 %."
+    assert told in sentence
+    assert "Change of one iteration, in the mean: +22.7 ms, 31.3 ms -> 54.0 ms" in text([(comparison, ())], 3)
+
+
+def test_a_single_iteration_has_no_mean() -> None:
+    """Nor medians that would be anything else."""
+    comparison = compare([recording([LINEAR], iterations=EIGHT[:1])], [recording([LINEAR], iterations=SLOWER[:1])])
+    printed = text([(comparison, ())], 3)
+    assert "mean" not in printed
+    assert "edian" not in printed
+
+
+def test_a_sure_estimate_is_named_where_the_medians_beside_it_differ() -> None:
+    """Two modes of A: the middle of the ratios is no ratio of the middles."""
+    a = recording([LINEAR], iterations=(100_000_000,) * 5 + (190_000_000,) * 4)
+    b = recording([LINEAR], iterations=(200_000_000,) * 4 + (390_000_000,) * 5)
+    sentence = verdict_of(compare([a], [b])).sentence
+    assert "in the median (+290 %; the estimate is the median ratio of all pairs, 95 % sure within" in sentence
 
 
 def test_medians_are_told_where_nothing_changed_but_a_mean() -> None:

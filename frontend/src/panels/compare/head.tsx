@@ -64,6 +64,9 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
               {arrowOf(change)} {signedDuration(change)}
             </span>
             <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
+            {comparison.per === "iteration" && Math.max(a.iterations, b.iterations) > 1 && (
+              <span class="muted">in the mean</span>
+            )}
           </div>
         </div>
         {comparison.comparability.length > 0 && (
@@ -121,7 +124,15 @@ function SideCard({ letter, side, run, per, children }: SideCardProps) {
         <span class="compare-time">
           <Duration ns={side.value_ns} />
         </span>
-        <span class="muted">{per === "iteration" ? "an iteration" : per === "call" ? "of kernels" : "in all"}</span>
+        <span class="muted">
+          {per === "iteration"
+            ? side.iterations > 1
+              ? "an iteration, mean"
+              : "an iteration"
+            : per === "call"
+              ? "of kernels"
+              : "in all"}
+        </span>
       </span>
     </div>
   );

@@ -20,7 +20,7 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
   return (
     <Panel
       title={wall ? "Iterations of A and B" : "Kernel Time of A and B"}
-      about="Each dot is an iteration, the line the median. The interval is of the ratio of B to A, by the test of Mann and Whitney; it assumes nothing about how times are distributed."
+      about="Each dot is an iteration, the line the median. The estimate is the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several; its interval is by the test of Mann and Whitney, which assumes nothing about how times are distributed."
     >
       <Dots sides={sides} names={[comparison.iterations.a.iteration, comparison.iterations.b.iteration]} />
       <p class="muted">{interval(measure)}</p>
@@ -31,10 +31,12 @@ export function IterationDots({ comparison: comparison }: { comparison: CompareR
 function interval(measure: CompareMeasure | undefined): string {
   if (measure?.ratio == null) return "";
   const ratio = signedShare(measure.ratio - 1) || "0 %";
+  const what =
+    measure.input_size_ratio === null ? "Estimate, the median ratio of all pairs" : "Estimate on inputs of equal size";
   // The headline says that there are too few for an interval.
-  if (measure.interval === null) return `Estimate ${ratio}; too few for an interval.`;
+  if (measure.interval === null) return `${what}: ${ratio}; too few for an interval.`;
   const [low, high] = measure.interval;
-  return `Estimate ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
+  return `${what}: ${ratio}; 95 % sure that it is from ${signedShare(low - 1) || "0 %"} to ${signedShare(high - 1) || "0 %"}.`;
 }
 
 interface DotsProps {
