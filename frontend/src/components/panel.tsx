@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 
 import { PictureMenu } from "./charts/picture_menu";
+import { SumNote } from "./sum_note";
 import { Info } from "./tooltip";
 import { useOneStop } from "./walking";
 
@@ -9,6 +10,8 @@ interface PanelProps {
   title: string;
   /** What the panel shows, for the (i) beside its title. */
   about?: string;
+  /** Whether its times are sums over the aggregated iterations, or most of it means. */
+  summed?: boolean | "means";
   /** Place in the grid: a class of `dashboard.css`. */
   class?: string;
   /** Buttons and badges to the right of the title. */
@@ -24,6 +27,7 @@ interface PanelProps {
 export function Panel({
   title,
   about,
+  summed = false,
   tools,
   picture = false,
   walked = false,
@@ -38,6 +42,7 @@ export function Panel({
       <header class="panel-head" {...head}>
         <h2 id={id}>{title}</h2>
         {about !== undefined && <Info term={title} text={about} />}
+        {summed !== false && <SumNote words={summed === "means" ? "over" : "sum of"} />}
         {((tools !== undefined && tools !== false) || picture) && (
           <div class="panel-tools">
             {tools}

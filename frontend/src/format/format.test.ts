@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
-import { exactNumber, formatCount, formatCounted, formatRanges, withinSentence } from "./number";
+import { exactNumber, formatCount, formatCounted, formatRanges, ofIterations, withinSentence } from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsOfColumns } from "./time";
@@ -99,6 +99,7 @@ describe("counts, sizes and moments", () => {
     expect(formatCount(1_234_567)).toBe("1,234,567");
     expect(formatCount(null)).toBe("unknown");
     expect(formatCounted(1, "op")).toBe("1 op");
+    expect([ofIterations("sum of", 4), ofIterations("sum of", 1)]).toEqual(["sum of 4 iterations", ""]);
     expect(formatCounted(1200, "launch", "launches")).toBe("1,200 launches");
   });
 

@@ -20,6 +20,10 @@ export function formatCounted(value: number, noun: string, plural = `${noun}s`):
   return `${WHOLE.format(value)} ${value === 1 ? noun : plural}`;
 }
 
+/** `sum of 4 iterations`, for the words before; empty for one, which is no sum. */
+export const ofIterations = (words: string, count: number): string =>
+  count > 1 ? `${words} ${formatCounted(count, "iteration")}` : "";
+
 /** Ids in ascending order as a sentence names them: `3`, `3, 4`, `0, 4 to 7, 9`. */
 export function formatRanges(ids: readonly number[]): string {
   const ranges: [first: number, last: number][] = [];

@@ -97,7 +97,15 @@ export function App() {
 
   const perfetto = profiles.data?.perfetto ?? null;
   const shown =
-    data === null ? null : JSON.stringify([data.aggregation, data.domain, data.matrix_unit, hasGpuWork(data)]);
+    data === null
+      ? null
+      : JSON.stringify([
+          data.aggregation,
+          data.domain,
+          data.matrix_unit,
+          hasGpuWork(data),
+          data.performance.profiled_iterations,
+        ]);
   const scope = useMemo(
     (): Scope | null =>
       data === null
@@ -110,6 +118,7 @@ export function App() {
             matrixUnit: data.matrix_unit,
             framework: data.framework,
             onGpu: hasGpuWork(data),
+            iterations: data.performance.profiled_iterations ?? 1,
             perfetto,
             title: titleOf(data.profile, top, " · "),
           },

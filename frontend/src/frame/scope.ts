@@ -13,6 +13,8 @@ export interface Scope extends ProfileScope {
   framework: string | null;
   /** Whether the recording contains GPU work; without it, the use of matrix units is unknown. */
   onGpu: boolean;
+  /** How many iterations the times of panels and tables are sums over; 1 where that is not known. */
+  iterations: number;
   /** Where windows of the timeline can be handed over to; null offers nothing. */
   perfetto: string | null;
   /** Run and file, the heading of what is copied and printed. */

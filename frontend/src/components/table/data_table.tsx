@@ -23,6 +23,7 @@ import type { UrlState } from "../../model/url_state";
 import { DelayedInput } from "../delayed_input";
 import { Icon } from "../icon";
 import { ErrorBox, Loading } from "../message";
+import { TableTitle } from "../sum_note";
 import { useWidth } from "../use_width";
 import { useColumnLayout } from "./column_widths";
 import { ExportMenu } from "./export_menu";
@@ -41,6 +42,8 @@ interface DataTableProps {
   noun: string;
   /** Parameters of the table's own, such as the op whose kernels are shown. */
   links?: Readonly<Record<string, string>>;
+  /** Whether its times are sums over the aggregated iterations. */
+  summed?: boolean;
   pageSize?: number;
   /** Whether a row can be selected; the URL keeps which. */
   selectable?: boolean;
@@ -149,7 +152,7 @@ export function DataTable(props: DataTableProps) {
     <section class="data-table" aria-label={title}>
       <div {...tools}>
         <div class="table-tools">
-          <h2 data-tip={title}>{title}</h2>
+          <TableTitle title={title} summed={props.summed === true} />
           {many && known.some(({ searchable }) => searchable) && (
             <div class="search">
               <Icon name="search" />

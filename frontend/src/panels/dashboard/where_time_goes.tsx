@@ -75,6 +75,7 @@ export function WhereTimeGoes({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title={onGpu ? "Where GPU Time Goes" : "Where CPU Time Goes"}
+      summed
       about={`The ten largest of these groups, over all GPUs and calls. A row opens the group with its ops and kernels. ${onGpu ? "DLProf: Top 10 GPU Ops." : "No GPU work was recorded."}`}
       class="span-all"
       tools={

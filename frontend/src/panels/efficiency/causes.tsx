@@ -17,6 +17,7 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
   return (
     <Panel
       title={`What Limits ${matrixUnit} Use`}
+      summed
       about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows. A click shows these ops in the table.`}
     >
       <table class="plain-table causes">

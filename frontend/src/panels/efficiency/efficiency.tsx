@@ -53,6 +53,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const byPrecision = (
     <Panel
       title="Kernel Time by Precision"
+      summed
       about={`Kernel time by the precision in which each kernel computes, taken from its name, or else from the data type of its op. Hatched: not on ${unit}s.`}
     >
       <PrecisionBreakdown times={rates.precisions} matrixUnit={unit} />

@@ -22,6 +22,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
+      summed="means"
       about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
       tools={
         op !== "" && (

@@ -13,6 +13,7 @@ export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: E
   return (
     <Panel
       title="What Limits Kernel Time"
+      summed
       about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table.`}
       picture
       walked

@@ -103,6 +103,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
           name="gains"
           title={`Groups by ${ranked}`}
           noun="groups"
+          summed
           first={gains ? GROUPED : GROUPED.filter((key) => !OF_PEAKS.has(key))}
           sort={gains ? "-gain_ns" : "-gpu_time_ns"}
           pageSize={10}
@@ -115,6 +116,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
           name="eff"
           title={`Ops by ${ranked}`}
           noun="ops"
+          summed
           first={gains ? RATED : rated ? RATED.filter((key) => !OF_PEAKS.has(key)) : UNRATED}
           // Where no gain is known, the longest ops come first.
           {...(gains ? {} : { sort: "-kernel_ns" })}

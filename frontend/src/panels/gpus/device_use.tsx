@@ -20,6 +20,7 @@ export function DeviceUse({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="While Kernels Run"
+      summed="means"
       about="A GPU is busy as soon as any kernel runs, however little of it the kernel uses. Means, weighted by kernel time, over the ops for which each value is known."
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>

@@ -8,7 +8,7 @@ import { DeviceUse } from "./device_use";
 import { OverTime } from "./over_time";
 import { formatCount, formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { readableAndExact } from "../../format/time";
+import { formatDuration, readableAndExact } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
@@ -63,6 +63,13 @@ export function Gpus({ data }: { data: DashboardResponse }) {
             <Panel
               title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
               about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
+              tools={
+                (diagnosis?.mean.iterations ?? 1) > 1 && (
+                  <span class="muted sum-note">
+                    bars: a typical iteration, {formatDuration(diagnosis?.mean.wall_ns ?? null)}
+                  </span>
+                )
+              }
             >
               <ul class="gpu-bars">
                 {devices.map(({ device_id: id, cuda_ordinal: ordinal, name, fraction, busy_ns: busy }, i) => (
@@ -128,6 +135,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         name="gpus"
         title={job === null ? "GPUs" : `GPUs of ${rankLabel(job, job.rank).toLowerCase()}`}
         noun="GPUs"
+        summed
         empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
         selectable
       />

@@ -1,6 +1,6 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
-import { withinSentence } from "../../format/number";
+import { ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
@@ -38,6 +38,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
         GPU {least.device_id} ran kernels <strong class="nowrap">{formatShare(least.fraction)}</strong> of the{" "}
         {formatDuration(wall)}
+        {ofIterations(" of", data.performance.profiled_iterations ?? 1)}
         {most !== least && (
           <>
             , GPU {most.device_id} <strong class="nowrap">{formatShare(most.fraction)}</strong>

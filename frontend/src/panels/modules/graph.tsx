@@ -8,6 +8,7 @@ import { ErrorBox, Loading } from "../../components/message";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
+import { ofIterations } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import { chainOf, nothingShown, type Measure } from "../../model/tree_values";
 import {
@@ -72,6 +73,7 @@ interface LegendProps {
 }
 
 function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
+  const sum = ofIterations("Times: sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
       {(
@@ -89,6 +91,7 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
           {text}
         </li>
       ))}
+      {sum !== "" && <li class="muted">{sum}</li>}
     </ul>
   );
 }

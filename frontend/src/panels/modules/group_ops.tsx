@@ -16,7 +16,7 @@ import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tr
 import { useScope } from "../../frame/scope";
 import { Duration } from "../../components/value";
 import { navigate, useUrl } from "../../frame/url";
-import { formatCount, formatCounted } from "../../format/number";
+import { formatCount, formatCounted, ofIterations } from "../../format/number";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
 import { chainOf, isRated } from "../../model/tree_values";
@@ -93,6 +93,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                 </ul>
                 <span class="muted icicle-note">
                   {picture === "icicle" ? "Width" : "Area"}: {scope.onGpu ? "GPU" : "CPU"} time
+                  {ofIterations(", sum of", scope.iterations)}
                 </span>
               </div>
               <Later of={tree.unordered}>
@@ -218,6 +219,7 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
           name="gops"
           title={`Ops of ${name}`}
           noun="ops"
+          summed
           links={{ group: path }}
           pageSize={10}
           empty="There is no op below this group."
@@ -229,6 +231,7 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
         name="gkernels"
         title={`Kernels of ${name}`}
         noun="kernels"
+        summed
         links={op === null ? { group: path } : { op }}
         pageSize={10}
         empty={

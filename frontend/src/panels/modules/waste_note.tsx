@@ -3,8 +3,10 @@ import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { useOneStop } from "../../components/walking";
+import { ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
+import { useScope } from "../../frame/scope";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
 import { boundOf } from "../../model/shades";
@@ -16,12 +18,13 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
   const [cause] = limited?.causes ?? [];
   const bound = gains === null ? "" : boundOf(gains);
   const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
+  const inIterations = ofIterations(" in", useScope().iterations);
   const sentences = [
     (gains === null || isLongestUntold) && longest !== null && (
       <>
         Most GPU time: <Place row={longest} tree={tree} />,{" "}
         <strong class="nowrap">{formatDuration(longest.values.gpu_time_ns)}</strong> (
-        {formatShare(shareOf(longest.values.gpu_time_ns, whole))})
+        {formatShare(shareOf(longest.values.gpu_time_ns, whole))}){inIterations}
         {gains !== null && "; what it could gain is not known"}.
       </>
     ),
@@ -29,7 +32,8 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       <>
         Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />,{" "}
         <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
-        {formatDuration(gains.values.gpu_time_ns)} GPU time{bound === "" ? "" : `; bound by ${bound}`}.
+        {formatDuration(gains.values.gpu_time_ns)} GPU time{inIterations}
+        {bound === "" ? "" : `; bound by ${bound}`}.
       </>
     ),
     limited !== null && cause !== undefined && (

@@ -87,6 +87,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
       )}
       <Panel
         title={`Where ${kind} Time Goes`}
+        summed
         about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s. A click selects one.`}
         picture
         tools={tools}

@@ -20,6 +20,7 @@ export function OpDetail({ op }: { op: string }) {
         name="kernels"
         title={`Kernels of ${op}`}
         noun="kernels"
+        summed
         links={{ op }}
         pageSize={10}
         empty="This op launched no kernel; copies and sets are not listed."

@@ -77,6 +77,7 @@ export function Ops({ data }: { data: DashboardResponse }) {
         name={name}
         title={title}
         noun={noun}
+        summed
         empty={by === "kernel" ? NO_KERNELS : NO_OPS}
         selectable={by !== "kernel"}
         below={members === undefined ? ["kernels"] : ["members", "kernels"]}
@@ -103,6 +104,7 @@ function Members({ table, row, noun }: { table: string; row: string; noun: strin
         name="members"
         title={`Ops of ${row}`}
         noun="ops"
+        summed
         links={{ row }}
         pageSize={10}
         empty="There is no such op."
