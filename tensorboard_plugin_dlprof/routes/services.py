@@ -78,7 +78,7 @@ def make_services(
     def cached_database(source: File) -> Path | None:
         return cache.find(source.real, source.size_bytes, source.mtime_ns)
 
-    catalog = Catalog(roots, allowed, read_hints, cached_database)
+    catalog = Catalog(roots, allowed, read_hints, cached_database, imports=import_mode != "off")
     imports = ImportManager(cache, memory_bytes, catalog.rescan, content_of(rules))
     aggregations = ReaggregationManager(cache, imports.memory_bytes, imports.turn, finished=catalog.rescan)
     return Services(

@@ -66,6 +66,8 @@ class Catalog:
         allowed: Further folders into which symbolic links may lead.
         read_hints: Returns the metadata of event files.
         cached_database: Returns the database that the server has made from a source, or None.
+        imports: Whether sources are imported; then they are listed in place of databases that another version of this
+            package made of them.
     """
 
     def __init__(
@@ -74,9 +76,10 @@ class Catalog:
         allowed: Sequence[Path] = (),
         read_hints: HintReader = list,
         cached_database: Callable[[File], Path | None] = lambda _file: None,
+        imports: bool = True,
     ) -> None:
         self._roots, self._allowed = tuple(roots), tuple(allowed)
-        self._read_hints, self._cached_database = read_hints, cached_database
+        self._read_hints, self._cached_database, self._imports = read_hints, cached_database, imports
         self._recogniser = Recogniser()
         self._facts: dict[Identity, Facts] = {}
         self._lock = threading.Lock()
@@ -126,8 +129,8 @@ class Catalog:
             return profile
         facts = self._facts.get(database.identity)
         if facts is None:
-            facts = self._facts[database.identity] = _read_facts(database.path, profile)
-        return msgspec.structs.replace(profile, database=None) if facts.is_of_another_version else profile
+            facts = self._facts[database.identity] = _read_facts(database.path, profile, self._imports)
+        return msgspec.structs.replace(profile, database=None) if facts.is_superseded else profile
 
     def rescan(self) -> None:
         """Make a scan due, because files have changed; also if a scan is running, which may miss the change."""
@@ -220,8 +223,8 @@ class Catalog:
 
     def _open_databases(self, publish: Callable[[], None]) -> None:
         """Read the facts of databases that were not opened yet, and update the list meanwhile."""
-        # No profile of the list has a database of another version whose source is here.
-        facts = {identity: known for identity, known in dict(self._facts).items() if known.is_of_another_version}
+        # No profile of the list has those whose source is here.
+        facts = {identity: known for identity, known in dict(self._facts).items() if known.is_superseded}
         last = time.monotonic()
         is_new = False
         for profile in self._snapshot.profiles:
@@ -230,7 +233,7 @@ class Catalog:
             if path is None or identity is None:
                 continue
             if identity not in self._facts:
-                self._facts[identity] = _read_facts(path, profile)
+                self._facts[identity] = _read_facts(path, profile, self._imports)
                 is_new = True
             facts[identity] = self._facts[identity]
             if is_new and time.monotonic() - last > PUBLISH_SECONDS:
@@ -261,7 +264,7 @@ def _identity(path: Path) -> Identity | None:
         return None
 
 
-def _read_facts(path: Path, profile: ListedProfile) -> Facts:
+def _read_facts(path: Path, profile: ListedProfile, imports: bool) -> Facts:
     file = profile.database or profile.source
     name = file.name if file else "The database"
     try:
@@ -272,8 +275,8 @@ def _read_facts(path: Path, profile: ListedProfile) -> Facts:
             )
             try:
                 with deadline(connection, 5.0):
-                    is_other = is_of_another_version(connection)
-                    return Facts(source_facts(connection), headline(connection), is_of_another_version=is_other)
+                    is_superseded = imports and is_of_another_version(connection)
+                    return Facts(source_facts(connection), headline(connection), is_superseded=is_superseded)
             finally:
                 connection.close()
     except ProfileError as error:

@@ -31,8 +31,9 @@ class Facts(msgspec.Struct, frozen=True):
     """Why the database cannot be read; empty if it can."""
     code: str = ""
     """The code of that error."""
-    is_of_another_version: bool = False
-    """Whether another version of this package made the database, of which only DLProf's tables are read."""
+    is_superseded: bool = False
+    """Whether its source is imported instead, where it is here: another version of this package made the database, of
+    which only DLProf's tables are read."""
 
 
 class ListedProfile(msgspec.Struct, frozen=True):
@@ -120,7 +121,7 @@ def _of_folder(
         facts = facts_of(database) if database else None
         if database is not None and _made_from(file, facts):
             del databases[database.name]
-            if facts is not None and facts.is_of_another_version:
+            if facts is not None and facts.is_superseded:
                 # The source tells all that is not read of it.
                 database, facts = None, cached_facts_of(file) or facts
         else:

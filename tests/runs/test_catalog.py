@@ -87,6 +87,8 @@ def test_a_database_of_another_version_of_ours_gives_way_to_its_source(tmp_path:
         (profile,) = listed(catalog)
         assert (profile.kind, profile.database, profile.world_size) == ("source", None, 2)
         assert profile.headline is not None
+    (profile,) = listed(Catalog([Root(tmp_path)], imports=False))
+    assert profile.database is not None, "it is better than nothing where nothing is imported"
     write_trace(source, steps=5, rank=1)
     database, changed = listed(Catalog([Root(tmp_path)]))
     assert (database.kind, database.format, database.rank) == ("database", "pytorch", 1)
