@@ -11,6 +11,7 @@ from tensorboard_plugin_dlprof.cli.answers.diagnosis import Parts
 from tensorboard_plugin_dlprof.cli.diagnose import PARTS
 from tensorboard_plugin_dlprof.cli.main import main
 from tests.cli.traces import write_trace
+from tests.queries.events import work
 from tests.shared_data import shared_data
 
 Captured = pytest.CaptureFixture[str]
@@ -135,3 +136,12 @@ def test_a_limit_on_the_peak_of_memory() -> None:
     source = str(shared_data() / "memory" / "snapshot_second_device" / "snapshot.pickle")
     for limit, code in (("memory_peak>500MB", 4), ("memory_peak>600MB", 0), ("memory_peak>90%", 5)):
         assert main(["memory", source, "--fail-on", limit]) == code
+
+
+def test_a_row_of_a_table_stays_on_one_line(tmp_path: Path, capsys: Captured) -> None:
+    """Names and stacks may have several."""
+    trace = tmp_path / "a.json"
+    trace.write_text(json.dumps({"traceEvents": work(1, "kernel", "first\nsecond", 20, 5, 12)}))
+    assert main(["table", str(trace), "kernels_of_iteration", "--iteration", "0"]) == 0
+    _heads, row, _said = capsys.readouterr().out.splitlines()
+    assert "first; second" in row
