@@ -34,7 +34,8 @@ _COLUMNS: Final = 64
 
 _MUCH_BYTES: Final = 64 << 20
 """Size of the columns in files from which memory is given back after the stages of an import. Taking it anew costs a
-fifteenth of the processor time of an import of 200 or 400 MB, which needs 15 or 20 MB less by it."""
+fifteenth of the processor time of an import of 200 or 400 MB, which needs 15 or 20 MB less by it
+(``benchmarks/importing.py``)."""
 
 _Column = TypeVar("_Column", bound=npt.NDArray[Any])
 
