@@ -188,7 +188,8 @@ def test_the_answer_stands_on_the_first_screen(page: Page, tensorboard: TensorBo
 def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> None:
     """Why is the step slow, and what first: said at once, 1 click to the moment that proves it. Which module wastes
     most, and why no Tensor Cores: 1. What is on the GPU between two kernels: 2."""
-    page.add_init_script("window.clicks = 0; addEventListener('click', () => { clicks += 1; }, true);")
+    # On the document: where a button moves under the mouse, Playwright stops the click at the window and clicks again.
+    page.add_init_script("window.clicks = 0; document.addEventListener('click', () => { clicks += 1; }, true);")
 
     def clicks() -> int:
         return int(page.evaluate("() => { const n = clicks; clicks = 0; return n; }"))
