@@ -53,7 +53,7 @@ class Jobs:
     def __init__(self) -> None:
         self._known: LruCache[tuple[Path, Identity], dict[str, int]] = LruCache(_MOST_KNOWN, len)
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
-        self._listed: tuple[Snapshot, dict[str, ListedProfile]] = Snapshot(), {}
+        self._listed: tuple[tuple[ListedProfile, ...], dict[str, ListedProfile]] = (), {}
         """The last list of profiles, by path without suffix."""
         self._read: tuple[tuple[Path, Identity] | None, dict[str, Any]] = None, {}
         """The job that was read last, which is the same on the pages of all of its ranks."""
@@ -76,12 +76,12 @@ class Jobs:
     def _listed_by_path(self, snapshot: Snapshot) -> Mapping[str, ListedProfile]:
         """Profiles by path without suffix. There may be thousands, and pages of a job ask for them again and again."""
         known, profiles = self._listed
-        if known is not snapshot:
+        if known is not snapshot.profiles:
             profiles = {}
             for profile in snapshot.profiles:
                 if profile.file is not None:
                     profiles[_place_of_profile(profile.file.path)] = profile
-            self._listed = snapshot, profiles
+            self._listed = snapshot.profiles, profiles
         return profiles
 
     def page(self, connection: Connection, place: Place, snapshot: Snapshot) -> dict[str, Any]:

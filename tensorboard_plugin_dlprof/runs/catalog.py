@@ -208,8 +208,10 @@ class Catalog:
 
     def _publish(self, scanned: Scan, others: list[str], profiles: list[ListedProfile]) -> None:
         self._by_id = {profile.profile_id: profile for profile in profiles}
+        listed, known = tuple(profiles), self._snapshot.profiles
         self._snapshot = Snapshot(
-            tuple(profiles),
+            # The same object while nothing changes: who derives something from it then need not do so again.
+            known if listed == known else listed,
             tuple(scanned.refused),
             tuple(scanned.reports),
             tuple(scanned.jobs),

@@ -64,6 +64,20 @@ def test_a_source_and_its_database_are_one_profile(tmp_path: Path) -> None:
     assert profile.headline["iterations"] == 3
 
 
+def test_a_list_without_changes_is_the_same_object(tmp_path: Path) -> None:
+    """Scans come every few seconds, and what is derived from a list of thousands of ranks is derived once."""
+    source = write_trace(tmp_path / "a.pt.trace.json")
+    catalog = Catalog([Root(tmp_path)])
+    listed(catalog)
+    before = catalog.snapshot()
+    listed(catalog)
+    assert catalog.snapshot().finished_at > before.finished_at
+    assert catalog.snapshot().profiles is before.profiles
+    write_trace(source, steps=5)
+    listed(catalog)
+    assert catalog.snapshot().profiles != before.profiles
+
+
 def test_a_database_of_another_version_of_the_source_is_not_taken_for_its_own(tmp_path: Path) -> None:
     """The source changed after the import: it has to be imported again, and the database stands alone."""
     source = write_trace(tmp_path / "a.pt.trace.json")
