@@ -24,8 +24,21 @@ export function Message({ icon = "info", tone = "calm", title, children }: Messa
   );
 }
 
+interface LoadingProps {
+  what: string;
+  /** Of what is coming, where it is known, px: what stands below then stays where it is. */
+  height?: number | undefined;
+}
+
 /** Grey blocks in the shape of what is coming, and a text for screen readers. */
-export function Loading({ what }: { what: string }) {
+export function Loading({ what, height }: LoadingProps) {
+  if (height !== undefined)
+    return (
+      <div class="loading" role="status">
+        <span class="visually-hidden">Loading {what}</span>
+        <div class="skeleton" style={{ height: `${height}px` }} />
+      </div>
+    );
   return (
     <div class="loading" role="status">
       <span class="visually-hidden">Loading {what}</span>

@@ -59,12 +59,18 @@ interface DataTableProps {
   sort?: string;
   /** Whether the server knows why its rows do not use matrix units. */
   causes?: boolean;
+  /** How many rows are to come, where it is known. */
+  rows?: number | undefined;
   /** Said when there is no row at all: what is missing, and which recording option brings it. */
   empty: string;
 }
 
 /** Until it is measured, which is before the first picture. */
 const WIDTH_AT_FIRST = 1200;
+
+/** About the height of a table, px; with more rows it has a row of filters and a pager. */
+const heightOf = (rows: number | undefined, pageSize: number): number | undefined =>
+  rows === undefined ? undefined : 70 + Math.min(Math.max(rows, 1), pageSize) * 29 + (rows > FEW_ROWS ? 80 : 0);
 
 const NO_METERS: Readonly<Record<string, string>> = {};
 
@@ -123,7 +129,7 @@ export function DataTable(props: DataTableProps) {
 
   if (data === null)
     return error === null ? (
-      <Loading what={noun} />
+      <Loading what={noun} height={heightOf(props.rows, pageSize)} />
     ) : (
       <ErrorBox error={error} retry={query.reload}>
         {/* What was typed before the page was loaded anew stands in no field here. */}

@@ -6,10 +6,12 @@ interface IterationTableProps {
   below: readonly string[];
   /** The iteration that they show. */
   selected: string;
+  /** How many there are, where it is known. */
+  rows?: number | undefined;
 }
 
 /** The aggregated iterations with their GPU time as value, meter and percentage. */
-export function IterationTable({ name, below, selected }: IterationTableProps) {
+export function IterationTable({ name, below, selected, rows }: IterationTableProps) {
   return (
     <DataTable
       table="iterations"
@@ -17,6 +19,7 @@ export function IterationTable({ name, below, selected }: IterationTableProps) {
       title="Iteration Summary"
       noun="iterations"
       pageSize={10}
+      rows={rows}
       empty="No iteration is part of the aggregation."
       selectable
       selected={selected}

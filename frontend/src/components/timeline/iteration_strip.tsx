@@ -4,14 +4,15 @@ import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
 import { mainDevice } from "../../model/parts";
-import { TimelineStrip } from "./strip";
+import { StripToCome, TimelineStrip } from "./strip";
 
 export function IterationStrip({ iteration }: { iteration: string }) {
   const { profile, round } = useScope();
-  const { data } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
+  const { data, error } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
   const selected = data?.iterations.list.find((each) => String(each.iteration) === iteration);
   const { data: diagnosis, loading } = useDiagnosis();
   const main = diagnosis === null ? null : mainDevice(diagnosis);
-  if (selected === undefined || (diagnosis === null && loading)) return null;
+  if ((data === null && error === null) || (diagnosis === null && loading)) return <StripToCome />;
+  if (selected === undefined) return null;
   return <TimelineStrip from={selected.start} to={selected.stop} devices={main === null ? [] : [Number(main[0])]} />;
 }

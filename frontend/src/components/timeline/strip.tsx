@@ -34,6 +34,11 @@ export interface TimelineStripProps {
 const MOST_THREADS = 2;
 const NO_MARKS: readonly View[] = [];
 
+/** As high as most strips, so that what stands below moves little when it is there. */
+export function StripToCome() {
+  return <div class="timeline-strip strip-to-come" aria-busy="true" />;
+}
+
 export function TimelineStrip(props: TimelineStripProps) {
   const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
   const { profile, round } = useScope();
@@ -75,7 +80,8 @@ export function TimelineStrip(props: TimelineStripProps) {
     );
     return asking.filter((row) => row.kind !== "stream" || shown.has(row));
   }, [asking, answer, overview, most]);
-  if (overview === null || rows.length === 0) return null;
+  if (overview === null) return <StripToCome />;
+  if (rows.length === 0) return null;
   return (
     <div class="timeline-strip">
       <Tracks

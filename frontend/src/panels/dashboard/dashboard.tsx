@@ -25,7 +25,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
   return (
     <div class="dashboard">
       {answer === null && loading ? (
-        <AnswerToCome />
+        <AnswerToCome timed={!ofMemory} />
       ) : (
         <>
           <AnswerBand
@@ -53,15 +53,17 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
 }
 
 /** As high as the answer, so that nothing below it moves when it is there. */
-function AnswerToCome() {
+function AnswerToCome({ timed }: { timed: boolean }) {
   return (
     <div role="status">
       <span class="visually-hidden">Working out where the time of a step goes</span>
-      <div class="skeleton answer-skeleton" />
-      <div class="answer-row">
-        <div class="skeleton steps-skeleton" />
-        <div class="skeleton steps-skeleton" />
-      </div>
+      <div class={timed ? "skeleton answer-skeleton" : "skeleton memory-answer-skeleton"} />
+      {timed && (
+        <div class="answer-row">
+          <div class="skeleton steps-skeleton" />
+          <div class="skeleton steps-skeleton" />
+        </div>
+      )}
     </div>
   );
 }

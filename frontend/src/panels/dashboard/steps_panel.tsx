@@ -57,11 +57,11 @@ export function StepsPanel({ data, step }: StepsPanelProps) {
       ) : others.length === 0 ? (
         <div class="only-step">
           <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" />
-          <Strip iteration={String(only.number)} />
           <p class="muted">
             {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
             {formatDuration(only.wall_ns)}. <MarkSteps framework={data.framework} />, to see whether they are alike.
           </p>
+          <Strip iteration={String(only.number)} />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart

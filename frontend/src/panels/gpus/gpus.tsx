@@ -1,7 +1,7 @@
 /** The GPUs of the recording: how much each was used, and what it is. */
 import type { DashboardResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
-import { ErrorBox, Message } from "../../components/message";
+import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { DeviceUse } from "./device_use";
@@ -27,7 +27,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const devices = devicesInUse(data);
   const query = useRankJob();
   const job = query.data;
-  const { data: diagnosis } = useDiagnosis();
+  const { data: diagnosis, loading } = useDiagnosis();
   // In the order of the GPUs; without kinds that are too short to be seen.
   const segments = devices.map(({ device_id: id }) => {
     const mean = diagnosis?.mean.devices[String(id)];
@@ -44,6 +44,8 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         <p>Record what it does: ProfilerActivity.CUDA (PyTorch), -t cuda,nvtx (Nsight Systems).</p>
       </Message>
     );
+  // The sentence and the bars are drawn once, with what they say in the end.
+  if ((query.data === null && query.loading) || (diagnosis === null && loading)) return <Loading what="the GPUs" />;
   return (
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
@@ -136,6 +138,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         title={job === null ? "GPUs" : `GPUs of ${rankLabel(job, job.rank).toLowerCase()}`}
         noun="GPUs"
         summed
+        rows={all.length}
         empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
         selectable
       />

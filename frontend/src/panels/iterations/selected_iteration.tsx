@@ -21,7 +21,12 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
   const iteration = url["iters.row"] ?? medianIteration(data.iterations.rows);
   return (
     <>
-      <IterationTable name="iters" below={["ikernels", "nkernels", "oops", "okernels"]} selected={iteration} />
+      <IterationTable
+        name="iters"
+        below={["ikernels", "nkernels", "oops", "okernels"]}
+        selected={iteration}
+        rows={data.performance.profiled_iterations ?? undefined}
+      />
       {iteration !== "" && (
         <>
           <div class="section-head">

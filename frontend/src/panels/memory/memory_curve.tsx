@@ -57,7 +57,11 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
   if (curve === null)
     return (
       <div ref={measure}>
-        {query.error === null ? <Loading what="the curve" /> : <ErrorBox error={query.error} retry={query.reload} />}
+        {query.error === null ? (
+          <Loading what="the curve" height={HEIGHT} />
+        ) : (
+          <ErrorBox error={query.error} retry={query.reload} />
+        )}
       </div>
     );
   const { from, to, unit, in_use_max_bytes: inUse, reserved_max_bytes: reserved, capacity_bytes: capacity } = curve;

@@ -27,6 +27,9 @@ import { useOneStop } from "../../components/walking";
 
 const SCREEN_ROWS = 16;
 
+/** About, px: an icicle of as many levels as most models have. */
+const PICTURE_HEIGHT = { icicle: 146, treemap: 460 };
+
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
 interface GroupOpsProps {
@@ -96,7 +99,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                   {ofIterations(", sum of", scope.iterations)}
                 </span>
               </div>
-              <Later of={tree.unordered}>
+              <Later of={tree.unordered} height={PICTURE_HEIGHT[picture]}>
                 <Picture tree={tree} matrixUnit={matrixUnit} colouring={colouring} />
               </Later>
             </div>

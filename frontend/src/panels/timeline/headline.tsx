@@ -18,7 +18,8 @@ const idleOf = (
     .filter(({ ns }) => ns > 0);
 
 interface HeadlineProps {
-  parts: Record<string, number>;
+  /** Null until they are known: the room for the sentence is kept, so that nothing below it moves. */
+  parts: Record<string, number> | null;
   unit: string;
   range: View;
   dragged: boolean;
@@ -30,7 +31,7 @@ interface HeadlineProps {
 }
 
 export function Headline({ parts, unit, range, dragged, of, device, scope }: HeadlineProps) {
-  const all = idleOf(parts, unit);
+  const all = idleOf(parts ?? {}, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
   const wall = range.to - range.from;
@@ -49,7 +50,6 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
       signal,
     ),
   ).data;
-  if (all.length === 0) return null;
   const where = dragged ? "of this stretch" : (of ?? "of this window");
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
@@ -57,15 +57,15 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   const total = typeof row?.total_ns === "number" ? row.total_ns : null;
   return (
-    <header class="headline">
+    <header class="headline timeline-answer">
       <h2 class="timeline-head" data-tip={`${exactDuration(idle)} of ${exactDuration(wall)}`}>
-        {idle === 0 ? (
+        {parts === null ? null : idle === 0 ? (
           <>
             {who} is never idle in the {formatDuration(wall)} {where}.
           </>
         ) : (
           <>
-            {who} waits{" "}
+            {who} is idle{" "}
             <strong class="nowrap">
               {formatDuration(idle)} ({formatShare(idle / wall)})
             </strong>{" "}
@@ -76,17 +76,18 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
                 <strong class="nowrap">{formatDuration(ns)}</strong> {withinSentence(label)}
               </>
             ))}
-            {gaps !== null && op !== null && (
-              <span class="muted">
-                {" "}
-                (most: {formatDuration(total)} in {formatCounted(gaps, "gap")} before{" "}
-                <span data-tip={op}>{shortPath(op)}</span>)
-              </span>
-            )}
             .
           </>
         )}
       </h2>
+      <p class="muted clip">
+        {idle > 0 && gaps !== null && op !== null && (
+          <>
+            Largest part: {formatDuration(total)} in {formatCounted(gaps, "gap")} before{" "}
+            <span data-tip={op}>{shortPath(op)}</span>
+          </>
+        )}
+      </p>
     </header>
   );
 }

@@ -140,7 +140,8 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     activity === undefined ? null : `${profile} ${round} ${range.from} ${range.to} ${activity.id}`,
     (signal) => fetchTimelineWindow(profile, range, 1, [activity?.id ?? 0], signal),
   ).data;
-  const parts = device === null ? {} : (sums?.parts[String(device)] ?? {});
+  const known = sums?.parts[String(device)] ?? null;
+  const parts = known ?? {};
 
   const nextGap = (forwards: boolean): void => {
     if (device === null) return;
@@ -270,15 +271,17 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const links = useMemo(() => ({ from: String(range.from), to: String(range.to) }), [range]);
   return (
     <div class="stacked">
-      <Headline
-        parts={parts}
-        unit={matrixUnit}
-        range={dragged === null ? rest : range}
-        dragged={dragged !== null}
-        of={here === null ? null : isMarked ? `of iteration ${here.iteration}` : "recorded"}
-        device={devices.length > 1 ? device : null}
-        scope={{ ...scope, profile }}
-      />
+      {device !== null && (
+        <Headline
+          parts={known}
+          unit={matrixUnit}
+          range={dragged === null ? rest : range}
+          dragged={dragged !== null}
+          of={here === null ? null : isMarked ? `of iteration ${here.iteration}` : "recorded"}
+          device={devices.length > 1 ? device : null}
+          scope={{ ...scope, profile }}
+        />
+      )}
       <Panel
         title="Timeline"
         about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum a stretch of time."
