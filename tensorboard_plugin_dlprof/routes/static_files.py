@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import mimetypes
 import re
 from functools import lru_cache
@@ -12,7 +13,6 @@ from tensorboard.backend.http_util import Respond
 from werkzeug.security import safe_join
 
 from tensorboard_plugin_dlprof.errors import NotFound
-from tensorboard_plugin_dlprof.routes.answers import compressed
 from tensorboard_plugin_dlprof.routes.responses import conditional
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _YEAR_S = 31_536_000
 @lru_cache(maxsize=128)
 def _compressed(path: Path, _size_bytes: int, _mtime_ns: int) -> bytes:
     """The content of this version of a file. Browsers that take no gzip get it expanded."""
-    return compressed(path.read_bytes()).content
+    return gzip.compress(path.read_bytes(), mtime=0)
 
 
 def serve(request: Request, folder: Path = STATIC_FOLDER) -> Response:

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./icon-Cl-ntEsA.js";import{t}from"./jsxRuntime.module-D_pwTiRn.js";var n=({title:n,id:r,onClose:i})=>t(`header`,{class:`panel-head`,children:[t(`h2`,{id:r,children:n}),t(`div`,{class:`panel-tools`,children:t(`button`,{type:`button`,class:`icon-button`,"aria-label":`Close`,onClick:i,children:t(e,{name:`close`})})})]});export{n as t};

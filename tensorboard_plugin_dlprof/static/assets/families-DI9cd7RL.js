@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-var e=({family:e},t)=>t?e===`collective`?`communication`:e===`copies and sets`?`memory`:`other_kernel`:`cpu`;export{e as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./walking-DzRNd5gB.js";import{t}from"./jsxRuntime.module-D_pwTiRn.js";function n({children:n}){return t(`div`,{class:`one-stop`,...e(),children:n})}export{n as t};

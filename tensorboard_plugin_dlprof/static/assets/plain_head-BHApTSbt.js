@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./jsxRuntime.module-D_pwTiRn.js";var t=(...e)=>e.map(e=>[e,`right`]),n=({titles:t})=>e(`thead`,{children:e(`tr`,{children:t.map(t=>{let[n,r]=typeof t==`string`?[t,void 0]:t;return e(`th`,{scope:`col`,class:r,children:n},n)})})});export{t as n,n as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{f as e,l as t}from"./jsxRuntime.module-D_pwTiRn.js";var n=e({profiles:[],importMode:`off`,reaggregates:!1,reload:()=>void 0});function r(e){let{profiles:r}=t(n),i=r.find(({id:t})=>t===e);return i===void 0||i.state===`ready`?null:i}export{r as n,n as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{a as e,c as t,s as n}from"./jsxRuntime.module-D_pwTiRn.js";var r=1500;function i(r){let[i,a]=e(null);return n(()=>{if(i===null)return;let e=setTimeout(()=>a(null),r);return()=>clearTimeout(e)},[i,r]),[i?.notice??null,t(e=>a({notice:e}),[])]}export{i as n,r as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{J as e,n as t,q as n}from"./use_query-CGrsiSoU.js";import{a as r}from"./walking-DzRNd5gB.js";function i(){let{profile:e,round:i}=r();return t(`${e} ${i} job`,t=>n(e,t))}function a(){let{profile:n,round:i}=r();return t(`${n} ${i} rank`,t=>e(n,t)).data}export{a as n,i as t};
