@@ -113,8 +113,12 @@ class Network(TypedDict):
     peak_fraction: float | None
     """Share of the peak rate for the precision of each op."""
     flops_per_second: float | None
+    """Over the ops that have a share of the peak; over all where none has."""
+    peak_flops_per_second: float | None
+    """What the peaks of these ops allow for their mix of work."""
     memory_fraction: float | None
     bytes_per_second: float | None
+    peak_bytes_per_second: float | None
     occupancy_fraction: float | None
     achieved_fraction: float | None
     achieved_known_fraction: float | None
@@ -265,17 +269,22 @@ def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int
     return (whole(row[0]), whole(row[1]) or 0) if row is not None else (None, 0)
 
 
+_MEASURED = (
+    "(SELECT measured_ns, flops * 1e9 AS flops, min_bytes * 1e9 AS bytes, flops * 1e9 / peak_flops_per_second AS "
+    "compute_ns, min_bytes * 1e9 / peak_bytes_per_second AS memory_ns FROM ext_op_efficiency "
+    "WHERE aggr_id = ? AND measured_ns > 0) AS rate"
+)
+"""The ops, with the time that each would take at its peaks."""
+
 _NETWORK = {
-    "peak_fraction": (
-        "min(rate.flops * 1e9 / rate.peak_flops_per_second, rate.measured_ns)",
-        "rate.measured_ns",
-    ),
-    "flops_per_second": ("rate.flops * 1e9", "rate.measured_ns"),
-    "memory_fraction": (
-        "min(rate.min_bytes * 1e9 / rate.peak_bytes_per_second, rate.measured_ns)",
-        "rate.measured_ns",
-    ),
-    "bytes_per_second": ("rate.min_bytes * 1e9", "rate.measured_ns"),
+    "peak_fraction": ("min(rate.compute_ns, rate.measured_ns)", "rate.measured_ns"),
+    "rated_flops": ("CASE WHEN rate.compute_ns IS NOT NULL THEN rate.flops END", "rate.measured_ns"),
+    "any_flops": ("rate.flops", "rate.measured_ns"),
+    "peak_flops_per_second": ("rate.flops", "rate.compute_ns"),
+    "memory_fraction": ("min(rate.memory_ns, rate.measured_ns)", "rate.measured_ns"),
+    "rated_bytes": ("CASE WHEN rate.memory_ns IS NOT NULL THEN rate.bytes END", "rate.measured_ns"),
+    "any_bytes": ("rate.bytes", "rate.measured_ns"),
+    "peak_bytes_per_second": ("rate.bytes", "rate.memory_ns"),
 }
 """Numerator and denominator of each mean, as expressions summed over the ops."""
 
@@ -301,11 +310,14 @@ def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
     (result,) = records(
         connection,
         Network,
-        f"SELECT * FROM (SELECT {_means(_NETWORK)} FROM ext_op_efficiency AS rate WHERE rate.aggr_id = ?), "
+        "SELECT peak_fraction, coalesce(rated_flops, any_flops) AS flops_per_second, peak_flops_per_second, "
+        "memory_fraction, coalesce(rated_bytes, any_bytes) AS bytes_per_second, peak_bytes_per_second, occupancy.* "
+        f"FROM (SELECT {_means(_NETWORK)} FROM {_MEASURED}), "
         f"(SELECT {_means(_OCCUPANCY)}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM kernel_summaries AS summary "
         "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id LEFT JOIN ext_kernel_efficiency AS rate "
         "ON rate.aggr_id = summary.aggr_id AND rate.read_only_ops_id = summary.read_only_ops_id "
-        "AND rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = ? AND summary.domain_id = ?)",
+        "AND rate.kernel_name_id = summary.kernel_name_id WHERE summary.aggr_id = ? AND summary.domain_id = ?) "
+        "AS occupancy",
         (scope.aggregation, scope.aggregation, scope.domain),
     )
     return result

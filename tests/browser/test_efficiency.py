@@ -53,7 +53,9 @@ def check_efficiency(page: Page, answer: dict[str, Any], in_graphs: bool = False
         expect(heading).to_contain_text(percent(share))
     elif not answer["product_flops"]:
         expect(heading).to_have_text("How much was computed is not known.")
-    if answer["dots"]:
+    # Without roofs, dots of less than half of the time are not drawn.
+    timed = sum(each["kernel_ns"] for each in answer["precisions"])
+    if answer["dots"] and (answer["peaks"] or 2 * sum(dot["kernel_ns"] for dot in answer["dots"]) >= timed):
         expect(plot(page).locator(".dot")).to_have_count(len(groups_of(answer["dots"])))
         if any(peak["unit"] == "memory" for peak in answer["peaks"]):
             expect(plot(page).get_by_text(re.compile("^Memory .*B/s$"))).to_be_visible()
@@ -199,6 +201,25 @@ def test_a_row_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
     # Its bars carry the means of the network.
     expect(selected.locator(".rate-track > i").first).to_be_visible()
     expect(selected).to_contain_text(op["size"].replace("->", "→").replace(" x ", " × "))
+
+
+def test_a_group_selects_its_dot(page: Page, tensorboard: TensorBoard) -> None:
+    """A row of the groups marks the dot of its ops and shows the longest of them; the groups stay."""
+    page.goto(tensorboard.page(run="amp", view="efficiency"))
+    row = page.get_by_role("grid", name="Groups by Possible Gain").locator("tbody tr").first
+    profile = tensorboard.profile("amp")["id"]
+    (group,) = tensorboard.get("table", profile=profile, table="op_paths", sort="-gain_ns", limit="1")["rows"]
+    assert group["ops"] > 1
+    row.locator("td").first.click()
+    expect(plot(page).locator(".dot-selected")).to_have_count(1)
+    expect(row).to_have_attribute("aria-selected", "true")
+    shown = panel(page, group["longest_op"])
+    expect(shown).to_contain_text(f"The longest of {group['ops']:,} ops alike.")
+    shown.get_by_role("button", name="Deselect").click()
+    expect(panel(page, "Whole Network")).to_be_visible()
+    row.locator("td").first.click()
+    shown.get_by_role("link", name="Show all").click()
+    expect(page.get_by_role("grid", name=f"Ops of {group['key']}").locator("tbody tr").first).to_be_visible()
 
 
 def test_a_precision_hides_its_dots(page: Page, tensorboard: TensorBoard) -> None:

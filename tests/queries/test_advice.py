@@ -166,6 +166,26 @@ def test_ops_are_listed_by_what_could_be_gained(resnet: UntrustedConnection) -> 
     assert all(float(row["flops_per_second"] or 0) > 1e13 for row in fast.rows)
 
 
+def test_the_rates_of_the_network_are_of_the_ops_that_have_peaks(resnet: UntrustedConnection) -> None:
+    """So the share is one of them by the other: what an op without a peak computed stands in neither."""
+    scope = find_scope(resnet, 1)
+    network = efficiency(resnet, scope)["network"]
+    rows = resnet.execute(
+        "SELECT flops, min_bytes, measured_ns, peak_flops_per_second, peak_bytes_per_second FROM ext_op_efficiency "
+        "WHERE aggr_id = ? AND measured_ns > 0",
+        (scope.aggregation,),
+    ).fetchall()
+    for share, name, work, peak in (("peak_fraction", "flops", 0, 3), ("memory_fraction", "bytes", 1, 4)):
+        rated = [row for row in rows if row[work] is not None and row[peak] is not None]
+        assert 0 < len(rated) <= len(rows)
+        done, ideal = sum(row[work] for row in rated), sum(row[work] / row[peak] for row in rated)
+        measured = sum(row[2] for row in rated) / 1e9
+        assert network[f"{name}_per_second"] == pytest.approx(done / measured)
+        assert network[f"peak_{name}_per_second"] == pytest.approx(done / ideal)
+        # Ops above their peak count as all of it.
+        assert network[share] <= ideal / measured + 1e-9
+
+
 def test_the_network_is_the_mean_of_its_ops_and_kernels_by_time(resnet: UntrustedConnection) -> None:
     """Of those of which each is known; shares of rates and of warps, never more than all of them."""
     network = efficiency(resnet, find_scope(resnet, 1))["network"]

@@ -1301,9 +1301,13 @@ export interface NamedFile {
 export interface NetworkRates {
   /** Share of the peak rate for the precision of each op. */
   peak_fraction: number | null;
+  /** Over the ops that have a share of the peak; over all where none has. */
   flops_per_second: number | null;
+  /** What the peaks of these ops allow for their mix of work. */
+  peak_flops_per_second: number | null;
   memory_fraction: number | null;
   bytes_per_second: number | null;
+  peak_bytes_per_second: number | null;
   occupancy_fraction: number | null;
   achieved_fraction: number | null;
   /** The part of the kernel time for which it is known. */

@@ -17,22 +17,19 @@ import {
   axes,
   decades,
   dotAt,
-  dotLabels,
   dotPlace,
   drawnDots,
   groupedDots,
-  LABEL_LETTER,
   radius,
-  roofNames,
   roofOver,
   roofsAt,
   roofsOf,
-  slantedName,
   tellingNames,
   type Axis,
   type DotGroup,
   type DotPlace,
 } from "../model/roofline";
+import { dotLabels, LABEL_LETTER, leadFrom, roofNames, slantedName, type Rise } from "../model/roofline_labels";
 import { useHeight, useWidth } from "./use_width";
 
 interface RooflineProps {
@@ -91,10 +88,14 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
     roofHeights,
     plotWidth,
   );
-  const labels = dotLabels(tellingNames(largest), places, names, roofHeights, {
-    width: plotWidth,
-    height: plotHeight,
+  // From the edge of a dot up to its roof.
+  const rises = largest.flatMap((dot, i): Rise[] => {
+    const [place, roof] = [places[i], roofOver(dot, roofs?.memoryPerSecond ?? null)];
+    if (place === undefined || roof === null || placeY(roof) > place.y - place.r) return [];
+    return [{ x: place.x, top: placeY(roof), bottom: place.y - place.r }];
   });
+  const plot = { width: plotWidth, height: plotHeight };
+  const labels = dotLabels(tellingNames(largest), places, names, roofHeights, plot, rises);
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
@@ -137,19 +138,9 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
         <svg width={width} height={height} role="img" aria-label={`Roofline of ${shown.length} groups of ops`}>
           <g transform={`translate(${LEFT} ${TOP})`}>
             <Grid x={x} y={y} width={plotWidth} height={plotHeight} />
-            {largest.map((dot, i) => {
-              const roof = roofOver(dot, roofs?.memoryPerSecond ?? null);
-              return roof === null ? null : (
-                <line
-                  key={i}
-                  class="dot-gain"
-                  x1={places[i]?.x}
-                  x2={places[i]?.x}
-                  y1={places[i]?.y}
-                  y2={placeY(roof)}
-                />
-              );
-            })}
+            {rises.map(({ x: at, top, bottom }, i) => (
+              <line key={i} class="dot-gain" x1={at} x2={at} y1={bottom} y2={top} />
+            ))}
             {shown.map((dot, i) => (
               <DotMark
                 key={dot.op_id}
@@ -168,9 +159,7 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
             )}
             {labels.map(({ text, from, y: down, lead, dot }) => (
               <g key={`${text} ${from}`}>
-                {lead !== null && (
-                  <line class="dot-lead" x1={places[dot]?.x} y1={places[dot]?.y} x2={lead.x} y2={lead.y} />
-                )}
+                {lead !== null && <line class="dot-lead" {...leadFrom(places[dot], lead)} x2={lead.x} y2={lead.y} />}
                 <text class="roof-label dot-label" x={from} y={down}>
                   {text}
                 </text>

@@ -14,6 +14,27 @@ export function useOpRates(op: string): { row: Row | undefined; loading: boolean
   return { row: query.data?.rows.find(({ op_id: id }) => id === op), loading: query.loading };
 }
 
+/** A row of the table of groups of ops. */
+export interface SelectedGroup {
+  /** Its key. */
+  row: string;
+  /** The id of the op with the most time, and how many there are. */
+  longest: string;
+  ops: number;
+}
+
+/** The group of a key; null while it is loaded, without a key, and where there is no such group. */
+export function useGroup(key: string): SelectedGroup | null {
+  const scope = useScope();
+  const { profile, aggregation, domain } = scope;
+  const asked = { profile, aggregation, domain, table: "op_paths", offset: 0, limit: 1, sort: "", search: "" };
+  const query = useQuery<TableResponse>(key === "" ? null : scopeKey(scope, "group", key), (signal) =>
+    fetchTable({ ...asked, where: { key: `=${key}` }, links: {} }, signal),
+  );
+  const row = query.data?.rows.find(({ key: found }) => found === key);
+  return row === undefined ? null : { row: key, longest: textOf(row, "longest_op"), ops: numberOf(row, "ops") ?? 0 };
+}
+
 export const numberOf = (row: Row, key: string): number | null => {
   const value = row[key];
   return typeof value === "number" ? value : null;

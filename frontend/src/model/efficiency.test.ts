@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Dot, EfficiencyResponse, Peak } from "../api/types";
 import { formatScaled } from "../format/number";
 import { dashboard } from "../testing/builders";
-import { efficiencySentence, iterationsShown } from "./efficiency_sentence";
+import { attainableAbout, efficiencySentence, iterationsShown } from "./efficiency_sentence";
 import { PRECISION_COLOURS, PRECISION_KEYS, precisionKey, precisionParts, unknownSentence } from "./precisions";
 import { PANEL_BACKGROUND } from "./resources";
 import {
@@ -11,7 +11,6 @@ import {
   axes,
   decades,
   dotAt,
-  dotLabels,
   dotPlace,
   drawnDots,
   groupedDots,
@@ -19,10 +18,9 @@ import {
   roofOver,
   roofsAt,
   roofsOf,
-  roofNames,
-  slantedName,
   tellingNames,
 } from "./roofline";
+import { dotLabels, roofNames, slantedName } from "./roofline_labels";
 import { limitSegments } from "./limits";
 import { contrast } from "./shades";
 
@@ -109,6 +107,9 @@ describe("names of dots", () => {
     // Names all around: some lines above, with a line to the dot.
     const [far] = dotLabels(["linear"], [at(100, 100)], full, () => [], plot);
     expect(far?.lead).not.toBeNull();
+    // The rise to its own roof and those of others, and what a line to a name lies on, are covered by no name.
+    const rise = { x: 120, top: 0, bottom: 190 };
+    expect(dotLabels(["linear"], [at(100, 100)], [], () => [], plot, [rise])[0]?.to).toBeLessThan(118);
     const everywhere = Array.from({ length: 20 }, (_, i) => ({ from: 0, to: 400, y: i * 10 }));
     expect(dotLabels(["linear"], [at(100, 100)], everywhere, () => [], plot)).toEqual([]);
   });
@@ -355,9 +356,20 @@ describe("the sentence about efficiency", () => {
       .join("");
 
   it("names numerator and denominator", () => {
-    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute: 4.00 TFLOP/s of 16.0 TFLOP/s.");
+    expect(said({})).toBe("The model used 25.0 % of what the GPU could compute (4.00 TFLOP/s of 16.0 TFLOP/s).");
     expect(said({}, 2)).toContain("what the GPUs could");
-    expect(said({}, 1, 0.5)).toContain("could compute, 50.0 % while any kernel ran: 4.00");
+    // The rates are those of the first share, not of that while kernels ran.
+    expect(said({}, 1, 0.5)).toContain("(4.00 TFLOP/s of 16.0 TFLOP/s); 50.0 % while any kernel ran.");
+  });
+
+  it("says whether the rate compared with is a peak or a mix of peaks", () => {
+    const about = (peaks: Peak[], gpus = 1): string => attainableAbout({ ...rates, peaks }, gpus, "Tensor Core");
+    const fp32: Peak = { ...peak, per_second: 8e12 };
+    const fp16 = (rate: number): Peak => ({ ...peak, unit: "matrix", precision: "fp16", per_second: rate });
+    expect(about([fp16(16e12), fp32])).toBe("16.0 TFLOP/s is the published peak in FP16 on Tensor Cores.");
+    expect(about([fp32], 2)).toBe("16.0 TFLOP/s is the published peak of 2 GPUs in FP32.");
+    expect(about([fp16(65e12), fp32])).toMatch(/^16\.0 TFLOP\/s is what the published peaks allow for the/);
+    expect(attainableAbout({ ...rates, mfu_fraction: null }, 1, "Tensor Core")).toBe("");
   });
 
   it("says at least where shapes are missing", () => {

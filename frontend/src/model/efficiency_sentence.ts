@@ -3,6 +3,7 @@ import type { EfficiencyResponse } from "../api/types";
 import { formatCount, formatScaled } from "../format/number";
 import { formatShare } from "../format/share";
 import type { Phrase } from "./headline";
+import { precisionLabel } from "./precisions";
 
 /** Below it a share reads "<0.1 %", of which "at least" would say nothing. */
 const LEAST_SHARE = 0.0005;
@@ -24,8 +25,8 @@ export const isMostlyUnknown = ({ measured_fraction: measured }: Pick<Rates, "me
   measured !== null && measured < LEAST_COVERAGE;
 
 /**
- * "The model used 3.1 % of what the GPU could compute, 8.2 % while any kernel ran: 31 TFLOP/s of 989 TFLOP/s." `gpus` are those in
- * use, `busy` is the share of the time in which kernels ran.
+ * "The model used 3.1 % of what the GPU could compute (31 TFLOP/s of 989 TFLOP/s); 8.2 % while any kernel ran." `gpus` are those
+ * in use, `busy` is the share of the time in which kernels ran.
  */
 export function efficiencySentence(rates: Rates, gpus: number, unit: string, busy: number | null): Phrase[] {
   const { measured_fraction: measured } = rates;
@@ -38,15 +39,16 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
   const { mfu_fraction: mfu, flops_per_second: rate } = rates;
   const atLeast = isLowerBound(rates) ? "at least " : "";
   const device = gpus > 1 ? "GPUs" : "GPU";
-  // What the GPUs could compute in the precisions in which the products ran.
-  const most = rate !== null && mfu !== null && mfu > 0 ? formatScaled(rate / mfu, "FLOP/s") : null;
+  const able = attainable(rates);
+  const most = able === null ? null : formatScaled(able, "FLOP/s");
   if (mfu !== null && (atLeast === "" || mfu >= LEAST_SHARE))
     return [
       { text: `The model used ${atLeast}` },
       { text: formatShare(mfu), strong: true },
       { text: ` of what the ${device} could compute` },
-      ...(busy !== null && isPart(busy) && mfu <= busy ? whileBusy(formatShare(mfu / busy)) : []),
-      { text: most === null ? "." : `: ${formatScaled(rate ?? 0, "FLOP/s")} of ${most}.` },
+      { text: most === null ? "" : ` (${formatScaled(rate ?? 0, "FLOP/s")} of ${most})` },
+      ...(busy !== null && isPart(busy) && mfu <= busy ? whileBusy("; ", formatShare(mfu / busy)) : []),
+      { text: "." },
     ];
   if (rate === null || (rates.product_flops ?? 0) === 0) return [{ text: "How much was computed is not known." }];
   const unknown =
@@ -56,16 +58,48 @@ export function efficiencySentence(rates: Rates, gpus: number, unit: string, bus
   return [
     { text: `The model computed ${atLeast}` },
     { text: formatScaled(rate, "FLOP/s"), strong: true },
-    ...(busy !== null && isPart(busy) ? whileBusy(formatScaled(rate / busy, "FLOP/s")) : []),
+    ...(busy !== null && isPart(busy) ? whileBusy(", ", formatScaled(rate / busy, "FLOP/s")) : []),
     { text: `; ${most === null ? unknown : `the ${device} could compute ${most}.`}` },
   ];
+}
+
+/** What the GPUs could compute in the precisions in which the products ran, FLOP/s; null where it is not known. */
+const attainable = ({ flops_per_second: rate, mfu_fraction: mfu }: Rates): number | null =>
+  rate !== null && mfu !== null && mfu > 0 ? rate / mfu : null;
+
+/** A rate is that of one precision if it differs from its peak by less than this part of it. */
+const SAME_RATE = 0.002;
+
+/** Where the rate that the sentence compares with comes from: a published peak, or a mix of several. Empty where it names none. */
+export function attainableAbout(rates: Rates, gpus: number, unit: string): string {
+  const able = attainable(rates);
+  if (able === null || isMostlyUnknown(rates)) return "";
+  const named = (unitOf: string): string =>
+    [
+      ...new Set(
+        rates.peaks
+          .filter(
+            (peak) =>
+              peak.unit === unitOf &&
+              peak.used &&
+              Math.abs(able / ((peak.per_second ?? 0) * Math.max(gpus, 1)) - 1) < SAME_RATE,
+          )
+          .map(({ precision }) => precisionLabel(precision)),
+      ),
+    ].join(" and ");
+  const [matrix, vector] = [named("matrix"), named("vector")];
+  const precision = [matrix === "" ? "" : `${matrix} on ${unit}s`, vector].filter(Boolean).join(", and in ");
+  const what = formatScaled(able, "FLOP/s");
+  return precision === ""
+    ? `${what} is what the published peaks allow for the mix of precisions in which they ran.`
+    : `${what} is the published peak${gpus > 1 ? ` of ${formatCount(gpus)} GPUs` : ""} in ${precision}.`;
 }
 
 /** Whether kernels ran for a part of the time only, so that two shares differ. */
 const isPart = (busy: number): boolean => busy > 0 && busy < 0.995;
 
-const whileBusy = (text: string): Phrase[] => [
-  { text: ", " },
+const whileBusy = (before: string, text: string): Phrase[] => [
+  { text: before },
   { text, strong: true },
   { text: " while any kernel ran" },
 ];

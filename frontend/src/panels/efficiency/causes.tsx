@@ -18,10 +18,10 @@ export function Causes({ rates }: { rates: EfficiencyResponse }) {
     <Panel
       title={`What Limits ${matrixUnit} Use`}
       summed
-      about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows. A click shows these ops in the table.`}
+      about={`Eligible ops that do not use ${matrixUnit}s, or not well, by the cause that the recording shows, with all of their kernel time, also that of kernels on ${matrixUnit}s. A click shows these ops in the table.`}
     >
       <table class="plain-table causes">
-        <PlainHead titles={["Cause", ...atRight("Ops", `Kernel time (${unit.name})`)]} />
+        <PlainHead titles={["Cause", ...atRight("Ops", `Their kernel time (${unit.name})`)]} />
         <tbody>
           {rates.causes.map(({ label, ops, kernel_ns: time }) => (
             <tr key={label}>

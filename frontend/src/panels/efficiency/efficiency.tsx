@@ -6,6 +6,8 @@ import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { PrecisionBreakdown } from "../../components/precision_breakdown";
 import { scopeKey, useScope } from "../../frame/scope";
+import { useUrl } from "../../frame/url";
+import { useGroup } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
@@ -23,6 +25,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
   const scope = useScope();
   const query = useQuery<EfficiencyResponse>(scopeKey(scope), (signal) => fetchEfficiency(scope, signal));
   const rates = query.data;
+  const group = useGroup(useUrl()["gains.row"] ?? "");
   if (rates === null)
     return query.error === null ? <Loading what="efficiency" /> : <ErrorBox error={query.error} retry={query.reload} />;
   if (rates.precisions.length === 0)
@@ -47,6 +50,9 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       </Message>
     );
   const rated = rates.dots.length > 0;
+  // Without roofs, dots of a small part of the time show nothing.
+  const dotted = rates.dots.reduce((sum, { kernel_ns: ns }) => sum + (ns ?? 0), 0);
+  const drawn = rated && (rates.peaks.length > 0 || 2 * dotted >= (kernelNs(data) ?? 0));
   const gains = rated && rates.peaks.length > 0;
   const unit = data.matrix_unit;
   const unknown = unknownSentence(data.kernel_time, kernelNs(data), unit);
@@ -65,14 +71,14 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
       <OneStop>
         <EfficiencyBand data={data} rates={rates} />
         <LimitsPanel data={data} rates={rates} />
-        <div class={rated ? "efficiency-columns" : "efficiency-row"}>
-          {rated && (
+        <div class={drawn ? "efficiency-columns" : "efficiency-row"}>
+          {drawn && (
             <div class="main-column">
-              <RooflinePanel rates={rates} />
+              <RooflinePanel rates={rates} group={group} />
             </div>
           )}
           <div class="side-column">
-            <GpuUse data={data} network={rates.network} />
+            <GpuUse data={data} network={rates.network} group={group} />
             {byPrecision}
             <Causes rates={rates} />
             <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />

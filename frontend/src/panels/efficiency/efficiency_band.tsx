@@ -2,7 +2,7 @@ import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
 import { Sentence } from "../../components/sentence";
 import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
+import { attainableAbout, efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 
@@ -10,6 +10,7 @@ import { kernelNs } from "../../model/kernel_time";
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const { product_flops: flops, measured_fraction: measured } = rates;
   const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > (kernelNs(data) ?? 0);
+  const peak = attainableAbout(rates, devicesInUse(data).length, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
   return (
     <header class="headline span-all">
@@ -28,6 +29,7 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
                 : "matrix multiplications, convolutions and attention"}
               {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
             </span>
+            {peak !== "" && <span>{peak}</span>}
             {isLowerBound(rates) && !isMostlyUnknown(rates) && (
               <span>A lower bound: shapes are known for {formatShare(measured)} of the time of such kernels.</span>
             )}

@@ -6,8 +6,8 @@ import { FittingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
-import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
-import { formatScaled, significant } from "../../format/number";
+import { numberOf, textOf, useOpRates, type SelectedGroup } from "../../frame/use_op_rates";
+import { formatCounted, formatScaled, significant, UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { formatDuration, readableAndExact } from "../../format/time";
@@ -16,14 +16,21 @@ import { kernelNs } from "../../model/kernel_time";
 import { precisionLabel } from "../../model/precisions";
 import { showingOp } from "../../model/url_state";
 
-export function GpuUse({ data, network }: { data: DashboardResponse; network: NetworkRates }) {
-  const op = useUrl()["eff.row"] ?? "";
+interface GpuUseProps {
+  data: DashboardResponse;
+  network: NetworkRates;
+  /** The selected group of ops, of which the longest is shown; null for none. */
+  group: SelectedGroup | null;
+}
+
+export function GpuUse({ data, network, group }: GpuUseProps) {
+  const op = useUrl()["eff.row"] ?? group?.longest ?? "";
   const { row, loading } = useOpRates(op);
   return (
     <Panel
       title={op === "" ? "Whole Network" : op}
       summed="means"
-      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op; the marks on its bars are the means of the network."
+      about="Means, weighted by kernel time, over the ops, or kernels, for which each value is known; an op that did less work than counted from its shapes is at most at 100 %. Select a dot of the roofline or a row of the table to see an op, of a group the longest; the marks on its bars are the means of the network."
       tools={
         op !== "" && (
           <>
@@ -34,7 +41,7 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
               type="button"
               class="icon-button"
               aria-label="Deselect"
-              onClick={() => navigate({ "eff.row": null })}
+              onClick={() => navigate({ "eff.row": null, "gains.row": null })}
             >
               <Icon name="close" />
             </button>
@@ -47,7 +54,17 @@ export function GpuUse({ data, network }: { data: DashboardResponse; network: Ne
       ) : row === undefined ? (
         <p class="muted">{loading ? "Loading…" : "Nothing is known about the efficiency of this op."}</p>
       ) : (
-        <OpRates row={row} network={network} />
+        <>
+          {group !== null && group.ops > 1 && op === group.longest && (
+            <p class="muted note-above">
+              The longest of {formatCounted(group.ops, "op")} alike.{" "}
+              <ViewLink class="link-button" to={{ view: "ops", "ops.by": null, "paths.row": group.row }}>
+                Show all
+              </ViewLink>
+            </p>
+          )}
+          <OpRates row={row} network={network} />
+        </>
       )}
     </Panel>
   );
@@ -63,10 +80,15 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
       <Meter
         label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
         fraction={shareOf(used, all)}
-        value={used === null ? "" : formatDuration(used)}
+        value={used === null ? "" : `${formatDuration(used)} of ${formatDuration(all)}`}
         tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
       />
-      <Meters rates={network} compute="Compute, while ops of known FLOPs ran" coverage={coverageOf(network)} />
+      <Meters
+        rates={network}
+        compute="Compute, while ops of known FLOPs ran"
+        tip="Of what the published peaks allow for this mix of work; an op above its peak counts as 100 %."
+        coverage={coverageOf(network)}
+      />
     </div>
   );
 }
@@ -83,8 +105,10 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
   const rates: Rates = {
     peak_fraction: numberOf(row, "peak_fraction"),
     flops_per_second: numberOf(row, "flops_per_second"),
+    peak_flops_per_second: null,
     memory_fraction: numberOf(row, "memory_fraction"),
     bytes_per_second: numberOf(row, "bytes_per_second"),
+    peak_bytes_per_second: null,
     occupancy_fraction: numberOf(row, "occupancy_fraction"),
     achieved_fraction: numberOf(row, "achieved_fraction"),
   };
@@ -142,38 +166,65 @@ interface MetersProps {
   compute: string;
   /** Of which kernels the achieved occupancy is. */
   coverage: string;
+  /** What the shares of compute and memory are of. */
+  tip?: string;
   /** Marked on the bars. */
   network?: NetworkRates;
 }
 
-function Meters({ rates, compute, coverage, network }: MetersProps) {
-  const { flops_per_second: flops, bytes_per_second: bytes } = rates;
+/** `182 TFLOP/s of 989 TFLOP/s`, as far as it is known. */
+const ofPeak = (rate: number | null, peak: number | null, unit: string): string =>
+  rate === null
+    ? ""
+    : peak === null
+      ? formatScaled(rate, unit)
+      : `${formatScaled(rate, unit)} of ${formatScaled(peak, unit)}`;
+
+/** What is not known is one line without a bar. */
+function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
+  const meters: MeterProps[] = [
+    {
+      label: compute,
+      fraction: rates.peak_fraction,
+      value: ofPeak(rates.flops_per_second, rates.peak_flops_per_second, "FLOP/s"),
+      mark: network?.peak_fraction,
+      tip,
+    },
+    {
+      label: "Memory throughput",
+      fraction: rates.memory_fraction,
+      value: ofPeak(rates.bytes_per_second, rates.peak_bytes_per_second, "B/s"),
+      mark: network?.memory_fraction,
+      tip,
+    },
+    {
+      label: "Occupancy, theoretical",
+      fraction: rates.occupancy_fraction,
+      value: "",
+      mark: network?.occupancy_fraction,
+    },
+    {
+      label: "Occupancy, achieved",
+      fraction: rates.achieved_fraction,
+      value: coverage,
+      mark: network?.achieved_fraction,
+    },
+  ];
+  const untold = meters.filter(({ fraction, value }) => fraction === null && value === "");
   return (
     <>
-      <Meter
-        label={compute}
-        fraction={rates.peak_fraction}
-        value={flops === null ? "" : formatScaled(flops, "FLOP/s")}
-        mark={network?.peak_fraction}
-      />
-      <Meter
-        label="Memory throughput"
-        fraction={rates.memory_fraction}
-        value={bytes === null ? "" : formatScaled(bytes, "B/s")}
-        mark={network?.memory_fraction}
-      />
-      <Meter
-        label="Occupancy, theoretical"
-        fraction={rates.occupancy_fraction}
-        value=""
-        mark={network?.occupancy_fraction}
-      />
-      <Meter
-        label="Occupancy, achieved"
-        fraction={rates.achieved_fraction}
-        value={coverage}
-        mark={network?.achieved_fraction}
-      />
+      {meters
+        .filter((meter) => !untold.includes(meter))
+        .map((meter) => (
+          <Meter key={meter.label} {...meter} />
+        ))}
+      {untold.length > 0 && (
+        <div class="rate-meter">
+          <span class="muted">{untold.map(({ label }) => label).join(" · ")}</span>
+          <span />
+          <span class="unknown">{UNKNOWN}</span>
+        </div>
+      )}
     </>
   );
 }
@@ -193,10 +244,12 @@ export function Meter({ label, fraction, value, mark, tip }: MeterProps) {
       <span>{label}</span>
       <span class="muted number">{value}</span>
       <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
-      <span class="rate-track">
-        <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
-        {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
-      </span>
+      {(fraction !== null || known) && (
+        <span class="rate-track">
+          <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
+          {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
+        </span>
+      )}
     </div>
   );
 }

@@ -17,6 +17,7 @@ export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: E
       about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table.`}
       picture
       walked
+      tools={<span class="muted">of {formatDuration(whole)} kernel time</span>}
     >
       <StackedBar segments={segments} whole_ns={whole} label={`What limits ${formatDuration(whole)} of kernel time`} />
       <BarLegend segments={segments} whole_ns={whole} />

@@ -23,7 +23,11 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
   const rows = rates.iterations.filter(({ mfu_fraction: mfu }) => mfu !== null);
   const most = Math.max(...rows.map(({ mfu_fraction: mfu }) => mfu ?? 0), 0);
   if (rows.length < 2 || most < LEAST) return null;
-  const leftOut = iterationsShown(rates.iterations.length, profiled);
+  const untold = rates.iterations.length - rows.length;
+  const leftOut = [
+    iterationsShown(rates.iterations.length, profiled),
+    untold > 0 ? `Not known of ${formatCounted(untold, "other iteration", "other iterations")}.` : "",
+  ].filter(Boolean);
   const room = Math.max(width - LEFT - 8, 40);
   const plotHeight = HEIGHT - TOP - BOTTOM;
   const marks = ticks(100 * most, 3);
@@ -79,9 +83,11 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
           </g>
         </svg>
       </div>
-      {leftOut !== "" && (
+      {leftOut.length > 0 && (
         <p class="muted chart-notes">
-          <span>{leftOut}</span>
+          {leftOut.map((text) => (
+            <span key={text}>{text}</span>
+          ))}
         </p>
       )}
       <details class="twin">

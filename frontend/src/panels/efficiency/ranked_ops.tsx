@@ -92,7 +92,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
         value={by}
         to={(id) =>
           id === "none"
-            ? { "eff.by": "none" }
+            ? { "eff.by": "none", "gains.row": null }
             : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
         }
       />
@@ -107,6 +107,7 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
           first={gains ? GROUPED : GROUPED.filter((key) => !OF_PEAKS.has(key))}
           sort={gains ? "-gain_ns" : "-gpu_time_ns"}
           pageSize={10}
+          selectable
           empty="No op of this aggregation did any work."
         />
       ) : (

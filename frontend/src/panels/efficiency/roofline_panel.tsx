@@ -4,6 +4,7 @@ import { Panel } from "../../components/panel";
 import { Roofline } from "../../components/roofline";
 import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet } from "../../frame/url";
+import type { SelectedGroup } from "../../frame/use_op_rates";
 import { formatCount, formatCounted } from "../../format/number";
 import { precisionColour, precisionLabel } from "../../model/precisions";
 import { products, roofsOf } from "../../model/roofline";
@@ -12,11 +13,16 @@ import { useOneStop } from "../../components/walking";
 /** In the URL a precision without a name needs one. */
 const word = (precision: string): string => (precision === "" ? "none" : precision);
 
-export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
+interface RooflinePanelProps {
+  rates: EfficiencyResponse;
+  group: SelectedGroup | null;
+}
+
+export function RooflinePanel({ rates, group }: RooflinePanelProps) {
   const { matrixUnit } = useScope();
   const row = useOneStop<HTMLUListElement>();
   const [words, toggle] = useUrlSet("roofline.hidden");
-  const selected = useUrl()["eff.row"] ?? "";
+  const selected = useUrl()["eff.row"] ?? group?.longest ?? "";
   const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort();
   const hidden = new Set(precisions.filter((precision) => words.has(word(precision))));
   const roofs = roofsOf(rates.peaks, new Set(precisions), matrixUnit);
@@ -51,7 +57,7 @@ export function RooflinePanel({ rates }: { rates: EfficiencyResponse }) {
         matrixUnit={matrixUnit}
         hidden={hidden}
         selected={selected}
-        onSelect={(op) => navigate({ "eff.row": op })}
+        onSelect={(op) => navigate({ "eff.row": op, "gains.row": null })}
       />
       <p class="muted chart-notes">
         {roofs === null ? (

@@ -66,9 +66,10 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
               about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
               tools={
-                (diagnosis?.mean.iterations ?? 1) > 1 && (
+                diagnosis !== null && (
                   <span class="muted sum-note">
-                    bars: a typical iteration, {formatDuration(diagnosis?.mean.wall_ns ?? null)}
+                    bars: of {diagnosis.marked ? "a typical iteration" : "the recording"},{" "}
+                    {formatDuration(diagnosis.mean.wall_ns)}
                   </span>
                 )
               }
