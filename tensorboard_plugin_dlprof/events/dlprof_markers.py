@@ -23,6 +23,7 @@ from tensorboard_plugin_dlprof.events.inputs import NULL, Described, Tensor, lar
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind, valid_text
+from tensorboard_plugin_dlprof.events.trees import inside
 from tensorboard_plugin_dlprof.profile.tables import ModelConfig
 
 _MAX_MARKER = 1 << 16
@@ -82,7 +83,7 @@ def find_marked_ops(capture: Capture, nesting: Nesting, links: Links) -> MarkedO
     """
     kind = capture.ranges.kind[nesting.row]
     is_op = kind == RangeKind.DLPROF_OP
-    places = np.flatnonzero(is_op & (nesting.above(nesting.inherit(is_op)) < 0))
+    places = np.flatnonzero(is_op & ~inside(is_op, nesting.stop))
     trace_places = nesting.inherit(kind == RangeKind.DLPROF_TRACE)[places].astype(np.int64)
     marker_texts, marker = numbered(_texts(capture, nesting, places))
     trace_texts, trace = numbered(_texts(capture, nesting, trace_places))

@@ -28,7 +28,7 @@ from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.op_naming import Namer
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Int64s, RangeKind, Rows, WorkKind
-from tensorboard_plugin_dlprof.events.trees import Flags, nearest_of
+from tensorboard_plugin_dlprof.events.trees import Flags, inside, nearest_of
 
 
 def find_ops(capture: Capture, nesting: Nesting, links: Links, counters: frozenset[str]) -> tuple[Drafts, Owners]:
@@ -100,7 +100,8 @@ def _range_drafts(
     thread = ranges.thread[rows]
     keys, key = namer.range_keys(np.append(places, holders))
     forward = namer.forward_instance(places)
-    own_stack = (nesting.inherit(selected.role == Role.FRAME)[places] >= 0) | (ranges.stack[rows] > 0)
+    frame = selected.role == Role.FRAME
+    own_stack = (frame | inside(frame, nesting.stop))[places] | (ranges.stack[rows] > 0)
     return Drafts(
         start_ns=keep(ranges.start_ns[rows]),
         end_ns=keep(ranges.end_ns[rows]),

@@ -8,6 +8,7 @@ from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.diagnosis.calls import LIBRARY_DOMAIN
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int64s, RangeKind
+from tensorboard_plugin_dlprof.events.trees import inside
 from tensorboard_plugin_dlprof.profile.tables import HostRanges
 
 LEVELS = 3
@@ -28,8 +29,7 @@ def find_host_ranges(capture: Capture, nesting: Nesting) -> HostRanges:
         if not own.any():
             break
         # Those with none of their kind around them; the next level is found without them.
-        around = nesting.above(nesting.inherit(own))
-        outermost = np.flatnonzero(own & (around < 0))
+        outermost = np.flatnonzero(own & ~inside(own, nesting.stop))
         places.append(outermost)
         levels.append(np.full(len(outermost), level))
         own = own.copy()

@@ -25,7 +25,7 @@ from tensorboard_plugin_dlprof.events import names
 from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import NESTABLE, Nesting
 from tensorboard_plugin_dlprof.events.tables import Capture, Int8s, Int32s, Rows
-from tensorboard_plugin_dlprof.events.trees import Flags, around
+from tensorboard_plugin_dlprof.events.trees import Flags, around, inside
 
 USER = (Role.ANNOTATION, Role.OPTIMIZER, Role.MODULE)
 """Roles of the ranges that own the work launched in them and in no op."""
@@ -82,7 +82,7 @@ def choose(nesting: Nesting, role: Int8s, launching: Rows) -> OpInstances:
     del scope
     instance = (role == Role.OP) & open_scope
     collective = role == Role.COLLECTIVE
-    instance |= collective & (nesting.above(nesting.inherit(collective)) < 0)
+    instance |= collective & ~inside(collective, nesting.stop)
     leaf = wrapper & (role != Role.COMPILED) & open_scope & ~around(instance, nesting.stop)
     instance |= leaf & ~around(leaf, nesting.stop)
     instance |= role == Role.GRAPH_OP

@@ -32,7 +32,7 @@ from tensorboard_plugin_dlprof.events.names import Role
 from tensorboard_plugin_dlprof.events.nesting import Nesting
 from tensorboard_plugin_dlprof.events.paths import Paths
 from tensorboard_plugin_dlprof.events.tables import Capture, Int32s, Int64s, Rows
-from tensorboard_plugin_dlprof.events.trees import Flags
+from tensorboard_plugin_dlprof.events.trees import Flags, inside
 
 _DIRECTIONS = ("", FORWARD, BACKWARD)
 
@@ -59,8 +59,9 @@ class Namer:
         self._paths = Paths(capture, nesting, selected.role, counters, wanted)
         release_pages()
         backward = backward_ranges(capture, nesting, selected.role)
-        self._in_backward: Flags = nesting.inherit(backward) >= 0
-        self._in_optimizer: Flags = nesting.inherit(selected.role == Role.OPTIMIZER) >= 0
+        optimizer = selected.role == Role.OPTIMIZER
+        self._in_backward: Flags = backward | inside(backward, nesting.stop)
+        self._in_optimizer: Flags = optimizer | inside(optimizer, nesting.stop)
         self._forward = forward_of(capture, nesting, selected.role, backward, self._in_backward)
         self._ranges, self._row = capture.ranges, nesting.row
         self._group = self._groups(capture, nesting)

@@ -94,6 +94,15 @@ def outline(places: Int32s, stop: Int32s) -> tuple[Int32s, Int32s]:
     return parents(depth), depth
 
 
+def inside(flags: Flags, stop: Int32s) -> Flags:
+    """Which places have a flagged ancestor, themselves not included."""
+    if not flags.any():
+        return np.zeros(len(flags), np.bool_)
+    opened = np.cumsum(flags, dtype=np.int32) - flags
+    closed = np.cumsum(np.bincount(stop[flags], minlength=len(flags))[: len(flags)])
+    return opened > closed
+
+
 def around(flags: Flags, stop: Int32s) -> Flags:
     """Which places have a flagged descendant, themselves not included."""
     if not flags.any():

@@ -62,6 +62,7 @@ def check(stop: Int32s, own: trees.Flags) -> None:
         if parents[place] >= 0:
             inside[parents[place]] |= inside[place] or bool(own[place])
     assert trees.around(own, stop).tolist() == inside
+    assert trees.inside(own, stop).tolist() == [above >= 0 and nearest[above] >= 0 for above in parents]
 
 
 @settings(deadline=None, max_examples=300)
