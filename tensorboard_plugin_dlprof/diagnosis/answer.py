@@ -239,10 +239,10 @@ def _rows(clipped: Clipped, causes: list[Cause], merged: Int64s, windows: Sequen
 
 def _blocks(window: Int32s, first: int, last: int) -> Iterator[tuple[int, int]]:
     """Where blocks of pieces begin and end that are in the windows from the first to the last."""
-    begin, stop = map(int, np.searchsorted(window, (first, last + 1)))
+    # A number of another type would make NumPy convert all windows for each search.
+    begin, stop = map(int, np.searchsorted(window, np.array((first, last + 1), window.dtype)))
     while begin < stop:
-        after = int(window[min(begin + _BLOCK, stop) - 1]) + 1
-        end = int(np.searchsorted(window, after))
+        end = int(np.searchsorted(window, window[min(begin + _BLOCK, stop) - 1], side="right"))
         yield begin, end
         begin = end
 
