@@ -99,13 +99,10 @@ def _distinct_sets(inputs: Int64s, heads: Int64s, counts: Int64s) -> tuple[Int64
         The number of each call, and the first call with each number.
     """
     known: dict[bytes, int] = {}
-    first: list[int] = []
-    number = np.zeros(len(heads), np.int64)
-    for call, (head, count) in enumerate(zip(heads.tolist(), counts.tolist(), strict=True)):
-        number[call] = known.setdefault(inputs[head : head + count].tobytes(), len(first))
-        if number[call] == len(first):
-            first.append(call)
-    return number, np.array(first, np.int64)
+    text, begins, ends = inputs.tobytes(), heads * inputs.itemsize, (heads + counts) * inputs.itemsize
+    sets = [text[begin:end] for begin, end in zip(begins.tolist(), ends.tolist(), strict=True)]
+    number = np.array([known.setdefault(each, len(known)) for each in sets], np.int64)
+    return number, np.unique(number, return_index=True)[1]
 
 
 def _positions(counts: Int64s) -> Int64s:

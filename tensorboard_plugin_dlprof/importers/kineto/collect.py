@@ -200,7 +200,7 @@ class EventTables:
 
     def add(self, events: Sequence[Event]) -> None:
         """Sorts events into their tables, in which they keep their order."""
-        self._sort(events, map(self._group_of.__getitem__, [(event.cat, event.ph) for event in events]))
+        self._sort(events, [self._group_of[event.cat, event.ph] for event in events])
 
     def append(self, part: Events, columns: Iterator[npt.NDArray[Any]]) -> None:
         """Adds the events of the next part of the trace, which has no begin and end events.
@@ -263,8 +263,8 @@ class EventTables:
             events, args = list(compress(events, are_wanted)), list(compress(args, are_wanted))
         self._tables[name].extend(events, args)
         if name in _MAY_DESCRIBE:
-            describe = (each.Collective_name is not None for each in args)
-            self._extend("collectives", list(compress(events, describe)))
+            describing = [event for event, each in zip(events, args, strict=True) if each.Collective_name is not None]
+            self._extend("collectives", describing)
 
     def _joined_halves(self) -> Iterator[Event]:
         """A complete event for each begin and its end, and for begins without an end of categories that are not read,
