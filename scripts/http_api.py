@@ -105,6 +105,7 @@ RESPONSES: Final[dict[str, Any]] = {
     "JobCollective": job.Operation,
     "JobCollectiveDetail": jobs.CollectiveMembers,
     "RankJob": jobs.JobPage,
+    "JobOffer": jobs.JobOffer,
     "RankSummary": jobs.RankSummary,
     "JobCells": jobs.JobCells,
     "Job": aggregations.AggregationJob,

@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "exports": {"diagnosis", "queries", "timeline"},
     "samples": {"opening"},
     "checking": {"database", "importers", "opening", "pipeline", "queries"},
-    "imports": {"classify", "database", "opening", "pipeline", "storage"},
+    "imports": {"classify", "database", "opening", "pipeline", "ranks", "storage"},
     "runs": {"database", "importers", "opening", "queries", "run_metadata", "storage"},
     "routes": {
         *(

@@ -11,13 +11,20 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tensorboard_plugin_dlprof.errors import OutputNotWritable, reason_of
-from tensorboard_plugin_dlprof.metadata import CLASSIFICATION_VERSION, DATABASE_SUFFIX, EXTENSION_VERSION, VERSION
+from tensorboard_plugin_dlprof.metadata import (
+    CLASSIFICATION_VERSION,
+    DATABASE_SUFFIX,
+    EXTENSION_VERSION,
+    JOB_SUFFIX,
+    JOB_VERSION,
+    VERSION,
+)
 from tensorboard_plugin_dlprof.opening.owners import OWNER, is_gone, owner
 
 FOLDER_NAME = "tensorboard_plugin_dlprof"
@@ -25,7 +32,7 @@ DEFAULT_MAX_BYTES = 10 << 30
 STALE_WORK_SECONDS = 86_400.0
 """Age from which on a work folder is deleted even if its process cannot be checked."""
 _WORK_PREFIX = "work-"
-_OURS = re.compile(r"[0-9a-f]{40}" + re.escape(DATABASE_SUFFIX))
+_OURS = re.compile(rf"[0-9a-f]{{40}}({re.escape(DATABASE_SUFFIX)}|{re.escape(JOB_SUFFIX)})")
 """Names of databases that the cache made. The folder may contain others if users choose an existing folder."""
 _WORK = re.compile(rf"{_WORK_PREFIX}({OWNER})-[a-z0-9_]{{8}}")
 """Names of work folders, with their owner."""
@@ -74,13 +81,23 @@ class Cache:
 
     def path(self, real: Path, size_bytes: int, mtime_ns: int) -> Path:
         """The path of the database of this version of a source, whether it exists or not."""
-        versions = (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION), self.rules_digest)
-        return self._path(os.fspath(real), str(size_bytes), str(mtime_ns), *versions)
+        return self._path(os.fspath(real), str(size_bytes), str(mtime_ns), *self._versions())
 
     def find(self, real: Path, size_bytes: int, mtime_ns: int) -> Path | None:
         """The database of this version of a source; None if it does not exist."""
         path = self.path(real, size_bytes, mtime_ns)
         return path if path.is_file() else None
+
+    def job_path(self, folder: Path, sources: Sequence[str], number: int) -> Path:
+        """The path of the database of a job of many ranks, whether it exists or not.
+
+        Args:
+            folder: The folder that its ranks have in common.
+            sources: What identifies the files that it was made of.
+            number: Tells the jobs of one folder apart, from 0.
+        """
+        key = ("job", os.fspath(folder), *sources, str(number), str(JOB_VERSION), *self._versions())
+        return self._path(*key, suffix=JOB_SUFFIX)
 
     def copy_path(self, database: Path) -> Path:
         """The file to which aggregations are added: the database itself if it is in the cache, else a copy there.
@@ -94,9 +111,12 @@ class Cache:
         version = (str(status.st_size), str(status.st_mtime_ns), str(EXTENSION_VERSION))
         return self._path("aggregations", os.fspath(database), *version)
 
-    def _path(self, *key: str) -> Path:
+    def _versions(self) -> tuple[str, ...]:
+        return (VERSION, str(EXTENSION_VERSION), str(CLASSIFICATION_VERSION), self.rules_digest)
+
+    def _path(self, *key: str, suffix: str = DATABASE_SUFFIX) -> Path:
         digest = hashlib.sha256("\0".join(key).encode(errors="surrogateescape")).hexdigest()[:40]
-        return self.folder / f"{digest}{DATABASE_SUFFIX}"
+        return self.folder / f"{digest}{suffix}"
 
     def newest(self, database: Path) -> Path:
         """The copy with added aggregations if there is one, else the database itself."""
@@ -184,7 +204,7 @@ class Cache:
         return Usage(len(removed), sum(removed))
 
     def _databases(self) -> Iterator[tuple[Path, os.stat_result]]:
-        for path in self.folder.glob(f"*{DATABASE_SUFFIX}"):
+        for path in self.folder.glob("*.sqlite"):
             if _OURS.fullmatch(path.name):
                 with contextlib.suppress(OSError):
                     yield path, path.lstat()

@@ -15,10 +15,14 @@ import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.allowance import limit_whole_process
 from tensorboard_plugin_dlprof.opening.one_job import run_and_end
+
+if TYPE_CHECKING:
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions
 
 PROGRESS_SECONDS = 0.1
 EXIT_FAILED = 3
@@ -71,7 +75,7 @@ def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
             last = now
             _say(report, {"stage": stage, "fraction": round(min(max(fraction, 0.0), 1.0), 4)})
 
-    what = job["kind"] if job["kind"] in ("import", "export") else "aggregation"
+    what = {"import": "import", "export": "export", "ranks": "comparison of ranks"}.get(job["kind"], "aggregation")
     try:
         return does[job["kind"]](job, progress)
     except ProfileError as error:
@@ -89,16 +93,49 @@ def _do(does: Does, job: dict[str, Any], report: Any) -> dict[str, Any]:
         raise _Failed(f"The {what} failed through an error of the plugin; the log has the details.") from error
 
 
-def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+def _options(job: dict[str, Any]) -> ImportOptions:
     from tensorboard_plugin_dlprof.classify.user_rules import parse_user_rules
-    from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions, import_source
+    from tensorboard_plugin_dlprof.pipeline import ImportOptions, ReadOptions
 
     rules = parse_user_rules(job["kernel_rules"].encode(), "kernel rules") if job["kernel_rules"] else ()
-    read = ReadOptions(memory_bytes=job["memory_bytes"])
-    options = ImportOptions(kernel_rules=rules, read=read)
-    result = import_source(_source(job), Path(job["database"]), options, progress)
+    return ImportOptions(kernel_rules=rules, read=ReadOptions(memory_bytes=job["memory_bytes"]))
+
+
+def _import(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    from tensorboard_plugin_dlprof.pipeline import import_source
+
+    result = import_source(_source(job), Path(job["database"]), _options(job), progress)
     _source(job)
     return {"warnings": result.warnings}
+
+
+def _progress_of_rank(whole: Progress, number: int, count: int, _stage: str, fraction: float) -> None:
+    whole(f"Reading rank {number + 1} of {count}", (number + fraction) / count)
+
+
+def _compare_ranks(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
+    """Read what a job needs of each rank, and make the databases of the jobs, without ranks that cannot be read."""
+    from tensorboard_plugin_dlprof.database.naming import database_of
+    from tensorboard_plugin_dlprof.errors import ProfileError
+    from tensorboard_plugin_dlprof.opening.regular_file import unmoved
+    from tensorboard_plugin_dlprof.pipeline import import_ranks_of
+    from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
+
+    folder, sources, errors = Path(job["folder"]), job["sources"], []
+    for number, (real, place) in enumerate(sources):
+        database = folder / database_of(Path(place))
+        database.parent.mkdir(parents=True, exist_ok=True)
+        target = database.with_name(database.name.removesuffix(DATABASE_SUFFIX) + RANK_SUFFIX)
+        part = partial(_progress_of_rank, progress, number, len(sources))
+        try:
+            import_ranks_of(unmoved(Path(real), Path(real)), target, _options(job), part)
+        except ProfileError as error:
+            errors.append(error)
+    if len(errors) == len(sources):
+        raise errors[0]
+    progress("Comparing the ranks", 1.0)
+    made, _ = make_jobs(folder)
+    return {"databases": [os.fspath(each.database.relative_to(folder)) for each in made]}
 
 
 def _aggregate(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -132,6 +169,7 @@ def _carry_over(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
 
 _DOES: Does = {
     "import": _import,
+    "ranks": _compare_ranks,
     "aggregate": _aggregate,
     "delete": _delete,
     "diagnose": _diagnose,

@@ -16,6 +16,7 @@ from werkzeug.wrappers import Request
 from tensorboard_plugin_dlprof.comparing.page import page, row_detail
 from tensorboard_plugin_dlprof.errors import NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
+from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager, Subject
 from tensorboard_plugin_dlprof.metadata import PLUGIN_NAME
 from tensorboard_plugin_dlprof.opening.regular_file import shown
@@ -97,6 +98,7 @@ class Services(msgspec.Struct, frozen=True):
     catalog: Catalog
     imports: ImportManager
     aggregations: ReaggregationManager
+    rank_jobs: RankJobManager
     import_mode: str = "auto"
     reaggregate_mode: str = "on"
     opened: Opened | None = None
@@ -113,7 +115,7 @@ class App:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._questions = Questions(services.catalog, services.imports)
+        self._questions = Questions(services.catalog, services.imports, services.rank_jobs)
         self._lists = Answers(_LIST_BYTES)
         self._applications = self.routes()
 
@@ -155,6 +157,8 @@ class App:
         changes: dict[str, Handler] = {
             "/import": self._import,
             "/cancel": self._cancel,
+            "/compare_ranks": self._compare_ranks,
+            "/cancel_compare_ranks": self._cancel_compare_ranks,
             "/aggregate": self._aggregate,
             "/delete_aggregation": self._delete_aggregation,
             "/cancel_aggregation": self._cancel_aggregation,
@@ -272,7 +276,7 @@ class App:
         return handler
 
     def _job(self, request: Request, asked: ProfileRequest) -> Response:
-        return self._questions.job_page(request, asked.profile)
+        return self._questions.job_page(request, asked.profile, self._services.import_mode)
 
     def _of_job(self, body: Callable[[Connection, jobs.Place, Any], Any]) -> Handler:
         """A handler that responds about the job that a profile is a rank of."""
@@ -312,6 +316,22 @@ class App:
         profile = self._to_change(asked)
         self._services.imports.cancel(profile.profile_id)
         return responses.success(request, entry(profile, self._services.imports))
+
+    def _compare_ranks(self, request: Request, asked: ProfileRequest) -> Response:
+        profile = self._to_change(asked)
+        siblings = self._questions.siblings(profile)
+        if siblings is None:
+            raise NotFound("No other ranks of this profile's job are below the log directory.")
+        if len(siblings.sources) > jobs.MOST_RANKS:
+            raise Forbidden(f"A job of more than {jobs.MOST_RANKS} ranks is made by the command dlprof import --job.")
+        self._services.rank_jobs.start(siblings.folder, jobs.rank_sources(siblings))
+        return self._job(request, asked)
+
+    def _cancel_compare_ranks(self, request: Request, asked: ProfileRequest) -> Response:
+        siblings = self._questions.siblings(self._to_change(asked))
+        if siblings is not None:
+            self._services.rank_jobs.cancel(siblings.folder)
+        return self._job(request, asked)
 
     def _aggregate(self, request: Request, asked: AggregateRequest) -> Response:
         subject = self._to_aggregate(asked)

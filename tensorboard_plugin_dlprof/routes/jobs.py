@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict
 
 from tensorboard_plugin_dlprof.database.job_rows import opened_job, read_job_members
 from tensorboard_plugin_dlprof.database.naming import database_of, source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
+from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager, RankSource
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
 from tensorboard_plugin_dlprof.queries import job as queries
 from tensorboard_plugin_dlprof.routes.databases import QUERY_SECONDS, identity
-from tensorboard_plugin_dlprof.routes.profiles import NamedFile
+from tensorboard_plugin_dlprof.routes.profiles import ImportProgress, NamedFile
 from tensorboard_plugin_dlprof.runs.catalog import Snapshot
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
+from tensorboard_plugin_dlprof.runs.siblings import Siblings, siblings_of
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -39,39 +41,88 @@ _MOST_KNOWN = 200_000
 """Ranks in all databases of jobs that are cached."""
 
 
+MOST_RANKS = 64
+"""Ranks of a job that the server makes; the command can read those of larger ones in many processes."""
+
+
 class Place(NamedTuple):
-    """The database of a job, and the rank in it that a profile is."""
+    """The database of a job, the folder that its ranks have in common, and the rank in it that a profile is."""
 
     path: Path
     identity: Identity
+    folder: Path
     rank: int
 
 
 class Jobs:
-    """Finds the jobs of profiles: a job's database lies in the folder of its ranks, or above it."""
+    """Finds the jobs of profiles: a job's database lies in the folder of its ranks, or above it, or is in the cache.
 
-    def __init__(self) -> None:
+    Args:
+        made: The jobs in the cache.
+        with_rank: Adds what a profile's database says of its rank, if the list does not know it yet.
+    """
+
+    def __init__(self, made: RankJobManager, with_rank: Callable[[ListedProfile], ListedProfile]) -> None:
+        self._made, self._with_rank = made, with_rank
         self._known: LruCache[tuple[Path, Identity], dict[str, int]] = LruCache(_MOST_KNOWN, len)
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
         self._listed: tuple[tuple[ListedProfile, ...], dict[str, ListedProfile]] = (), {}
         """The last list of profiles, by path without suffix."""
         self._read: tuple[tuple[Path, Identity] | None, dict[str, Any]] = None, {}
         """The job that was read last, which is the same on the pages of all of its ranks."""
+        self._siblings: tuple[tuple[ListedProfile, ...], dict[str, Siblings | None]] = (), {}
+        """The ranks of the jobs of profiles of the last list."""
 
-    def find(self, profile: ListedProfile) -> Place | None:
+    def find(self, profile: ListedProfile, snapshot: Snapshot) -> Place | None:
         """The job of a profile; None if there is none, or none that can be read."""
+
+        def cached(folder: Path) -> Iterable[Path]:
+            siblings = self.siblings(profile, snapshot)
+            return () if siblings is None else self._made.databases(folder, rank_sources(siblings))
+
+        return self._find(profile, _databases_in) or self._find(profile, cached)
+
+    def _find(self, profile: ListedProfile, databases_of: Callable[[Path], Iterable[Path]]) -> Place | None:
         file = profile.file
         if file is None:
             return None
         place = Path(_place_of_profile(file.path))
         below, folder = PurePosixPath(place.name), place.parent
         for _ in range(1 if profile.run == "." else profile.run.count("/") + 2):
-            for path in _databases_in(folder):
+            for path in databases_of(folder):
                 result = self._ranks(path)
                 if result is not None and (rank := result[1].get(str(below))) is not None:
-                    return Place(path, result[0], rank)
+                    return Place(path, result[0], folder, rank)
             below, folder = folder.name / below, folder.parent
         return None
+
+    def siblings(self, profile: ListedProfile, snapshot: Snapshot) -> Siblings | None:
+        """What may be the other ranks of a profile's job; None if there are no others."""
+        known, siblings = self._siblings
+        if known is not snapshot.profiles:
+            siblings = {}
+            self._siblings = snapshot.profiles, siblings
+        if profile.profile_id not in siblings:
+            siblings[profile.profile_id] = siblings_of(self._with_rank(profile), snapshot.profiles)
+        return siblings[profile.profile_id]
+
+    def offer(self, profile: ListedProfile, snapshot: Snapshot, import_mode: str) -> JobOffer | None:
+        """The ranks that could be compared, and how far that is; None if there are no others."""
+        siblings = self.siblings(profile, snapshot)
+        if siblings is None:
+            return None
+        job = self._made.status(siblings.folder)
+        return {
+            "run": siblings.run,
+            "sources": len(siblings.sources),
+            "size_bytes": sum(each.size_bytes for each in siblings.sources),
+            "is_possible": import_mode != "off" and len(siblings.sources) <= MOST_RANKS,
+            "state": "offered" if job is None or job.state == "cancelled" else job.state,
+            "message": "" if job is None else job.message,
+            "progress": None
+            if job is None or job.state != "running"
+            else ImportProgress(stage=job.stage, fraction=job.fraction, elapsed_s=round(job.elapsed_s, 1)),
+        }
 
     def _listed_by_path(self, snapshot: Snapshot) -> Mapping[str, ListedProfile]:
         """Profiles by path without suffix. There may be thousands, and pages of a job ask for them again and again."""
@@ -91,7 +142,7 @@ class Jobs:
         if known != key:
             read = _job(connection)
             self._read = key, read
-        profiles, folder = self._listed_by_path(snapshot), os.fspath(place.path.parent)
+        profiles, folder = self._listed_by_path(snapshot), os.fspath(place.folder)
         members = [profiles.get(f"{folder}/{stem}") for stem in read["stems"]]
         named = [None if member is None else {"run": member.run, "name": member.name} for member in members]
         return {**read["job"], "rank": place.rank, "profiles": named}
@@ -109,6 +160,13 @@ class Jobs:
                 ranks = {}
             self._known.put(key, ranks)
         return key[1], ranks
+
+
+def rank_sources(siblings: Siblings) -> tuple[RankSource, ...]:
+    """The files of the ranks, as a job is made of them."""
+    return tuple(
+        RankSource(each.path, each.real, each.size_bytes, each.mtime_ns, each.shown_name) for each in siblings.sources
+    )
 
 
 def _place_of_profile(path: Path) -> str:
@@ -184,6 +242,24 @@ class JobPage(TypedDict):
     delayed_at: int | None
     """The row of ``collectives`` at which most of the own delay of the verdict's rank was seen; null where the verdict
     names no rank by its own delay, or the delay was seen at none."""
+
+
+class JobOffer(TypedDict):
+    """The ranks of a job that nobody has compared yet."""
+
+    run: str
+    """The folder that they are all below, as TensorBoard names it."""
+    sources: int
+    """How many files would be read."""
+    size_bytes: int
+    """Their sizes together."""
+    is_possible: bool
+    """Whether this server compares them: it may import, and they are not too many."""
+    state: Literal["offered", "queued", "running", "done", "failed"]
+    """``done`` where they were compared, but the profile is not among those that could be."""
+    message: str
+    """Why it failed or was cancelled."""
+    progress: ImportProgress | None
 
 
 class RankSummary(TypedDict):

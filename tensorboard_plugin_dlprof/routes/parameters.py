@@ -299,6 +299,8 @@ CHANGES: Mapping[str, type[msgspec.Struct]] = MappingProxyType(
     {
         "/import": ProfileRequest,
         "/cancel": ProfileRequest,
+        "/compare_ranks": ProfileRequest,
+        "/cancel_compare_ranks": ProfileRequest,
         "/aggregate": AggregateRequest,
         "/delete_aggregation": DeleteAggregationRequest,
         "/cancel_aggregation": CancelAggregationRequest,

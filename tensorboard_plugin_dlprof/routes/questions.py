@@ -11,14 +11,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+
 from tensorboard_plugin_dlprof.comparing.reading import read_recording
 from tensorboard_plugin_dlprof.database.memory import saved
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound, ProfileError, error_of
 from tensorboard_plugin_dlprof.imports.advising import Advisor
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
 from tensorboard_plugin_dlprof.imports.manager import ImportManager
+from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
+from tensorboard_plugin_dlprof.queries.headline import source_facts
 from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
@@ -48,6 +52,7 @@ from tensorboard_plugin_dlprof.routes.requests import Forbidden
 from tensorboard_plugin_dlprof.routes.turns import Places, Turns, TurnsByKey
 from tensorboard_plugin_dlprof.runs.catalog import Catalog
 from tensorboard_plugin_dlprof.runs.profile import ListedProfile
+from tensorboard_plugin_dlprof.runs.siblings import Siblings
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -83,14 +88,15 @@ class Questions:
     Args:
         catalog: The profiles.
         imports: Provides the cache with the databases of sources, and the memory limit of worker processes.
+        rank_jobs: Makes the jobs of many ranks.
     """
 
-    def __init__(self, catalog: Catalog, imports: ImportManager) -> None:
+    def __init__(self, catalog: Catalog, imports: ImportManager, rank_jobs: RankJobManager) -> None:
         self._catalog, self._imports = catalog, imports
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
         self._comparisons = Comparisons()
-        self._jobs = Jobs()
+        self._jobs = Jobs(rank_jobs, self._with_rank)
         self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
         self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: len(times) + 1)
         self._places = Places()
@@ -256,25 +262,54 @@ class Questions:
             runs[one] = run
         return series_of(runs)
 
-    def job_page(self, request: Request, profile_id: str) -> Response:
-        """Respond with all that the page of a job shows at first."""
-        snapshot = self._catalog.snapshot()
-        return self.job(request, profile_id, lambda con, place: {"job": self._jobs.page(con, place, snapshot)})
+    def _with_rank(self, profile: ListedProfile) -> ListedProfile:
+        """The profile with what its database says of its rank, which the list learns later."""
+        if profile.source is None or profile.world_size is not None or database_path(profile, self._imports) is None:
+            return profile
+        with self.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
+            facts = source_facts(borrowed.connection)
+        return msgspec.structs.replace(profile, rank=facts["rank"], world_size=facts["world_size"])
 
-    def job(self, request: Request, profile_id: str, body: Callable[[Connection, Place], Any]) -> Response:
-        """Respond about the job that a profile is a rank of; null if there is none. The response is cached until the
-        job's database changes."""
+    def siblings(self, profile: ListedProfile) -> Siblings | None:
+        """What may be the other ranks of a profile's job; None if there are no others."""
+        return self._jobs.siblings(profile, self._catalog.snapshot())
+
+    def job_page(self, request: Request, profile_id: str, import_mode: str) -> Response:
+        """Respond with all that the page of a job shows at first, or with what could be compared."""
+        snapshot = self._catalog.snapshot()
         profile = self._catalog.find(profile_id)
-        place = self._jobs.find(profile)
+
+        def page(con: Connection, place: Place) -> Any:
+            return {"job": self._jobs.page(con, place, snapshot), "offer": None}
+
+        def none() -> Any:
+            return {"job": None, "offer": self._jobs.offer(profile, snapshot, import_mode)}
+
+        return self.job(request, profile_id, page, none)
+
+    def job(
+        self,
+        request: Request,
+        profile_id: str,
+        body: Callable[[Connection, Place], Any],
+        none: Callable[[], Any] = lambda: {"job": None},
+    ) -> Response:
+        """Respond about the job that a profile is a rank of, with ``none()`` if there is none. The response is cached
+        until the job's database changes."""
+        profile, snapshot = self._catalog.find(profile_id), self._catalog.snapshot()
+        place = self._jobs.find(profile, snapshot)
         if place is None:
-            return responses.success(request, {"job": None})
-        listed = len(self._catalog.snapshot().profiles)
+            return responses.success(request, none())
+        listed = len(snapshot.profiles)
         query = f"{request.path}\0{request.query_string.decode('latin-1')}"
         tag = f"{VERSION}\0{place.identity}\0{listed}\0{query}"
 
         def answer() -> Any:
             with self._place(place.path), opened(place.path) as connection:
-                return body(connection, place)
+                result = body(connection, place)
+            if place.path.parent == self._imports.cache.folder:
+                self._imports.cache.touch(place.path)
+            return result
 
         return self._cached(request, tag, tag, answer)
 

@@ -13,6 +13,7 @@ from tensorboard_plugin_dlprof.classify.load_rules import content_of, digest_of,
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.imports.cache import DEFAULT_MAX_BYTES, Cache
 from tensorboard_plugin_dlprof.imports.manager import GIGABYTE, ImportManager
+from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager
 from tensorboard_plugin_dlprof.imports.reaggregation import ReaggregationManager
 from tensorboard_plugin_dlprof.routes.app import PERFETTO, Services
 from tensorboard_plugin_dlprof.routes.hosts import Hosts, allowed_hosts, is_loopback
@@ -85,6 +86,7 @@ def make_services(
         catalog,
         imports,
         aggregations,
+        RankJobManager(cache, imports.memory_bytes, imports.turn, content_of(rules)),
         import_mode,
         reaggregate_mode,
         opened,

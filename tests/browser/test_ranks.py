@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -63,6 +64,17 @@ def test_from_the_job_to_a_rank_and_back(page: Page, many: TensorBoard) -> None:
     expect(page.locator(".rank-instances .rank-bars")).to_be_visible()
     expect(page.locator(".skeleton")).to_have_count(0)
     check(page)
+
+
+def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
+    """Nobody made their job: a click does, and then the page is that of the job."""
+    write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), tmp_path / "logs" / "run")
+    with running(tmp_path / "logs", tmp_path / "cache") as server:
+        page.goto(server.page(run="run/host1", view="gpus"))
+        expect(page.get_by_text("4 of their recordings are here")).to_be_visible()
+        page.get_by_role("button", name="Compare the ranks").click()
+        expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
+        expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)
 
 
 def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer(page: Page, many: TensorBoard) -> None:

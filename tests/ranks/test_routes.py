@@ -81,7 +81,7 @@ def test_the_page_of_a_job(server: Server) -> None:
 def test_what_is_not_there(server: Server) -> None:
     """A profile without a job has none; wrong measures and numbers are refused in a sentence."""
     alone = next(each["id"] for each in server.profiles() if each["run"] == "alone")
-    assert server.get(f"/job?profile={alone}").json == {"job": None}
+    assert server.get(f"/job?profile={alone}").json == {"job": None, "offer": None}
     profile = server.profile("generated-job-rank3.pt.trace.json.gz")["id"]
     assert server.get(f"/job_cells?profile={profile}&measure=luck").status_code == 400
     assert server.get(f"/job_collective?profile={profile}&id=999999").status_code == 404

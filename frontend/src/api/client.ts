@@ -23,6 +23,7 @@ import type {
   SegmentBlocks,
   ProfileEntry,
   ProfilesResponse,
+  JobOffer,
   RankJob,
   RankSummary,
   SeriesResponse,
@@ -283,9 +284,18 @@ export const fetchCompareRow = (
   signal: AbortSignal,
 ): Promise<CompareRowResponse> => ask("compare_row", { ...ofPair(scope, baseline), row }, signal);
 
-/** The job that the profile is a rank of; null if none was made. */
-export const fetchRankJob = async (profile: string, signal: AbortSignal): Promise<RankJob | null> =>
-  (await ask<{ job: RankJob | null }>("job", { profile }, signal)).job;
+/** The job that the profile is a rank of; null if none was made, and then what could be compared. */
+export interface JobOrOffer {
+  job: RankJob | null;
+  offer: JobOffer | null;
+}
+
+export const fetchRankJob = (profile: string, signal: AbortSignal): Promise<JobOrOffer> =>
+  ask("job", { profile }, signal);
+
+export const compareRanks = (profile: string): Promise<unknown> => post("./compare_ranks", { profile });
+
+export const cancelCompareRanks = (profile: string): Promise<unknown> => post("./cancel_compare_ranks", { profile });
 
 export const fetchRankSummary = async (profile: string, signal: AbortSignal): Promise<RankSummary | null> =>
   (await ask<{ job: RankSummary | null }>("job_rank", { profile }, signal)).job;

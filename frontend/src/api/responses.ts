@@ -934,6 +934,23 @@ export interface JobMissing {
   count: number;
 }
 
+/** The ranks of a job that nobody has compared yet. */
+export interface JobOffer {
+  /** The folder that they are all below, as TensorBoard names it. */
+  run: string;
+  /** How many files would be read. */
+  sources: number;
+  /** Their sizes together. */
+  size_bytes: number;
+  /** Whether this server compares them: it may import, and they are not too many. */
+  is_possible: boolean;
+  /** `done` where they were compared, but the profile is not among those that could be. */
+  state: "offered" | "queued" | "running" | "done" | "failed";
+  /** Why it failed or was cancelled. */
+  message: string;
+  progress: ImportProgress | null;
+}
+
 /** What one rank sends to another; not `directed` where only is known that they exchange. */
 export interface JobPair {
   id: number;

@@ -1,10 +1,10 @@
 /** The job that the profile on screen is a rank of. */
-import { fetchRankJob, fetchRankSummary } from "../api/client";
-import type { RankJob, RankSummary } from "../api/types";
+import { fetchRankJob, fetchRankSummary, type JobOrOffer } from "../api/client";
+import type { RankSummary } from "../api/types";
 import { useScope } from "./scope";
 import { useQuery, type Query } from "./use_query";
 
-export function useRankJob(): Query<RankJob | null> {
+export function useRankJob(): Query<JobOrOffer> {
   const { profile, round } = useScope();
   return useQuery(`${profile} ${round} job`, (signal) => fetchRankJob(profile, signal));
 }

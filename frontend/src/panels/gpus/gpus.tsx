@@ -6,7 +6,7 @@ import { Panel } from "../../components/panel";
 import { DataTable } from "../../components/table/data_table";
 import { DeviceUse } from "./device_use";
 import { OverTime } from "./over_time";
-import { formatCount, formatRanges } from "../../format/number";
+import { formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useDiagnosis } from "../../frame/use_diagnosis";
@@ -15,6 +15,7 @@ import { devicesInUse } from "../../model/headline";
 import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
+import { CompareRanks } from "../ranks/compare_ranks";
 import { GpusBand } from "./gpus_band";
 
 /** Of a bar, px; the same as the track's in the style sheet. */
@@ -26,7 +27,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   const query = useRankJob();
-  const job = query.data;
+  const job = query.data?.job ?? null;
   const { data: diagnosis, loading } = useDiagnosis();
   // In the order of the GPUs; without kinds that are too short to be seen.
   const segments = devices.map(({ device_id: id }) => {
@@ -50,13 +51,8 @@ export function Gpus({ data }: { data: DashboardResponse }) {
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
-      {job === null && !query.loading && query.error === null && (world ?? 1) > 1 && (
-        <Message title={`This is one of ${formatCount(world)} ranks`}>
-          <p>
-            Which of them costs the others time is told of all together: import their folder as one job,{" "}
-            <code>dlprof import --job FOLDER</code>.
-          </p>
-        </Message>
+      {job === null && query.data !== null && query.error === null && (world ?? 1) > 1 && (
+        <CompareRanks world={world ?? 1} offer={query.data.offer} reload={query.reload} />
       )}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       <div class="gpus-columns">

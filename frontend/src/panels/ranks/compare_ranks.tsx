@@ -1,0 +1,78 @@
+/** Offers to compare the ranks of a job of which only single profiles were opened, and tells how far that is. */
+import { useEffect, useState } from "preact/hooks";
+
+import { cancelCompareRanks, compareRanks } from "../../api/client";
+import { type ApiError } from "../../api/request";
+import type { JobOffer } from "../../api/types";
+import { ErrorBox, Message, Snippet } from "../../components/message";
+import { Progress } from "../../components/progress";
+import { formatBytes } from "../../format/bytes";
+import { formatCount } from "../../format/number";
+import { useScope } from "../../frame/scope";
+import { asApiError } from "../../frame/use_query";
+
+/** Between questions how far it is. */
+const POLL_MS = 1_000;
+
+interface CompareRanksProps {
+  world: number;
+  offer: JobOffer | null;
+  /** Asks again. */
+  reload: () => void;
+}
+
+export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
+  const { profile } = useScope();
+  const [error, setError] = useState<ApiError | null>(null);
+  const isActive = offer?.state === "queued" || offer?.state === "running";
+  useEffect(() => {
+    if (!isActive) return undefined;
+    const timer = setInterval(reload, POLL_MS);
+    return () => clearInterval(timer);
+  }, [isActive, reload]);
+  const ask = (action: (id: string) => Promise<unknown>): void => {
+    setError(null);
+    action(profile).then(reload, (failure: unknown) => setError(asApiError(failure)));
+  };
+  const title = `This is one of ${formatCount(world)} ranks`;
+  if (offer === null)
+    return (
+      <Message title={title}>
+        <p>
+          Which of them costs the others time, and why, shows once they are compared. None of the others is below this
+          log directory; copy their recordings beside this one.
+        </p>
+      </Message>
+    );
+  if (isActive)
+    return (
+      <Message title={`Comparing ${formatCount(offer.sources)} ranks`}>
+        <p>{offer.state === "queued" ? "Another import is running; this comes next." : offer.progress?.stage}</p>
+        <Progress fraction={offer.progress?.fraction ?? null} label="Comparing the ranks" />
+        <button type="button" class="button" onClick={() => ask(cancelCompareRanks)}>
+          Cancel
+        </button>
+      </Message>
+    );
+  return (
+    <Message title={title}>
+      <p>
+        Which of them costs the others time, and why, shows once they are compared. {formatCount(offer.sources)} of
+        their recordings are here ({formatBytes(offer.size_bytes)}).
+      </p>
+      {offer.state === "done" && <p>They were compared, but this one is not among those that could be.</p>}
+      {offer.message !== "" && <p class="muted">{offer.message}</p>}
+      {offer.is_possible ? (
+        <button type="button" class="button button-primary" onClick={() => ask(compareRanks)}>
+          Compare the ranks
+        </button>
+      ) : (
+        <>
+          <p>On a command line, in the log directory:</p>
+          <Snippet what="the command that compares the ranks" text={`dlprof import "${offer.run}" --job`} />
+        </>
+      )}
+      {error !== null && <ErrorBox error={error} />}
+    </Message>
+  );
+}
