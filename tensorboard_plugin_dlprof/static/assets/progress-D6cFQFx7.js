@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e}from"./share-D77dqkli.js";import{t}from"./jsxRuntime.module-D_pwTiRn.js";function n({fraction:n,label:r}){return t(`div`,{class:n===null?`progress indeterminate`:`progress`,role:`progressbar`,"aria-label":r,"aria-valuemin":0,"aria-valuemax":100,"aria-valuenow":n===null?void 0:Math.round(n*100),"aria-valuetext":n===null?`under way`:e(n),children:t(`div`,{style:n===null?{}:{width:`${n*100}%`}})})}export{n as t};

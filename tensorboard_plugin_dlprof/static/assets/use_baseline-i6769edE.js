@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{D as e,n as t,u as n}from"./use_query-Bpxryk_X.js";import{n as r}from"./profiles-DWq0UnEd.js";import{a as i,i as a}from"./walking-DzRNd5gB.js";function o(){let{base:o=``,base_aggregation:s=``}=n(),c=i(),l=r(o);return t(o!==``&&l===null?a(c,`compare`,o,s):null,t=>e(c,{base:o,aggregation:s},t))}export{o as t};

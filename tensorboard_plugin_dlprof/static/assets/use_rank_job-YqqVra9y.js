@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{X as e,Y as t,n}from"./use_query-Bpxryk_X.js";import{a as r}from"./walking-DzRNd5gB.js";function i(){let{profile:e,round:i}=r();return n(`${e} ${i} job`,n=>t(e,n))}function a(){let{profile:t,round:i}=r();return n(`${t} ${i} rank`,n=>e(t,n)).data}export{a as n,i as t};
