@@ -37,7 +37,7 @@ def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: 
     mine = [task for task in tasks if task.source in selected]
     depth = arguments.depth or ("job" if arguments.job and len(sources) > _FULL_UP_TO else "full")
     if arguments.dask or arguments.workers > 1:
-        done = import_apart(mine, _words(arguments, depth), arguments.workers, arguments.dask)
+        done = import_apart(mine, words_of_each(arguments, depth), arguments.workers, arguments.dask)
     else:
         # A process that imports many files one after the other reads each alone.
         options = msgspec.structs.replace(options, read=msgspec.structs.replace(options.read, workers=1))
@@ -57,17 +57,19 @@ def import_job(arguments: argparse.Namespace, sources: Sequence[Path], options: 
     return code or result
 
 
-def _words(arguments: argparse.Namespace, depth: str) -> list[str]:
-    """The words of the command line that hold for each source alone."""
-    words = ["--memory-limit", str(arguments.memory_limit)]
-    given = ("samples_per_iteration", "tokens_per_iteration")
-    selected = ("key_op", "iterations", "iter_start", "iter_stop")
-    for name in (*selected, "profile_name", "kernel_rules", "counters", "rank_regex", *given):
-        value = getattr(arguments, name)
-        if value not in (None, ""):
-            words.append(f"--{name.replace('_', '-')}={value}")
-    words += [f"--{name}" for name in ("force", "scalars") if getattr(arguments, name)]
-    return [*words, "--shard=1/1", f"--depth={depth}", "--workers=1"]
+OF_ALL = {"command", "run", "sources", "output", "workers", "job", "depth", "shard", "dask"}
+"""What is parsed that an import of one source does not get, or gets otherwise."""
+
+
+def words_of_each(arguments: argparse.Namespace, depth: str) -> list[str]:
+    """The words of the command line that hold for each source alone: of every option that is not one of the job."""
+    words = ["--shard=1/1", f"--depth={depth}", "--workers=1"]
+    for name, value in vars(arguments).items():
+        is_given = value is not None and value is not False and value != ""
+        if is_given and name not in OF_ALL:
+            option = f"--{name.replace('_', '-')}"
+            words.append(option if value is True else f"{option}={value}")
+    return words
 
 
 def _import(tasks: Sequence[Task], depth: str, arguments: argparse.Namespace, options: ImportOptions) -> int:

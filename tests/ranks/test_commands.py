@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import io
@@ -14,9 +15,11 @@ from pathlib import Path
 import pytest
 
 from tensorboard_plugin_dlprof.cli import exit_codes, scale_out
-from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.cli.job_import import OF_ALL, words_of_each
+from tensorboard_plugin_dlprof.cli.main import main, parser
 from tensorboard_plugin_dlprof.cli.scale_out import import_in_child
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
+from tests.cli.declared import undeclared
 
 Command = Callable[..., tuple[int, str, str]]
 
@@ -76,6 +79,12 @@ def test_a_job_is_imported_and_answered_for(traces: Path, tmp_path: Path, dlprof
     code, said, _ = dlprof("job", out)
     assert code == exit_codes.SUCCESS
     assert "up to date" in said
+    data = json.loads(dlprof("job", out, "--format", "json")[1])
+    assert not undeclared("job", data)
+    (made,) = data["jobs"]
+    assert (made["ranks"], made["world_size"], made["is_new"], data["unusable"]) == (4, 4, False, [])
+    assert Path(made["database"]).is_file()
+    assert "Rank 2" in made["sentence"]
 
 
 def test_limits_end_with_their_exit_codes(traces: Path, dlprof: Command) -> None:
@@ -121,6 +130,24 @@ def test_ranks_are_imported_apart_and_a_lost_one_costs_only_itself(
     assert code == exit_codes.SUCCESS
     assert "4 of 4 ranks" in said
     assert not list(out.rglob("*.tmp-*"))
+
+
+def test_each_rank_gets_every_option_that_is_none_of_the_job() -> None:
+    """Also those of tomorrow: what this test does not give a value fails it."""
+    read = parser(["import"]).parse_args
+    lines = (
+        ["--force", "--scalars", "--key-op=a b", "--iterations=2-5", "--profile-name=-t", "--memory-limit=0.5"],
+        ["--samples-per-iteration=3", "--tokens-per-iteration=4", "--rank-regex=r(\\d)", "--iter-start=0"],
+        ["--iter-stop=9", "--kernel-rules=k.json", "--counters=c.csv"],
+    )
+    default = vars(read(["import", "x"]))
+    given: set[str] = set()
+    for words in lines:
+        wanted = vars(read(["import", "x", *words, "--job", "--workers=8"]))
+        again = vars(read(["import", "x", *words_of_each(argparse.Namespace(**wanted), "full")]))
+        given |= {name for name in default.keys() - OF_ALL if wanted[name] != default[name]}
+        assert {name: again[name] for name in given} == {name: wanted[name] for name in given}
+    assert given == default.keys() - OF_ALL
 
 
 def test_shards_share_the_work(traces: Path, tmp_path: Path, dlprof: Command) -> None:

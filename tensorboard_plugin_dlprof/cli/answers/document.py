@@ -8,7 +8,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.cli.answers.comparison import Comparison, Comparisons
 from tensorboard_plugin_dlprof.cli.answers.diagnosis import Diagnosis
-from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs
+from tensorboard_plugin_dlprof.cli.answers.job import Job, Jobs, MadeJobs
 from tensorboard_plugin_dlprof.cli.answers.memory import Memory
 from tensorboard_plugin_dlprof.cli.answers.others import CacheUsage, Checked, Kernel, Machine, Report, Summary
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage
@@ -24,6 +24,7 @@ ANSWERS: dict[str, tuple[Any, ...]] = {
     "table": (TablePage,),
     "compare": (Comparison, Comparisons),
     "distributed": (Job, Jobs),
+    "job": (MadeJobs,),
     "memory": (Memory,),
     "check": (list[Checked],),
     "classify": (list[Kernel],),

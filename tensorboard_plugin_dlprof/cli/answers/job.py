@@ -234,3 +234,23 @@ class Jobs(Struct):
     """Several captures in one folder."""
 
     jobs: list[Job]
+
+
+class MadeJob(Struct):
+    """The database of a job, which ``dlprof job`` made, or found up to date."""
+
+    database: str
+    ranks: int
+    """How many there are."""
+    world_size: int
+    is_new: bool
+    sentence: str
+    """The verdict."""
+    warnings: list[str]
+
+
+class MadeJobs(Struct):
+    """The jobs below a folder, and what could not be used for them: a sentence for each database."""
+
+    jobs: list[MadeJob]
+    unusable: list[str]
