@@ -70,7 +70,8 @@ def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
     """Nobody made their job: a click does, and then the page is that of the job."""
     write_job(Plan(tensor=2, data=2, straggler=1, ranks_a_host=2), tmp_path / "logs" / "run")
     with running(tmp_path / "logs", tmp_path / "cache") as server:
-        page.goto(server.page(run="run/host1", view="gpus"))
+        page.goto(server.page(run="run/host1"))
+        page.locator(".rank-note").get_by_role("link", name="Compare the ranks").click()
         expect(page.get_by_text("4 of their recordings are here")).to_be_visible()
         page.get_by_role("button", name="Compare the ranks").click()
         expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")

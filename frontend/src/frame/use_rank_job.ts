@@ -10,7 +10,7 @@ export function useRankJob(): Query<JobOrOffer> {
 }
 
 /** What is said of the job beside the numbers of one rank. */
-export function useRankSummary(): RankSummary | null {
+export function useRankSummary(): Query<RankSummary | null> {
   const { profile, round } = useScope();
-  return useQuery(`${profile} ${round} rank`, (signal) => fetchRankSummary(profile, signal)).data;
+  return useQuery(`${profile} ${round} rank`, (signal) => fetchRankSummary(profile, signal));
 }

@@ -37,7 +37,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
           {!ofMemory && (
             <>
               <Tiles data={data} diagnosis={diagnosis} step={step} />
-              <RankNote />
+              <RankNote profile={data.profile} />
               <div class="answer-row">
                 <FirstChanges data={data} diagnosis={diagnosis} />
                 <StepsPanel data={data} step={step} />

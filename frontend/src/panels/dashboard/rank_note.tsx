@@ -1,12 +1,23 @@
 /** What the job of this rank says of it: a busy GPU may only wait for others. */
+import type { DashboardResponse } from "../../api/types";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { useRankSummary } from "../../frame/use_rank_job";
 
-export function RankNote() {
-  const job = useRankSummary();
-  if (job === null) return null;
+export function RankNote({ profile }: { profile: DashboardResponse["profile"] }) {
+  const { data: job, dataKey, error } = useRankSummary();
+  const { rank, world_size: world } = profile;
+  if (dataKey === null || error !== null) return null;
+  if (job === null)
+    return rank === null || world === null || world < 2 ? null : (
+      <p class="rank-note">
+        Rank {rank} of {formatCount(world)}. Which of them costs the others time?{" "}
+        <ViewLink class="link-button" to={{ view: "gpus" }}>
+          Compare the ranks
+        </ViewLink>
+      </p>
+    );
   const name = job.knows_ranks ? `Rank ${job.rank}` : `Process ${job.rank + 1}`;
   return (
     <p class="rank-note" data-tip={job.sentence}>
