@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 
 from tensorboard_plugin_dlprof.comparing.attribution import Row
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 from tensorboard_plugin_dlprof.comparing.side import Side
+from tensorboard_plugin_dlprof.comparing.words import share
 
 _MOST_OF_TIME = 0.5
 
@@ -46,7 +47,28 @@ def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per
         ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
         per: ``iteration``, ``call`` or ``capture``.
     """
-    return [*_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
+    return [*_of_matches(a, b, rows), *_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
+
+
+def _of_matches(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
+    """Whether the two seem to be one program at all."""
+    if not any(row.a and row.b for row in rows) and (a.ops or b.ops):
+        yield "No op of A was found in B: these are different programs."
+    elif not is_same_recording(a, b):
+        left = _share((row.a_ns, bool(row.b)) for row in rows if row.a)
+        right = _share((row.b_ns, bool(row.a)) for row in rows if row.b)
+        if max(left, right) < _MOST_OF_TIME:
+            yield (
+                f"These seem to be different programs: ops that both have take {share(left)} of A's kernel time and "
+                f"{share(right)} of B's, so changes tell little."
+            )
+
+
+def _share(times: Iterable[tuple[int, bool]]) -> float:
+    """The part of the times that is counted; all of none."""
+    listed = list(times)
+    whole = sum(time for time, _ in listed)
+    return sum(time for time, counted in listed if counted) / whole if whole else 1.0
 
 
 def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per: str) -> Iterator[str]:
@@ -109,8 +131,6 @@ def _of_work(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
     )
     if total and other_shapes > _MOST_OF_TIME * total:
         yield "The inputs differ: most matched time is in ops with other shapes, so a change is one of work and speed."
-    if not matched and (a.ops or b.ops):
-        yield "No op of A was found in B: these are different programs."
     if a.first.ops_beyond or b.first.ops_beyond:
         yield "There are more than 20,000 ops: those with the least time are compared as one."
     stacks = [one.recorded is not None and "stacks" in one.recorded for one in (a.first, b.first)]

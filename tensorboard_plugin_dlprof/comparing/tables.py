@@ -127,8 +127,22 @@ GROUPS = _table(
     _column(_PERCENT),
     _column(_A),
     _column(_B),
-    _column(("a_ops", "Ops A", "integer", "How many ops of A the row stands for; empty for a part of the time.")),
-    _column(("b_ops", "Ops B", "integer", "How many ops of B the row stands for; empty for a part of the time.")),
+    _column(
+        (
+            "a_ops",
+            "Ops A",
+            "integer",
+            "How many ops of A with GPU time the row stands for; empty for a part of the time.",
+        )
+    ),
+    _column(
+        (
+            "b_ops",
+            "Ops B",
+            "integer",
+            "How many ops of B with GPU time the row stands for; empty for a part of the time.",
+        )
+    ),
     _column(_TOLD, tier=1),
     *_OF_CALLS,
     *_OF_KERNELS,
@@ -252,8 +266,8 @@ def _kernels(comparison: Comparison, number: int) -> dict[str, Any]:
     return {
         **one,
         "row": number,
-        "a": ", ".join(one["a"]),
-        "b": ", ".join(one["b"]),
+        "a": " + ".join(one["a"]),
+        "b": " + ".join(one["b"]),
         "a_ns": one["a_time_ns"],
         "b_ns": one["b_time_ns"],
     }

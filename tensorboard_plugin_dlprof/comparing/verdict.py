@@ -48,7 +48,7 @@ class Verdict(msgspec.Struct):
     headline: str
     """The first sentences: the verdict, the times, and the main reason."""
     details: str
-    """Kernel time, Tensor Cores, utilisation and memory before and after."""
+    """Kernel time, Tensor Cores, utilisation and memory before and after; medians, where means say something else."""
 
     @property
     def sentence(self) -> str:
@@ -129,18 +129,15 @@ def _undecided(comparison: Comparison) -> str:
         change = comparison.change_ns
         longer = "longer" if change > 0 else "shorter"
         same = (
-            "B's iterations take the same time"
+            "Iterations of B take the same time"
             if not change
             else (
-                f"B's iterations are {duration(abs(change))} {longer}{' in the mean' * comparison.is_of_means} "
+                f"Iterations of B are {duration(abs(change))} {longer}{' in the mean' * comparison.is_of_means} "
                 f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)})"
                 f"{_reason(comparison, inside=True)}"
             )
         )
-        return (
-            f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
-            f"{_other_changes(comparison, main.estimate)}"
-        )
+        return f"Cannot tell: {few} to be sure ({FEWEST_SAMPLES} of each are needed). {same}."
     unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
@@ -293,7 +290,12 @@ def _tensor_core_share(ops: Sequence[Op]) -> float | None:
 
 def _details(comparison: Comparison) -> str:
     reported = "; ".join(_measured(comparison))
-    return f"{reported[:1].upper()}{reported[1:]}." if reported else ""
+    told = f"{reported[:1].upper()}{reported[1:]}." if reported else ""
+    estimate = comparison.main.estimate
+    # Where there is no interval, the headline tells of means alone.
+    if comparison.per == "iteration" and (estimate is None or estimate.low is None or estimate.high is None):
+        told += _other_changes(comparison, estimate)
+    return told.strip()
 
 
 def _measured(comparison: Comparison) -> Iterator[str]:

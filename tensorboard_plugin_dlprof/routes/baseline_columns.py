@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 
+import msgspec
+
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.groups import pattern_of
 from tensorboard_plugin_dlprof.comparing.page import RowSide
@@ -43,6 +45,10 @@ def _columns(measure: str, of_rows: str = "", *, has_own: bool = False) -> tuple
 
 _OF_ITERATIONS = _columns("Duration", has_own=True)
 _OF_OPS = _columns("Kernel time", ", by unit of comparison")
+_OF_OPS_PER_ITERATION = tuple(
+    msgspec.structs.replace(column, label=f"{column.label} per Iteration")
+    for column in _columns("Kernel time", " in an iteration, on average")
+)
 
 
 def with_baseline(answer: TablePage, name: str, comparison: Comparison) -> TablePage:
@@ -54,7 +60,9 @@ def with_baseline(answer: TablePage, name: str, comparison: Comparison) -> Table
     for row in answer["rows"]:
         a_ns, b_ns = known.get(row[answer["key"]], (None, None))
         row.update(a_ns=a_ns, b_ns=b_ns, change_ns=None if a_ns is None or b_ns is None else b_ns - a_ns)
-    columns = descriptions(_OF_ITERATIONS if name == "iterations" else _OF_OPS)
+    # The table's own times may be sums over several iterations.
+    of_ops = _OF_OPS_PER_ITERATION if comparison.per == "iteration" else _OF_OPS
+    columns = descriptions(_OF_ITERATIONS if name == "iterations" else of_ops)
     return {**answer, "columns": [answer["columns"][0], *columns, *answer["columns"][1:]]}
 
 

@@ -50,10 +50,11 @@ def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:
     a = recording([LINEAR], iterations=(20_000_000, 22_000_000, 52_000_000))
     b = recording([LINEAR], iterations=(40_000_000, 54_000_000, 68_000_000))
     comparison = compare([a], [b])
-    sentence = verdict_of(comparison).sentence
-    assert "B's iterations are 22.7 ms longer in the mean (54.0 ms instead of 31.3 ms)" in sentence
+    verdict = verdict_of(comparison)
+    assert "Iterations of B are 22.7 ms longer in the mean (54.0 ms instead of 31.3 ms)" in verdict.headline
+    assert "Medians" not in verdict.headline
     told = "Medians are 54.0 ms instead of 22.0 ms (+145 %); the estimate, the median ratio of all pairs, is +100 %."
-    assert told in sentence
+    assert told in verdict.details
     assert "Change of one iteration, in the mean: +22.7 ms, 31.3 ms -> 54.0 ms" in text([(comparison, ())], 3)
 
 
@@ -79,3 +80,19 @@ def test_medians_are_told_where_nothing_changed_but_a_mean() -> None:
     sentence = verdict_of(compare([a], [recording([LINEAR], iterations=EIGHT)])).sentence
     assert sentence.startswith("No clear change: an iteration takes 100 ms against 100 ms in the median (")
     assert "Means, which single slow iterations shift, are 100 ms instead of 311 ms" in sentence
+
+
+def test_programs_that_share_little_are_said_to_be_different_before_anything_else() -> None:
+    """Where both have most of their time in ops that the other lacks; one that does more than the other is the same."""
+    common, of_a, of_b = (
+        op("norm", 1_000_000),
+        op("model/conv", 9_000_000, op_type="conv"),
+        op("lm/attention", 19_000_000),
+    )
+    differ = compare([recording([common, of_a], iterations=EIGHT)], [recording([common, of_b], iterations=EIGHT)])
+    assert differ.comparability[0] == (
+        "These seem to be different programs: ops that both have take 10.0 % of A's kernel time and 5.0 % of B's, "
+        "so changes tell little."
+    )
+    grown = compare([recording([common], iterations=EIGHT)], [recording([common, of_b], iterations=EIGHT)])
+    assert not any("different programs" in sentence for sentence in grown.comparability)

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 
 import { formatBytes } from "./bytes";
 import { formatMoment } from "./date";
-import { exactNumber, formatCount, formatCounted, formatRanges, ofIterations, withinSentence } from "./number";
+import {
+  exactNumber,
+  formatCalls,
+  formatCount,
+  formatCounted,
+  formatRanges,
+  ofIterations,
+  withinSentence,
+} from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
 import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsOfColumns } from "./time";
@@ -126,8 +134,14 @@ describe("sentences", () => {
       "39\u00a0GB",
       " in 2 steps",
     ]);
+    expect(typeset("shorter (-2.71 ms) in a-1 of 1-3")).toBe("shorter (−2.71\u00a0ms) in a-1 of 1-3");
     expect(typeset("A: 1 ms -> 2 ms")).toBe("A: 1\u00a0ms → 2\u00a0ms");
   });
+});
+
+it("tells calls that not every iteration makes by how many do", () => {
+  expect([0, 1 / 3, 0.4, 1, 3, 8 / 3].map(formatCalls)).toEqual(["0", "1 in 3", "2 in 5", "1", "3", "2.67"]);
+  expect(formatCalls(Math.SQRT1_2)).toBe("0.707");
 });
 
 it("names ids that follow each other as a range", () => {

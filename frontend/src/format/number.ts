@@ -59,6 +59,17 @@ export function significant(value: number): string {
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 10_000 ? formatCount(value) : formatScaled(value);
 
+/** Iterations of which a rare call is told as `1 in 3`. */
+const MOST_ITERATIONS = 100;
+
+/** Calls by iteration: `3`, `1 in 3` of what not every iteration calls, `2.67`. */
+export function formatCalls(value: number): string {
+  if (value <= 0 || value >= 1) return formatNumber(value);
+  for (let of = 2; of <= MOST_ITERATIONS; of += 1)
+    if (Math.abs(value * of - Math.round(value * of)) < 1e-9) return `${Math.round(value * of)} in ${of}`;
+  return formatNumber(value);
+}
+
 const PREFIXES = ["", "k", "M", "G", "T", "P", "E"] as const;
 
 /** A number by thousands: `4447597376245` -> `4.45 T`; with a unit `4.45 TFLOP/s`. What rounds to 1,000 goes up a step. */

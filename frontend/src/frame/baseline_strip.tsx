@@ -1,11 +1,15 @@
 /** While a baseline is chosen: its main numbers and the change, above every page. */
+import { useContext } from "preact/hooks";
+
 import type { CompareMeasure } from "../api/types";
 import { ViewLink } from "../components/view_link";
 import { formatBytes } from "../format/bytes";
 import { significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
-import { arrowOf, directionOf, signedDuration, signedShare } from "../model/change";
+import { arrowOf, directionOf, signedDuration, signedPoints, signedShare } from "../model/change";
+import { ProfilesContext } from "./profiles";
+import { useUrl } from "./url";
 import { useBaseline } from "./use_baseline";
 
 const MEASURES = [
@@ -13,7 +17,7 @@ const MEASURES = [
   ["kernel_time", "Kernels", formatDuration],
   ["idle_time", "Idle", formatDuration],
   ["gpu_utilization", "GPU utilization", formatShare],
-  ["tensor_core_share", "Tensor Cores", formatShare],
+  ["tensor_core_share", "Tensor Cores, of kernel time", formatShare],
   ["memory_peak", "Peak memory", formatBytes],
   ["samples_per_s", "Samples/s", significant],
   ["tokens_per_s", "Tokens/s", significant],
@@ -21,11 +25,13 @@ const MEASURES = [
 
 export function BaselineStrip() {
   const { data, error } = useBaseline();
+  const { base } = useUrl();
+  const run = useContext(ProfilesContext).profiles.find(({ id }) => id === base)?.run ?? "";
   if (data === null) return error === null ? null : <p class="baseline-strip muted">{error.message}</p>;
   return (
     <section class="baseline-strip" aria-label="Against the baseline">
       <span>
-        A → B, against <strong>{data.a.name}</strong>
+        A: <strong>{run === "" || run === "." ? data.a.name : run}</strong> → B: this profile
       </span>
       {MEASURES.map(([name, label, format]) => (
         <Numbers key={name} label={label} measure={data.measures[name]} format={format} />
@@ -49,7 +55,13 @@ function Numbers({ label, measure, format }: NumbersProps) {
   const change = measure.b - measure.a;
   const isTime = format === formatDuration;
   const fraction = measure.a > 0 ? change / measure.a : 0;
-  const words = isTime ? signedDuration(change) : Math.abs(fraction) < 0.001 ? "" : signedShare(fraction);
+  const words = isTime
+    ? signedDuration(change)
+    : format === formatShare
+      ? signedPoints(change)
+      : Math.abs(fraction) < 0.001
+        ? ""
+        : signedShare(fraction);
   return (
     <span class="number">
       <span class="muted">{label}</span> {format(measure.a)} → {format(measure.b)}{" "}

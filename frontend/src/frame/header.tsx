@@ -148,7 +148,7 @@ function Skips() {
 }
 
 /** The slot of the baseline that this profile is compared with; it is kept from page to page. */
-function BaselinePicker({ profiles, runs, top, theme, jobs }: HeaderProps) {
+function BaselinePicker({ profiles, selected, runs, top, theme, jobs }: HeaderProps) {
   const { base } = useUrl();
   const baseline = profiles.find(({ id }) => id === base) ?? null;
   const choose = (id: string | null): void =>
@@ -169,6 +169,7 @@ function BaselinePicker({ profiles, runs, top, theme, jobs }: HeaderProps) {
         theme={theme}
         jobs={jobs}
         role="Baseline"
+        {...(selected === null ? {} : { baselineOf: selected.id })}
         onSelect={({ id }) => choose(id)}
       />
       {base !== undefined && (

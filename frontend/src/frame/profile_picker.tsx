@@ -1,6 +1,7 @@
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
-import type { ProfileEntry } from "../api/types";
+import { fetchBaselines } from "../api/client";
+import type { BaselinesResponse, ProfileEntry } from "../api/types";
 import { Icon } from "../components/icon";
 import { useMenu } from "../components/use_menu";
 import { formatMoment } from "../format/date";
@@ -19,7 +20,9 @@ import {
   runLabel,
   searchProfiles,
   titleOf,
+  type RunGroup,
 } from "../model/picker";
+import { useQuery } from "./use_query";
 import type { Theme } from "../host/tensorboard";
 
 interface PickerProps {
@@ -37,6 +40,8 @@ interface PickerProps {
   onSelect: (profile: ProfileEntry, view?: "gpus") => void;
   /** What is chosen, where that is not the profile of the page: `Baseline`. */
   role?: string;
+  /** The profile of whose program those come first that are chosen from: its id. */
+  baselineOf?: string;
 }
 
 const STATE_TEXT: Record<ProfileEntry["state"], string> = {
@@ -95,7 +100,8 @@ const details = (profile: ProfileEntry) =>
   ));
 
 /** Run, rank and capture in one: a button that opens a searchable list, grouped by run. */
-export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, jobs, onSelect, role }: PickerProps) {
+export function ProfilePicker(props: PickerProps) {
+  const { profiles, unlisted, selected, runs, top, theme, jobs, onSelect, role, baselineOf } = props;
   const { open, setOpen, holder, button, close, onKeyDown } = useMenu();
 
   if (profiles.length === 0) return null;
@@ -139,6 +145,7 @@ export function ProfilePicker({ profiles, unlisted, selected, runs, top, theme, 
           {...(unlisted === undefined ? {} : { unlisted })}
           {...(jobs === undefined ? {} : { jobs })}
           {...(role === undefined ? {} : { role })}
+          {...(baselineOf === undefined ? {} : { baselineOf })}
           onClose={close}
           onSelect={(profile, view) => {
             onSelect(profile, view);
@@ -156,17 +163,35 @@ interface Option {
   view?: "gpus";
 }
 
+const SAME_PROGRAM = "Of the same program";
+
+/** What share of a profile's GPU time is in ops of others, by their ids; empty until it is known. */
+function useShared(profile: string | undefined, count: number): ReadonlyMap<string, number> {
+  const { data } = useQuery<BaselinesResponse>(
+    profile === undefined ? null : JSON.stringify(["baselines", profile, count]),
+    (signal) => fetchBaselines(profile ?? "", signal),
+  );
+  return new Map(data?.baselines.map(({ profile: id, shared_fraction: shared }) => [id, shared]));
+}
+
 /** Rows drawn at once; a search finds the others. */
 const MOST_SHOWN = 300;
 
 function PickerList(props: PickerProps & { onClose: () => void }) {
-  const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role } = props;
+  const { profiles, unlisted = [], selected, runs, top, theme, jobs = [], onSelect, onClose, role, baselineOf } = props;
+  const shared = useShared(baselineOf, profiles.length);
   const id = useId();
   const [search, setSearch] = useState("");
   const matching = searchProfiles(profiles, search);
+  // Those of the same program first, the rest as ever.
+  const related = matching
+    .filter(({ id: each }) => shared.has(each))
+    .sort((a, b) => (shared.get(b.id) ?? 0) - (shared.get(a.id) ?? 0));
+  const unrelated = matching.filter((profile) => !related.includes(profile));
   // What cannot be read stands at the end, with the reason.
-  const sorted = [...matching.filter((profile) => !isUnreadable(profile)), ...matching.filter(isUnreadable)];
-  const whole = [
+  const sorted = [...unrelated.filter((profile) => !isUnreadable(profile)), ...unrelated.filter(isUnreadable)];
+  const whole: RunGroup[] = [
+    ...(related.length > 0 ? [{ run: "", title: SAME_PROGRAM, profiles: related }] : []),
     ...byJob(
       sorted.filter((profile) => !isUnreadable(profile)),
       jobs,
@@ -183,12 +208,16 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
     options.push(...mine);
     return { ...group, options: mine, more: group.profiles.length - listed.length };
   });
-  const [active, setActive] = useState(() =>
-    Math.max(
-      options.findIndex(({ profile, view }) => view === undefined && profile.id === selected?.id),
-      0,
-    ),
+  const atFirst = Math.max(
+    options.findIndex(({ profile, view }) => view === undefined && profile.id === selected?.id),
+    0,
   );
+  const [active, setActive] = useState(atFirst);
+  // Those of the same program come before the others once they are known.
+  useEffect(() => {
+    if (shared.size > 0) setActive(atFirst);
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- only when they become known
+  }, [shared.size]);
   const list = useRef<HTMLDivElement>(null);
   const input = useRef<HTMLInputElement>(null);
   const current = Math.min(active, options.length - 1);
@@ -249,10 +278,15 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
             .map((group) => (
               <div
                 role="group"
-                aria-label={runLabel(group.run, top) || "Profile"}
+                aria-label={group.title ?? (runLabel(group.run, top) || "Profile")}
                 key={`${group.run} ${group.profiles[0]?.id ?? ""}`}
               >
-                {runLabel(group.run, top) !== "" && (
+                {group.title !== undefined && (
+                  <div class="picker-group" aria-hidden="true">
+                    {group.title}
+                  </div>
+                )}
+                {group.title === undefined && runLabel(group.run, top) !== "" && (
                   <div class="picker-group" aria-hidden="true">
                     <span class="run-dot" style={{ background: runColour(group.run, runs, theme) }} />
                     <span>{runLabel(group.run, top)}</span>
@@ -275,6 +309,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                       {view === undefined ? (
                         <>
                           <div class="picker-option-head">
+                            {group.title !== undefined && runLabel(profile.run, top) !== "" && (
+                              <strong>{runLabel(profile.run, top)}</strong>
+                            )}
                             <Capture profile={profile} />
                             <StateChip profile={profile} />
                             {isCurrent && <Icon name="check" />}
@@ -286,6 +323,9 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
                             class="muted picker-option-details"
                             data-tip={profile.message === "" ? facts(profile).join(" · ") : profile.message}
                           >
+                            {group.title !== undefined && (
+                              <>{formatShare(shared.get(profile.id))} of the GPU time in ops that both have · </>
+                            )}
                             {isUnreadable(profile) ? profile.message : details(profile)}
                           </div>
                         </>

@@ -25,3 +25,9 @@ export const signedShare = (fraction: number | null): string =>
     : fraction >= MANY_TIMES - 1
       ? `×${significant(fraction + 1)}`
       : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
+
+/** A change of a share in points of percent: `+28.9 points`; nothing where it would be none. */
+export function signedPoints(change: number): string {
+  const points = Math.abs(100 * change);
+  return points < 0.05 ? "" : `${change > 0 ? "+" : "−"}${points.toFixed(1)} points`;
+}

@@ -32,6 +32,8 @@ export interface RunGroup {
   profiles: ProfileEntry[];
   /** Whether these are the ranks of one job. */
   job?: boolean;
+  /** What these are, where they are not those of the run. */
+  title?: string;
 }
 
 const isIn = (run: string, folder: string): boolean => folder === "." || run === folder || run.startsWith(`${folder}/`);

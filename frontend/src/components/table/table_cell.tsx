@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import type { Cell, Column, Row } from "../../api/types";
 import { formatBytes } from "../../format/bytes";
-import { exactNumber, formatCount, formatNumber } from "../../format/number";
+import { exactNumber, formatCalls, formatCount, formatNumber } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatSize } from "../../format/size";
 import { inUnit, momentInUnit, readableAndExact } from "../../format/time";
@@ -41,7 +41,7 @@ const NOTHING = (
 export function TableCell({ column, row, scale, meter, ambiguous = false, room = Infinity }: TableCellProps) {
   const value = row[column.key] ?? null;
   if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
-  if (CHANGES.has(column.key)) return <ChangeCell column={column} value={Number(value)} scale={scale} />;
+  if (CHANGES.has(column.key)) return <ChangeCell column={column} row={row} value={Number(value)} scale={scale} />;
   switch (column.type) {
     case "duration_ns":
       if (meter !== undefined)
@@ -52,6 +52,7 @@ export function TableCell({ column, row, scale, meter, ambiguous = false, room =
     case "integer":
       return <span class="number">{formatCount(Number(value))}</span>;
     case "number":
+      if (CALLS.has(column.key)) return <Calls value={Number(value)} />;
       return (
         <span class="number" data-tip={exactNumber(Number(value))}>
           {formatNumber(Number(value))}
@@ -86,18 +87,46 @@ export function TableCell({ column, row, scale, meter, ambiguous = false, room =
 /** Columns of changes, which have a sign, an arrow and a colour. */
 const CHANGES: ReadonlySet<string> = new Set(["change_ns", "change_fraction", "work_ns", "speed_ns"]);
 
-function ChangeCell({ column, value, scale }: { column: Column; value: number; scale: Scale | undefined }) {
+/** A change of kernel time below this share is called noise where it could be tested. */
+const FLOOR = 0.01;
+
+/** Whether a row's change is noise, or too small to be called anything else where it was not tested. */
+function isNoise({ told, a_ns: a, change_ns: change }: Row): boolean {
+  if (told === "no") return true;
+  return told !== "yes" && typeof a === "number" && typeof change === "number" && Math.abs(change) < FLOOR * a;
+}
+
+interface ChangeCellProps {
+  column: Column;
+  row: Row;
+  value: number;
+  scale: Scale | undefined;
+}
+
+function ChangeCell({ column, row, value, scale }: ChangeCellProps) {
+  const quiet = isNoise(row);
   const text =
     column.type === "fraction"
       ? signedShare(value)
       : `${value > 0 ? "+" : ""}${scale === undefined ? formatCount(value) : inUnit(value, scale.unit)}`;
   return (
     <span
-      class={`number change-${directionOf(value)}`}
+      class={quiet ? "number" : `number change-${directionOf(value)}`}
       data-tip={column.type === "fraction" ? "" : readableAndExact(value)}
     >
-      {column.key === "change_ns" && `${arrowOf(value)} `}
+      {column.key === "change_ns" && !quiet && `${arrowOf(value)} `}
       {text || "0"}
+    </span>
+  );
+}
+
+/** Columns of calls and launches by iteration, which are whole but for ops that not every iteration calls. */
+const CALLS: ReadonlySet<string> = new Set(["a_calls", "b_calls", "a_launches", "b_launches"]);
+
+function Calls({ value }: { value: number }) {
+  return (
+    <span class="number" data-tip={exactNumber(value)}>
+      {formatCalls(value)}
     </span>
   );
 }
@@ -174,12 +203,18 @@ function MeterCell({
   );
 }
 
+/** Between the kernels of a cell, the one with the most time first. */
+const AND = " + ";
+
 function KernelName({ name, full }: { name: string; full: string }) {
+  const [first = "", ...rest] = name.split(AND);
+  const others = rest.length;
   return (
     <span class="kernel-cell">
       <span class="clip kernel-name" data-tip={full}>
-        {shortKernelName(name)}
+        {shortKernelName(first)}
       </span>
+      {others > 0 && <span class="muted nowrap">+{others} more</span>}
       <CopyButton key={full} text={full} what="the full name" walk={false} />
     </span>
   );

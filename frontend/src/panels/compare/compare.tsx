@@ -259,6 +259,7 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
       ? ops.map(({ op: name, ...rest }) => ({ name, ...rest }))
       : memory.map(({ category: name, ...rest }) => ({ name, ...rest }));
   const most = Math.max(...rows.flatMap(({ a_bytes: a, b_bytes: b }) => [a, b]), 0);
+  const whole = Math.max(peak?.a ?? 0, peak?.b ?? 0);
   const sums = [
     ["All: the peak", peak],
     ["Reserved at most", reserved],
@@ -292,13 +293,13 @@ function Memory({ comparison }: { comparison: CompareResponse }) {
           </thead>
           <tbody>
             {rows.map(({ name, a_bytes: a, b_bytes: b }) => (
-              <MemoryRow key={name} name={name} a={a} b={b} most={most} />
+              <MemoryRow key={name} name={name} a={a} b={b} most={most} whole={whole} />
             ))}
           </tbody>
           <tfoot>
             {sums.map(([name, measure]) =>
               measure?.a == null || measure.b === null ? null : (
-                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} most={0} />
+                <MemoryRow key={name} name={name} a={measure.a} b={measure.b} most={0} whole={whole} />
               ),
             )}
           </tfoot>
@@ -314,10 +315,17 @@ interface MemoryRowProps {
   b: number;
   /** What a full bar stands for, in bytes; 0 for a row without bars. */
   most: number;
+  /** The larger of both peaks. */
+  whole: number;
 }
 
-function MemoryRow({ name, a, b, most }: MemoryRowProps) {
-  const sign = b > a ? "+" : b < a ? "-" : "";
+/** Of the peak: less than that is how an allocator rounds, and neither better nor worse. */
+const LEAST_SEEN = 1e-3;
+
+function MemoryRow({ name, a, b, most, whole }: MemoryRowProps) {
+  const change = b - a;
+  const sign = change > 0 ? "+" : change < 0 ? "−" : "";
+  const isSeen = Math.abs(change) >= LEAST_SEEN * whole;
   return (
     <tr>
       <td>{name}</td>
@@ -326,9 +334,10 @@ function MemoryRow({ name, a, b, most }: MemoryRowProps) {
           {formatBytes(bytes)}
         </td>
       ))}
-      <td class={`right number change-${directionOf(b - a)}`}>
-        {arrowOf(b - a)} {sign}
-        {formatBytes(Math.abs(b - a))}
+      <td class={`right number ${isSeen ? `change-${directionOf(change)}` : "muted"}`}>
+        {isSeen && `${arrowOf(change)} `}
+        {sign}
+        {formatBytes(Math.abs(change))}
       </td>
     </tr>
   );

@@ -40,7 +40,7 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
       <header class="headline">
         <h2>
           <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
-          <Headline text={withoutWord(comparison.headline)} />
+          <Headline text={withNames(withoutWord(comparison.headline), runOf(baseline.base), runOf(profile))} />
         </h2>
         {comparison.details !== "" && (
           <p class="model-line">
@@ -72,7 +72,7 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
         {comparison.comparability.length > 0 && (
           <ul class="compare-notes muted">
             {comparison.comparability.map((sentence) => (
-              <li key={sentence}>
+              <li key={sentence} class={/\bdifferent programs\b/.test(sentence) ? "compare-warning" : undefined}>
                 <Sentence text={sentence} />
               </li>
             ))}
@@ -86,6 +86,26 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
 /** The headline without the word that stands before it. */
 const withoutWord = (text: string): string =>
   capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
+
+/** The first A and the first B with the names of their runs, where these tell them apart; those in code are names of ops. */
+export function withNames(text: string, a: string, b: string): string {
+  if (a === "" || b === "" || a === b) return text;
+  const named = (sentence: string, letter: string, run: string): string => {
+    let told = false;
+    return sentence
+      .split("`")
+      .map((part, i) =>
+        i % 2 === 1 || told
+          ? part
+          : part.replace(new RegExp(`\\b${letter}\\b(?!')`), () => {
+              told = true;
+              return `${letter} (${run})`;
+            }),
+      )
+      .join("`");
+  };
+  return named(named(text, "B", b), "A", a);
+}
 
 interface SideCardProps {
   letter: string;
