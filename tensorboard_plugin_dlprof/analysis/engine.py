@@ -59,7 +59,7 @@ def judge(
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, iteration_ns):
-            findings.append(_finished(answer, signals.marked))
+            findings.append(_finished(answer, _whole(signals.marked, signals.iterations)))
             if signals.spoken_of is not None:
                 spoken[answer.detector] = signals.spoken_of
     findings = [_with_overlaps(finding, findings, spoken, signals) for finding in findings]
@@ -131,19 +131,24 @@ def gain_text(finding: Finding, verdict: Verdict) -> str:
     gain, whole_ns = finding.gain, verdict.iteration_ns
     if gain is None or whole_ns <= 0:
         return ""
-    of = "each iteration" if verdict.marked else "the capture"
+    of = _whole(verdict.marked, verdict.iterations)
     if gain.low_ns <= 0:
         return f"up to {short_duration(gain.high_ns)} of {of} ({percentage(gain.high_ns / whole_ns)})"
     shares = f"{percentage(gain.low_ns / whole_ns)} to {percentage(gain.high_ns / whole_ns)}"
     return f"{short_duration(gain.low_ns)} to {short_duration(gain.high_ns)} of {of} ({shares})"
 
 
-def _finished(finding: Finding, marked: bool) -> Finding:
-    """The finding with as much evidence as is shown, and worded for the whole capture if no iterations are marked."""
-    finding = msgspec.structs.replace(finding, evidence=_shown(finding.evidence))
-    if marked:
-        return finding
-    return msgspec.structs.replace(finding, problem=finding.problem.replace("each iteration", "the capture"))
+def _whole(marked: bool, iterations: int) -> str:
+    """What times are a part of."""
+    if not marked:
+        return "the recording"
+    return "each iteration" if iterations > 1 else "the iteration"
+
+
+def _finished(finding: Finding, whole: str) -> Finding:
+    """The finding with as much evidence as is shown, and worded for what its times are a part of."""
+    problem = finding.problem.replace("each iteration", whole)
+    return msgspec.structs.replace(finding, evidence=_shown(finding.evidence), problem=problem)
 
 
 def _shown(evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:

@@ -144,7 +144,7 @@ INVARIANTS: tuple[Invariant, ...] = (
         ours=True,
     ),
     Invariant(
-        "Every copy and set is in an iteration or counted as outside",
+        "Every copy and memset is in an iteration or counted as outside",
         "SELECT count(*) FROM ext_aggregations WHERE memory_launches + outside_memory_ops <> "
         "(SELECT count(*) FROM read_only_memcpys) + (SELECT count(*) FROM read_only_memsets)",
         ours=True,

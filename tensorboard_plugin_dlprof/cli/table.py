@@ -64,8 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: /, the whole model)")
     parser.add_argument("--iteration", metavar="N", type=int, help="whose ops or kernels")
     parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names or op_types whose ops")
-    parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the capture")
-    parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps: end in ns of the capture")
+    parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the recording")
+    parser.add_argument("--to", dest="stop_ns", metavar="NS", type=int, help="gaps: end in ns of the recording")
     parser.add_argument("--device", metavar="N", type=int, help="gaps: only those of this GPU")
     add_iterations(parser)
     parser.add_argument("--aggregation", metavar="N", type=int, help="which aggregation (default: the first)")
@@ -176,7 +176,9 @@ def _window(connection: Connection, asked: PageRequest) -> tuple[int, int]:
         for whole, given in zip((first, last), (asked.start_ns, asked.stop_ns), strict=True)
     )
     if not -FARTHEST <= start < stop <= FARTHEST:
-        raise WrongUsage(f"--from {start} --to {stop}: the window is empty; the capture is from {first} to {last} ns.")
+        raise WrongUsage(
+            f"--from {start} --to {stop}: the window is empty; the recording is from {first} to {last} ns."
+        )
     return start, stop
 
 

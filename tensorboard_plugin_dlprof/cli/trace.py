@@ -1,6 +1,6 @@
 """Write a trace that Perfetto and chrome://tracing open.
 
-Without a window, the whole capture is written. Times are nanoseconds since the start of the capture, as everywhere in
+Without a window, the whole recording is written. Times are nanoseconds since its start, as everywhere in
 DLProf's databases. A name that ends with .gz is compressed.
 """
 

@@ -132,7 +132,7 @@ def _undecided(comparison: Comparison) -> str:
             "Iterations of B take the same time"
             if not change
             else (
-                f"Iterations of B are {duration(abs(change))} {longer}{' in the mean' * comparison.is_of_means} "
+                f"Iterations of B are {duration(abs(change))} {longer}{' on average' * comparison.is_of_means} "
                 f"({duration(comparison.b_ns)} instead of {duration(comparison.a_ns)})"
                 f"{_reason(comparison, inside=True)}"
             )

@@ -149,7 +149,7 @@ def _side(side: Side) -> str:
 
 
 def _title(comparison: Comparison) -> str:
-    means = ", in the mean" if comparison.is_of_means else ""
+    means = ", on average" if comparison.is_of_means else ""
     return (
         f"Change of one {_UNITS[comparison.per]}{means}: {signed_duration(comparison.change_ns)}, "
         f"{duration(comparison.a_ns)} -> {duration(comparison.b_ns)}"

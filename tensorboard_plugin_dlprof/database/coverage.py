@@ -21,7 +21,7 @@ def coverage_rows(profile: Profile) -> list[_Row]:
     """The rows of ``ext_coverage``."""
     coverage = profile.coverage
     work = len(profile.kernels.op) + len(profile.memcpys.op) + len(profile.memsets.op) + len(profile.graphs.op)
-    of_work = f"of {work:,} kernels, copies and sets"
+    of_work = f"of {work:,} kernels, copies and memsets"
     # Work without a launch call is unassociated too; it has a sentence of its own and must not be in two.
     outside = coverage.unassociated_work - coverage.unlaunched_work - coverage.migrations
     outside_ns = coverage.unassociated_work_ns - coverage.unlaunched_work_ns - coverage.migrations_ns

@@ -85,7 +85,7 @@ def find_iterations(capture: Capture, start_ns: int, end_ns: int) -> list[Iterat
         *_optimizer_steps(capture, start_ns),
         *_data_loader(capture, end_ns),
     ]
-    whole = _candidate("whole_capture", "Whole capture", np.array([start_ns]), np.array([end_ns]), None)
+    whole = _candidate("whole_capture", "Whole recording", np.array([start_ns]), np.array([end_ns]), None)
     return [candidate for candidate in result if candidate is not None] + ([whole] if whole else [_moment(start_ns)])
 
 
@@ -123,7 +123,7 @@ def counter_names(candidates: list[IterationCandidate]) -> frozenset[str]:
 def _moment(time_ns: int) -> IterationCandidate:
     """The whole capture as an iteration of zero length, for captures without events or with all at the same time."""
     time = np.array([time_ns], np.int64)
-    return IterationCandidate("whole_capture", "Whole capture", np.zeros(1, np.int64), time, time)
+    return IterationCandidate("whole_capture", "Whole recording", np.zeros(1, np.int64), time, time)
 
 
 def _candidate(

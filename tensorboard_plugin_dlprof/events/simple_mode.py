@@ -39,5 +39,5 @@ def one_op(capture: Capture) -> tuple[Drafts, Owners, OpTables, list[IterationCa
     owners = Owners(np.zeros(len(capture.calls.start_ns), np.int32), np.zeros(len(capture.work.start_ns), np.int64))
     texts = DraftTexts(np.zeros(1, np.int32), [NOTHING], [NOTHING.data_type])
     tables = op_tables(drafts, np.zeros(1, np.int32), texts, lambda _draft: "", capture.strings)
-    whole = IterationCandidate("whole_capture", "Whole capture", column(0), column(0), column(capture.info.end_ns))
+    whole = IterationCandidate("whole_capture", "Whole recording", column(0), column(0), column(capture.info.end_ns))
     return drafts, owners, tables, [whole]

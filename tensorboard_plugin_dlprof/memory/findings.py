@@ -230,7 +230,7 @@ def _activations(profile: Profile, history: History) -> list[dict[str, Any]]:
     whole, candidate = peak_of(history).in_use_bytes, profile.iterations[0]
     count = max(len(candidate.values), 1)
     share = hot.cost_ns / max(int((candidate.stop_ns - candidate.start_ns).sum()) // count, 1)
-    of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the capture"
+    of_iteration = "of each iteration" if candidate.source != "whole_capture" else "of the recording"
     title = (
         f"{hot.path} holds {size(hot.num_bytes)} of activations at the peak ({percentage(hot.num_bytes / whole)} of it)"
     )

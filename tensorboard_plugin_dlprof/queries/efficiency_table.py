@@ -40,7 +40,7 @@ EFFICIENCY = Table(
         _OP["op_id"],
         msgspec.structs.replace(_OP["direction"], tier=1),
         _OP["op_type"],
-        Column("family", "Family", "text", "What most of its work is: gemm, convolution, attention, ...",
+        Column("family", "Kind", "text", "What most of its work is: gemm, convolution, attention, ...",
                "nullif(rate.family, '')", nullable=True, tier=1),
         Column("precision", "Precision", "text", "Precision in which its kernels compute.",
                "nullif(rate.precision, '')", nullable=True),
@@ -56,7 +56,7 @@ EFFICIENCY = Table(
         CAUSE,
         msgspec.structs.replace(DIMENSION, tier=1),
         Column("size", "Size", "text",
-               "Lengths of its largest matrix multiplication: M, N and K; channels, filter and pictures; heads and "
+               "Lengths of its largest matrix multiplication: M, N and K; channels, filter and images; heads and "
                "sequences.", "nullif(rate.size, '')", nullable=True, tier=1),
         Column("flops", "FLOPs", "number",
                "Floating-point operations of all its calls; approximate unless it multiplies matrices.", "rate.flops",
@@ -64,13 +64,13 @@ EFFICIENCY = Table(
         Column("min_bytes", "Minimum Bytes", "bytes",
                "Bytes moved if every input is read once and every output is written once.", "rate.min_bytes",
                nullable=True),
-        Column("flops_per_second", "FLOP/s", "number", "Operations over kernel time.", _FLOPS_RATE, nullable=True),
+        Column("flops_per_second", "FLOP/s", "number", "FLOPs over kernel time.", _FLOPS_RATE, nullable=True),
         Column("bytes_per_second", "Bytes/s", "number", "Minimum bytes over kernel time.", _BYTES_RATE, nullable=True),
         Column("peak_fraction", "Of Peak FLOP/s", "fraction",
                "Share of the GPU's published rate: that of matrix units for its precision if the op uses them, else "
-               "that of plain units for the type of its sums, which is FP32 for 16-bit tensors too, except in "
-               "kernels such as hgemm.", _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), nullable=True),
-        Column("memory_fraction", "Of Memory Rate", "fraction", "Share of the published rate of the GPU's memory.",
+               "that of its ordinary units for the accumulator's type, which is FP32 for 16-bit tensors too, except "
+               "in kernels such as hgemm.", _of_peak(_FLOPS_RATE, "rate.peak_flops_per_second"), nullable=True),
+        Column("memory_fraction", "Of Peak Bandwidth", "fraction", "Share of the GPU's published memory bandwidth.",
                _of_peak(_BYTES_RATE, "rate.peak_bytes_per_second"), nullable=True),
         Column("intensity", "FLOPs per Byte", "number", "Operations for each byte that must be moved.",
                "rate.flops * 1.0 / nullif(rate.min_bytes, 0)", nullable=True, tier=1),

@@ -187,8 +187,8 @@ def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int)
 
 _CAUSE = Column("cause", "Cause", "text", "Why the GPU was idle, as the diagnosis says.", "gap.cause", searchable=True)
 _REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked; delivery is "
-                 "the way of a launch to an idle GPU.", "gap.reason", searchable=True, tier=2)  # fmt: skip
-_OP = Column("op", "Ending Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
+                 "the latency of a launch to an idle GPU.", "gap.reason", searchable=True, tier=2)  # fmt: skip
+_OP = Column("op", "Next Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
              searchable=True)  # fmt: skip
 _HOST = Column("host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host",
                searchable=True, tier=1)  # fmt: skip
@@ -205,7 +205,7 @@ GAPS = Table(
     links=_LINKS,
     columns=(
         Column("at", "Place", "text", "The GPU and the moment that it begins.", "gap.at", hidden=True),
-        Column("start_ns", "Start", "duration_ns", "When it begins, since the start of the capture.", "gap.start_ns"),
+        Column("start_ns", "Start", "duration_ns", "When it begins, since the start of the recording.", "gap.start_ns"),
         Column("duration_ns", "Length", "duration_ns", "How long the GPU was idle.", "gap.duration_ns"),
         _CAUSE,
         _OP,
@@ -232,7 +232,7 @@ GAP_GROUPS = Table(
         _OP,
         Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),
         Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all of them.", "gap.total_ns"),
-        Column("window_fraction", "Of the Window", "fraction", "Share of the window.", "gap.window_fraction",
+        Column("window_fraction", "Share of Window", "fraction", "Share of the window.", "gap.window_fraction",
                tier=1),
         Column("longest_ns", "Longest", "duration_ns", "The most of it in one of them.", "gap.longest_ns"),
         msgspec.structs.replace(_HOST, description=f"{_HOST.description[:-1]} for most of the time."),

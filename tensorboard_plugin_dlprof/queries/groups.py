@@ -73,7 +73,7 @@ _REASONS = (
     Column("limited_ns", "Limited Kernel Time", "duration_ns",
            "Kernel time of eligible ops below that do not use Tensor Cores, or not well.", FILLED, sortable=False,
            filterable=False, hidden=True),
-    Column("cause", "Main Cause", "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
+    Column("cause", "Why Not on TC", "text", "The cause of most of that time.", FILLED, nullable=True, sortable=False,
            filterable=False, hidden=True),
 )  # fmt: skip
 """Filled in by ``_fill_reasons``. In SQL, every group would read every limited op: minutes for a large tree."""

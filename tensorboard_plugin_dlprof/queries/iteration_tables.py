@@ -61,7 +61,7 @@ ITERATIONS = Table(
                "Average Tensor Core GPU time over the duration of the iteration.",
                f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)", nullable=True),
         _part("other_kernel_ns", "Other Kernels", "Time with other kernels alone.", "non_tc_duration"),
-        _part("memory_ns", "Memory", "Time with copies and sets, without kernels.", "memory_duration"),
+        _part("memory_ns", "Memory", "Time with copies and memsets, without kernels.", "memory_duration"),
         _part("data_loader_ns", "Data Loader", "Time of the data loader, without GPU work.", "dataloader_duration"),
         _part("io_ns", "I/O", "Time of input and output, outside all parts before it.", "io_duration"),
         _part("cpu_ns", "CPU", "Time of ops on the host, outside all parts before it.", "cpu_duration"),

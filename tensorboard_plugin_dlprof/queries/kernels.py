@@ -20,8 +20,8 @@ ACHIEVED_OCCUPANCY = Column("achieved_fraction", "Achieved Occupancy", "fraction
 WAVES = Column("waves", "Waves", "number", "How often a launch fills the GPU with blocks; mean by time.", "rate.waves",
                nullable=True)  # fmt: skip
 
-TAIL = Column("tail_fraction", "Tail", "fraction",
-              "Places for blocks that stay empty in the last wave, of those of all waves; mean by time.",
+TAIL = Column("tail_fraction", "Tail Effect", "fraction",
+              "Block slots that stay empty in the last wave, of those of all waves; mean by time.",
               "rate.tail_fraction", nullable=True)  # fmt: skip
 
 
@@ -78,7 +78,7 @@ CLASS_COLUMNS = MappingProxyType(
         for key, label, meaning in (
             ("family", "Kind", "What the kernel computes, by its name."),
             ("library", "Library", "Who wrote the kernel, by its name."),
-            ("precision", "Math", "Precision of its math, by its name."),
+            ("precision", "Precision", "Precision of its math, by its name."),
             ("accumulator", "Accumulator", "Type in which the kernel adds up what it multiplies, by its name."),
             ("architecture", "Written for", "GPU generation that the kernel was written for, by its name."),
             ("rule", "Rule", "Rule that classified the kernel by its name, or the counter that proved it."),
@@ -89,9 +89,9 @@ CLASS_COLUMNS = MappingProxyType(
 
 _MORE_COLUMNS = (
     OCCUPANCY,
-    Column("limiter", "Limited by", "text",
-           "What keeps more blocks from a multiprocessor: its warps, its places for blocks, registers or shared "
-           "memory.", "nullif(replace(rate.limiter, '_', ' '), '')", nullable=True),
+    Column("limiter", "Occupancy Limiter", "text",
+           "What keeps more blocks from a multiprocessor: its warps, its block slots, registers or shared memory.",
+           "nullif(replace(rate.limiter, '_', ' '), '')", nullable=True),
     msgspec.structs.replace(ACHIEVED_OCCUPANCY, key="achieved_occupancy_fraction"),
     WAVES,
     TAIL,

@@ -16,7 +16,7 @@ from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import FILLED, Column
 
-NO_KERNELS = "copies and sets"
+NO_KERNELS = "copies and memsets"
 """A family that no kernel has: "copy" is that of kernels that copy, whose time is that of kernels."""
 
 
@@ -28,7 +28,7 @@ def family_column(subject: str, sql: str, listed: bool = True) -> Column:
         sql: its value, see ``family``.
         listed: whether rows can be sorted and filtered by it.
     """
-    return Column("family", "Family", "text",
+    return Column("family", "Kind", "text",
                   f"What {subject} mostly is: gemm, collective, ...; {NO_KERNELS} if no kernel was launched.", sql,
                   nullable=True, hidden=True, tier=2, sortable=listed, filterable=listed)  # fmt: skip
 

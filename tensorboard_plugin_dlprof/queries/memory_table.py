@@ -64,7 +64,7 @@ MEMORY_BLOCKS = Table(
         Column("allocated_ns", "Allocated", "duration_ns",
                "When it was allocated; unknown if it was before the recording, or no times were recorded.",
                "block.allocated_ns", nullable=True, tier=1),
-        Column("lasts_ns", "Lasts", "duration_ns", "How long until it was freed; unknown if it was not.",
+        Column("lasts_ns", "Lifetime", "duration_ns", "How long until it was freed; unknown if it was not.",
                "block.lasts_ns", nullable=True, tier=1),
         Column("op_gpu_time_ns", "GPU Time of the Op", "duration_ns",
                "GPU time of the op over all its calls, as in Ops: about what it costs to have the block again.",

@@ -15,7 +15,7 @@ def cause_in_words(cause: str) -> str:
     return f"CASE {cause} WHEN '' THEN NULL {_WORDS} ELSE {cause} END"
 
 
-CAUSE = Column("cause", "Cause", "text",
+CAUSE = Column("cause", "Why Not on TC", "text",
                f"Why an eligible op does not use Tensor Cores, or not well: {'; '.join(CAUSES.values())}.",
                cause_in_words("rate.cause"), nullable=True)  # fmt: skip
 

@@ -99,5 +99,5 @@ def _packed(chunks: Iterator[bytes], borrowed: Borrowed) -> Iterator[bytes]:
 def _window(asked: TableRequest | TimelineRequest | WindowRequest) -> tuple[int, int]:
     start, stop = asked.start_ns, asked.stop_ns
     if start is None or stop is None or stop <= start:
-        raise BadRequest("from and to must be nanoseconds since the start of the capture, and to the later one.")
+        raise BadRequest("from and to must be nanoseconds since the start of the recording, and to the later one.")
     return start, stop

@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-CIcn6aTy.js";
+export{t as render}from"./assets/frame-BJyx3Rh6.js";

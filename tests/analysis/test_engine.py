@@ -135,13 +135,21 @@ def test_evidence_is_as_much_as_is_shown_and_of_every_kind() -> None:
 
 
 def test_a_capture_without_iterations_is_not_called_one() -> None:
-    """Its findings speak of the capture."""
+    """Its findings speak of the recording."""
     profile = scene(lambda step: step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS), device=T4, marked=False)
     first = verdict(profile).findings[0]
-    assert "of the capture (100 %;" in first.problem_text()
+    assert "of the recording (100 %;" in first.problem_text()
     rows = feedback(verdict(profile))
-    assert " of the capture (" in rows[0].recommendation
+    assert " of the recording (" in rows[0].recommendation
     assert not any("each iteration" in row.problem + row.recommendation for row in rows[:1])
+
+
+def test_the_only_iteration_is_not_called_each() -> None:
+    """Its findings and their gains speak of the iteration."""
+    profile = scene(lambda step: step.op("aten::mm", "volta_sgemm_128x64_nn", 0, STEP_NS), device=T4, steps=1)
+    first = verdict(profile).findings[0]
+    assert "of the iteration (100 %;" in first.problem_text()
+    assert " of the iteration (" in feedback(verdict(profile))[0].recommendation
 
 
 def test_a_gain_that_no_measurement_would_show_is_left_out() -> None:

@@ -55,7 +55,7 @@ def test_the_tree_keeps_what_it_is_read_for(page: Page, tensorboard: TensorBoard
     page.set_viewport_size({"width": 800, "height": 900})
     page.goto(tensorboard.page(run="amp", view="modules", groups__sort="-gpu_idle_ns"))
     heads = page.get_by_role("treegrid").get_by_role("columnheader")
-    remaining = r"Module.*Share.*GPU Time.*Could Gain.*Bound by.*Share of Eligible.*GPU Idle"
+    remaining = r"Module.*Share.*GPU Time.*Could Gain.*Bound by.*Share Using TC.*GPU Idle"
     expect(heads.first).to_be_visible()
     assert re.search(remaining, re.sub(r"\s+", " ", " ".join(heads.all_inner_texts())))
     expect(page.locator(".tree-narrow")).to_contain_text("CPU Overhead")
@@ -75,7 +75,7 @@ def test_the_cause_is_in_sight_on_a_laptop(page: Page, tensorboard: TensorBoard)
             "() => { const t = document.querySelector('.table-scroll'); return t.scrollWidth === t.clientWidth; }"
         )
         columns = _columns(page, "Ops")
-        assert {"GPU Time", "Op Name", "TC Eligible", "Using TC", "Cause"} <= set(columns), columns
+        assert {"GPU Time", "Op Name", "TC Eligible", "Using TC", "Why Not on TC"} <= set(columns), columns
         counts.append(len(columns))
     assert counts == sorted(counts)
     # Two are the same in all rows. A table is fitted again a moment after the window is.
@@ -95,7 +95,10 @@ def test_tensor_cores_are_in_sight_on_half_a_screen(
     grid = page.get_by_role("grid", name=table)
     expect(grid.locator("tbody tr").first).to_be_visible()
     shown = set(_labels(grid))
-    wanted = {"ops": {"Op Name", "Using TC", "Cause"}, "efficiency": {"Op Name", "Mostly on TC", "Cause"}}
+    wanted = {
+        "ops": {"Op Name", "Using TC", "Why Not on TC"},
+        "efficiency": {"Op Name", "Mostly on TC", "Why Not on TC"},
+    }
     assert wanted.get(view, {"TC Kernels"}) <= shown
 
 
@@ -115,7 +118,7 @@ def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: Tensor
     fitting = _columns(page, "Ops")
     page.get_by_role("button", name="Columns").click()
     menu = page.get_by_role("group", name="Columns to show")
-    expect(menu.get_by_role("button", name="As fit")).to_be_disabled()
+    expect(menu.get_by_role("button", name="Automatic")).to_be_disabled()
     menu.get_by_role("button", name="All").click()
     expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(OPS.columns))
     menu.get_by_label("CPU Time").uncheck()
@@ -123,7 +126,7 @@ def test_chosen_columns_stand_whatever_the_width(page: Page, tensorboard: Tensor
     page.reload()
     expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(OPS.columns) - 1)
     page.get_by_role("button", name="Columns").click()
-    menu.get_by_role("button", name="As fit").click()
+    menu.get_by_role("button", name="Automatic").click()
     expect(page.get_by_role("grid", name="Ops").get_by_role("columnheader")).to_have_count(len(fitting))
     expect(page).not_to_have_url(re.compile("ops.columns"))
     # What is the same in every row stands in one line instead, and can be had as a column.

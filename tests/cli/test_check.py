@@ -80,7 +80,7 @@ def test_every_real_database_is_well(capsys: Captured) -> None:
         ("UPDATE ext_aggregations SET outside_kernels = 7", "Every kernel is in an iteration or counted as outside"),
         (
             "UPDATE ext_aggregations SET outside_memory_ops = 7",
-            "Every copy and set is in an iteration or counted as outside",
+            "Every copy and memset is in an iteration or counted as outside",
         ),
         (
             "UPDATE ext_aggregations SET outside_instances = 7",

@@ -67,7 +67,7 @@ def test_what_the_user_had_chosen_is_chosen_again(tmp_path: Path, monkeypatch: p
     for choice in (["--iter-stop", "2"], ["--candidate", "whole_capture"], ["--key-op", "MM_1", "--iter-start", "2"]):
         assert main(["aggregate", str(database), *choice]) == 0
     before = aggregated_ranges(database)
-    assert before == [(1, 4, "ProfilerStep#N"), (0, 2, "ProfilerStep#N"), (0, 0, "Whole capture"), (2, 4, "/mm")]
+    assert before == [(1, 4, "ProfilerStep#N"), (0, 2, "ProfilerStep#N"), (0, 0, "Whole recording"), (2, 4, "/mm")]
     age(database)
     monkeypatch.setattr("sys.argv", ["dlprof", "import", str(source)])
     assert main(["import", str(source)]) == 0

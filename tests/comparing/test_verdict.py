@@ -51,11 +51,11 @@ def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:
     b = recording([LINEAR], iterations=(40_000_000, 54_000_000, 68_000_000))
     comparison = compare([a], [b])
     verdict = verdict_of(comparison)
-    assert "Iterations of B are 22.7 ms longer in the mean (54.0 ms instead of 31.3 ms)" in verdict.headline
+    assert "Iterations of B are 22.7 ms longer on average (54.0 ms instead of 31.3 ms)" in verdict.headline
     assert "Medians" not in verdict.headline
     told = "Medians are 54.0 ms instead of 22.0 ms (+145 %); the estimate, the median ratio of all pairs, is +100 %."
     assert told in verdict.details
-    assert "Change of one iteration, in the mean: +22.7 ms, 31.3 ms -> 54.0 ms" in text([(comparison, ())], 3)
+    assert "Change of one iteration, on average: +22.7 ms, 31.3 ms -> 54.0 ms" in text([(comparison, ())], 3)
 
 
 def test_a_single_iteration_has_no_mean() -> None:

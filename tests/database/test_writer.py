@@ -62,9 +62,9 @@ def test_nothing_but_the_database_is_left(target: Path, source: Path) -> None:
 def test_warnings_tell_what_was_missing_and_skipped(target: Path, source: Path) -> None:
     """One sentence for each, with its count."""
     assert _write(target, source, kernels=40) == [
-        "1 of 40 kernels, copies and sets has no recorded launch call; its time (7.00 ms) is counted under "
+        "1 of 40 kernels, copies and memsets has no recorded launch call; its time (7.00 ms) is counted under "
         "unassociated ops.",
-        "2 of 40 kernels, copies and sets were launched outside of all ops; their time (2.50 ms) is counted under "
+        "2 of 40 kernels, copies and memsets were launched outside of all ops; their time (2.50 ms) is counted under "
         "unassociated ops.",
         "3 skipped: events without a time.",
     ]

@@ -28,8 +28,8 @@ def first(text: str, end: int = 1000) -> tuple[str, str, list[tuple[int, int, in
 
 def test_nothing_tells_of_iterations() -> None:
     """The whole capture is iteration 0, from 0 to the end; of an empty capture too."""
-    assert first("main op 100-200 aten::mm", end=700) == ("whole_capture", "Whole capture", [(0, 0, 700)])
-    assert first("", end=0) == ("whole_capture", "Whole capture", [(0, 0, 0)])
+    assert first("main op 100-200 aten::mm", end=700) == ("whole_capture", "Whole recording", [(0, 0, 700)])
+    assert first("", end=0) == ("whole_capture", "Whole recording", [(0, 0, 0)])
 
 
 def test_whole_capture_is_from_the_first_to_the_last_gpu_work() -> None:
@@ -109,13 +109,13 @@ def test_turns_in_a_step(step: str) -> None:
                 f"main annotation {start}-{start + 39} forward",
             ]
     labels = [item.label for item in candidates("\n".join(lines), end=300)]
-    assert labels == [step.replace("1", "N"), "sample N", "forward", "Whole capture"]
+    assert labels == [step.replace("1", "N"), "sample N", "forward", "Whole recording"]
 
 
 def test_turns_that_hold_little() -> None:
     """Half of the work at least, where nothing speaks of steps."""
     text = "\n".join(f"main annotation {i * 10}-{i * 10 + 10} token_{i}" for i in range(4))
-    assert [item.label for item in candidates(text, end=100)] == ["Whole capture"]
+    assert [item.label for item in candidates(text, end=100)] == ["Whole recording"]
 
 
 @pytest.mark.parametrize(("warm_up", "measured"), [("Warm-up Step", "step"), ("warmup", "measure")])
@@ -124,7 +124,7 @@ def test_warm_ups_come_after_what_counts(warm_up: str, measured: str) -> None:
     lines = [f"main annotation {i * 10}-{i * 10 + 10} {warm_up} {i}" for i in range(5)]
     lines += [f"main annotation {50 + i * 25}-{50 + i * 25 + 25} {measured} {i}" for i in range(2)]
     labels = [item.label for item in candidates("\n".join(lines), end=100)]
-    assert labels == [f"{measured} N", f"{warm_up} N", "Whole capture"]
+    assert labels == [f"{measured} N", f"{warm_up} N", "Whole recording"]
 
 
 def test_numbered_layers_are_no_iterations() -> None:
@@ -139,7 +139,7 @@ def test_numbered_ranges_that_launch_nothing_are_none() -> None:
     for i in range(2):
         lines += [f"main annotation {i * 100}-{i * 100 + 100} step {i}"]
         lines += [f"main call {i * 100 + 7}-{i * 100 + 8} launch ; corr={i + 1}"]
-    assert [item.label for item in candidates("\n".join(lines))] == ["step N", "Whole capture"]
+    assert [item.label for item in candidates("\n".join(lines))] == ["step N", "Whole recording"]
 
 
 def test_layers_of_a_pass_and_requests_of_a_server_are_no_iterations() -> None:

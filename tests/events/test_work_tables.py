@@ -147,13 +147,13 @@ def test_pages_of_unified_memory_miss_no_call() -> None:
         (
             "migrations",
             2,
-            "2 of 4 kernels, copies and sets moved pages of unified memory, which no call launches; "
+            "2 of 4 kernels, copies and memsets moved pages of unified memory, which no call launches; "
             "their time (11 ns) is counted under unassociated ops.",
         ),
         (
             "unassociated_work",
             4,
-            "1 of 4 kernels, copies and sets was launched outside of all ops; its time (50 ns) is counted under "
+            "1 of 4 kernels, copies and memsets was launched outside of all ops; its time (50 ns) is counted under "
             "unassociated ops.",
         ),
     ]

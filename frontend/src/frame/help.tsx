@@ -54,7 +54,7 @@ const TERMS: readonly [string, string][] = [
   ["GPU utilization", "Share of the wall clock time in which at least one kernel was running; overlaps count once."],
   ["CPU overhead", "CPU time of a call without the time in calls of the CUDA API."],
   ["GPU idle", "Time between the first and the last work of a call on the GPU in which none of it was running."],
-  ["GPU time of an op", "Time in which kernels, copies or sets of the op were running."],
+  ["GPU time of an op", "Time in which kernels, copies or memsets of the op were running."],
 ];
 
 const KEYS: readonly [string, string][] = [
@@ -108,7 +108,7 @@ export function Help({ version }: { version: string }) {
       <h3>Parts of a step</h3>
       <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
       <Meanings rows={partKinds("Tensor Core").map(({ label, about }) => [label, about])} />
-      <h3>Keys</h3>
+      <h3>Keyboard</h3>
       <dl>
         {KEYS.map(([key, action]) => (
           <div key={key}>

@@ -44,7 +44,7 @@ export function KernelDetails({ data }: { data: DashboardResponse }) {
       )}
       <p class="muted">
         Times are sums of durations. Kernels that overlap count in full, so a sum can be more than the wall clock time.
-        Memory means copies and sets on the GPU.
+        Memory means copies and memsets on the GPU.
       </p>
     </>
   );

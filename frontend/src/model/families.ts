@@ -3,7 +3,7 @@ import type { Row } from "../api/types";
 import type { ColourClass } from "./resources";
 
 /** The server's name of the family of rows that launched no kernel. */
-const NO_KERNELS = "copies and sets";
+const NO_KERNELS = "copies and memsets";
 
 /** A kernel that copies is a kernel, and so is what nobody names. Without GPU work, all time is the CPU's. */
 export const workOf = ({ family }: Row, onGpu: boolean): ColourClass =>

@@ -23,7 +23,7 @@ export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "
   rangeText(formatDuration(low), formatDuration(high));
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
-export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the capture");
+export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the recording");
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
   op: { head: "Op", opens: "Ops" },

@@ -62,7 +62,7 @@ describe("the first sentence", () => {
       ],
     });
     expect(text(utilizationSentence(copies))).toBe(
-      "No kernel ran in 1.00 s. The largest part of the time was GPU copies and sets: 90.0 %.",
+      "No kernel ran in 1.00 s. The largest part of the time was GPU copies and memsets: 90.0 %.",
     );
     expect(matrixSentence(copies)).toEqual([]);
   });

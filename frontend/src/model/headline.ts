@@ -31,9 +31,9 @@ export const hasOps = ({ recorded }: DashboardResponse): boolean =>
 
 /** What was at work while no kernel was running. */
 const WITHOUT_KERNEL: Partial<Record<Resource, string>> = {
-  memory: "GPU copies and sets",
+  memory: "GPU copies and memsets",
   data_loader: "the data loader",
-  io: "reading and writing",
+  io: "I/O",
   cpu: "work on the CPU",
   other: "nothing",
 };

@@ -46,7 +46,7 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "copy",
     "Copies, exposed",
     colourOf("memory"),
-    "Copies or sets ran, and neither kernels nor communication.",
+    "Copies or memsets ran, and neither kernels nor communication.",
     FINDINGS,
   ),
   kind(
@@ -58,7 +58,7 @@ export const partKinds = (unit: string): readonly PartKind[] => [
   ),
   kind(
     "blocked",
-    "Blocked calls",
+    "Blocking calls",
     "var(--c-blocked)",
     "The GPU was idle while a call of the CUDA API kept the program waiting: a synchronisation, an allocation, loading code.",
     FINDINGS,
@@ -78,13 +78,7 @@ export const partKinds = (unit: string): readonly PartKind[] => [
     "The GPU was idle while the program was in none of the recorded ops and calls, but in a range or function.",
     FINDINGS,
   ),
-  kind(
-    "io",
-    "Reading and writing",
-    colourOf("io"),
-    "The GPU was idle while files or sockets were read or written.",
-    FINDINGS,
-  ),
+  kind("io", "I/O", colourOf("io"), "The GPU was idle while files or sockets were read or written.", FINDINGS),
   kind(
     "queued",
     "Queued",

@@ -182,7 +182,7 @@ export const PARTS: readonly RankPart[] = [
   { key: "transfer", label: "Transfer", about: "Data moves between GPUs, and nothing is computed." },
   { key: "wait", label: "Waiting", about: "In a collective, for ranks that come later, and nothing is computed." },
   { key: "unmatched", label: "Unmatched", about: "Communication of which nothing more is known." },
-  { key: "copy", label: "Copies", about: "Copies and sets, and no kernel." },
+  { key: "copy", label: "Copies", about: "Copies and memsets, and no kernel." },
   { key: "idle", label: "Idle", about: "The GPU does nothing." },
 ];
 

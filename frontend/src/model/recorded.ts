@@ -16,7 +16,7 @@ export function notRecordedTip(resource: Resource): string {
   if (ON_GPU.includes(resource))
     return "This recording holds no work of a GPU: there was none, or it was not recorded.";
   return resource === "io"
-    ? "Not known here: reading and writing are recorded only by Nsight Systems with -t osrt."
+    ? "Not known here: I/O is recorded only by Nsight Systems with -t osrt."
     : "Not known here: the data loader shows only in the PyTorch profiler's CPU activities, in XPlane profiles and in NVTX ranges.";
 }
 
@@ -29,7 +29,7 @@ const CONTENTS: Readonly<Record<string, string>> = {
   stacks: "call stacks",
   steps: "steps",
   memory: "memory events",
-  io: "reading and writing",
+  io: "I/O",
   syncs: "waits of the CPU for the GPU",
 };
 

@@ -94,7 +94,7 @@ export function resourceMeaning(resource: Resource, matrixUnit: string, unknown:
     case "other_kernel":
       return `Kernels were running, none of them on ${matrixUnit}s.`;
     case "memory":
-      return "Only GPU copies and sets were running.";
+      return "Only GPU copies and memsets were running.";
     case "data_loader":
       return "The GPU had nothing to do while the data loader was working.";
     case "io":

@@ -193,8 +193,8 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "blocked",
         "The host is inside blocking calls while the GPU idles: {time_ns} of each iteration ({share_fraction}), "
         "{times}. Most: {where}, {most_ns}.",
-        "Asynchronous copies and sets return late where host memory is pageable, the queue is full, or the call is the "
-        "first of its kind: pin what is copied, and record after a warm-up."
+        "Asynchronous copies and memsets return late where host memory is pageable, the queue is full, or the call is "
+        "the first of its kind: pin what is copied, and record after a warm-up."
         if 2 * late > waits.time_ns
         else "The library tries its algorithms there and times each, which it does once for each shape: record after a "
         "warm-up. If it goes on, the shapes change: pad them to a few, or turn the search off "

@@ -179,7 +179,7 @@ class Tools:
     def gaps(
         self,
         profile: ProfileName,
-        start_ns: Annotated[int | None, "start of the window, in ns of the capture"] = None,
+        start_ns: Annotated[int | None, "start of the window, in ns of the recording"] = None,
         stop_ns: Annotated[int | None, "end of the window"] = None,
         device: Annotated[int | None, "number of a GPU; by default all"] = None,
         sort: Sort = "",

@@ -30,7 +30,7 @@ export function ColumnMenu({ columns, shown, hasSelection: hasSelection, onChoos
           <legend class="visually-hidden">Columns to show</legend>
           <div class="column-choices">
             <button type="button" class="button" disabled={!hasSelection} onClick={() => onChoose([])}>
-              As fit
+              Automatic
             </button>
             <button type="button" class="button" onClick={() => onChoose(columns.map(({ key }) => key))}>
               All

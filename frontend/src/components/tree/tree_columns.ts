@@ -29,7 +29,7 @@ export const columnsFor = (
     ...withGpu({
       key: "gpu_time_ns",
       label: "GPU Time",
-      about: "Time in which kernels, copies and sets of the ops were running.",
+      about: "Time in which kernels, copies and memsets of the ops were running.",
     }),
     ...(has.change
       ? ([
@@ -52,14 +52,14 @@ export const columnsFor = (
       : []),
     ...withGpu({
       key: "share",
-      label: "Share of Eligible",
+      label: `Share Using ${core}`,
       about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
     }),
     ...(limited
       ? ([
           {
             key: "limited",
-            label: "Limited by",
+            label: `Why Not on ${core}`,
             about: `Why eligible ops below do not use ${unit}s, or not well: the cause with the most kernel time, and that time.`,
           },
         ] as const)

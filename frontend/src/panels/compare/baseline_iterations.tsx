@@ -11,7 +11,7 @@ import { asApiError, useQuery } from "../../frame/use_query";
 import { aggregationLabel, iterationsBy } from "../../model/aggregation";
 
 const OTHER = "other";
-const WHOLE = "Whole capture";
+const WHOLE = "Whole recording";
 
 /** The range and how it was found; the one iteration of a capture without marks has no number. */
 const nameOf = (each: Aggregation): string =>

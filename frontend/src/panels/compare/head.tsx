@@ -65,7 +65,7 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
             </span>
             <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
             {comparison.per === "iteration" && Math.max(a.iterations, b.iterations) > 1 && (
-              <span class="muted">in the mean</span>
+              <span class="muted">on average</span>
             )}
           </div>
         </div>
@@ -151,7 +151,7 @@ function SideCard({ letter, side, run, per, children }: SideCardProps) {
               : "an iteration"
             : per === "call"
               ? "of kernels"
-              : "in all"}
+              : "in total"}
         </span>
       </span>
     </div>

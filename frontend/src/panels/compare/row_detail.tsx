@@ -170,7 +170,7 @@ function Rates({ profile, aggregation, op }: RatesProps) {
   const facts = [
     row.bound === null ? "" : `bound by ${String(row.bound)}`,
     ofPeak(number("flops_per_second"), "FLOP/s", number("peak_fraction"), "peak"),
-    ofPeak(number("bytes_per_second"), "B/s", number("memory_fraction"), "memory rate"),
+    ofPeak(number("bytes_per_second"), "B/s", number("memory_fraction"), "memory bandwidth"),
     number("occupancy_fraction") === null ? "" : `occupancy ${formatShare(number("occupancy_fraction"))}`,
     number("waves") === null ? "" : `${formatScaled(number("waves"))} waves`,
   ].filter((fact) => fact !== "");

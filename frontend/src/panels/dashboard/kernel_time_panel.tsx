@@ -18,7 +18,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
   return (
     <Panel
       title="Total Kernel GPU Time"
-      about="Sum of durations. Overlapping kernels are each counted in full, so the sum can exceed the wall clock time. Memory: GPU copies and sets."
+      about="Sum of durations. Overlapping kernels are each counted in full, so the sum can exceed the wall clock time. Memory: GPU copies and memsets."
       class="span-large"
       tools={
         <>

@@ -102,7 +102,7 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
     tiles.push({
       ...inTwo(formatShare(shareOf(parts.copy, wall))),
       about: `copies exposed, ${formatShare(shareOf(overlap.copy_all_ns - parts.copy, overlap.copy_all_ns))} hidden`,
-      tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap.copy_all_ns)} copies and sets ran while nothing was computed. Lower is better.`,
+      tip: `${readableAndExact(parts.copy)} of ${readableAndExact(overlap.copy_all_ns)} copies and memsets ran while nothing was computed. Lower is better.`,
     });
   if (data.memory !== null) tiles.push(memoryTile(data.memory));
   return tiles;

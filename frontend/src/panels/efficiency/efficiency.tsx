@@ -35,7 +35,7 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           {hasKernels(data)
             ? "The kernels here cannot be rated."
             : hasGpuWork(data)
-              ? "The GPUs copied and set memory, and ran no kernel: nothing was computed that could be rated."
+              ? "The GPUs ran copies and memsets, but no kernel: nothing was computed that could be rated."
               : "This recording holds no kernels."}
         </p>
         <p>

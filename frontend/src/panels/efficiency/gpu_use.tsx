@@ -131,7 +131,7 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
         {waves !== null && (
           <>
             ; {significant(waves)} {waves === 1 ? "wave" : "waves"} of blocks a launch
-            {tail !== null && <>, {formatShare(tail)} of their places empty</>}
+            {tail !== null && <>, {formatShare(tail)} of their block slots empty</>}
           </>
         )}
         .

@@ -52,7 +52,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
             {most !== least && `GPU ${least.device_id}: `}
             {formatShare(shareOf(computeOf(parts), diagnosis.mean.wall_ns))} computing
             {parts.communication > 0 &&
-              `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} in communication that nothing hides`}
+              `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} exposed communication`}
             {cause !== undefined &&
               `; idle longest for: ${withinSentence(cause.kind.label)}, ${formatShare(shareOf(cause.ns, diagnosis.mean.wall_ns))}`}
             .

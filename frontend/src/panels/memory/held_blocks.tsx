@@ -16,7 +16,11 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
     ...atRight("Size"),
     "Category",
     "Allocated by",
-    ...atRight(timed ? "Allocated" : "Event", ...(timed ? ["Lasts"] : []), ...(withOps ? ["GPU time of the op"] : [])),
+    ...atRight(
+      timed ? "Allocated" : "Event",
+      ...(timed ? ["Lifetime"] : []),
+      ...(withOps ? ["GPU time of the op"] : []),
+    ),
     ...(withOps ? ["Inputs of the op"] : []),
   ];
   return (

@@ -142,7 +142,7 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
               ofDriver
                 ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
                 : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
-            } Click to see what is held at a moment; drag to look closer, double click to see all again.`}
+            } Click to see what is held at a moment; drag to zoom in, double click to zoom out.`}
             picture
           >
             <MemoryCurve id={id} device={device} time={time} />

@@ -98,7 +98,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
     const quarter = (to - from) / 4;
     setRange([Math.round(Math.max(now - quarter, from)), Math.round(Math.min(now + quarter, to))]);
   };
-  const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + looks closer at it, Escape shows all.`;
+  const label = `Memory in use on GPU ${id}: at most ${formatBytes(device.peak_bytes)}${reserved === null ? "" : `, reserved at most ${formatBytes(device.peak_reserved_bytes)}`}. Arrow keys move the moment, + zooms in, Escape shows all.`;
   return (
     <div ref={measure}>
       <svg

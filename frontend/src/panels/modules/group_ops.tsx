@@ -240,7 +240,7 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
         empty={
           op === null
             ? "The ops below this group launched no kernel."
-            : "This op launched no kernel; copies and sets are not listed."
+            : "This op launched no kernel; copies and memsets are not listed."
         }
         selectable
       />

@@ -23,7 +23,7 @@ export function OpDetail({ op }: { op: string }) {
         summed
         links={{ op }}
         pageSize={10}
-        empty="This op launched no kernel; copies and sets are not listed."
+        empty="This op launched no kernel; copies and memsets are not listed."
         selectable
       />
     </>
@@ -49,9 +49,9 @@ function OpReason({ op }: { op: string }) {
           tip="Operations a second over the published rate for the precision in which the op computes"
         />
         <Meter
-          label="Of memory rate"
+          label="Of peak bandwidth"
           share={numberOf(row, "memory_fraction")}
-          tip="Bytes that must be moved, a second, over the published rate of the GPU's memory"
+          tip="Bytes that must be moved, a second, over the GPU's published memory bandwidth"
         />
         <Meter
           label="Occupancy"

@@ -60,7 +60,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   return (
     <Panel
       title="Ranks and iterations"
-      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations, ranks or both looks closer at them, as + does, - less close, Escape shows all.`}
+      about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations, ranks or both zooms in, as + does; - zooms out, Escape shows all.`}
       tools={
         <>
           <Choice

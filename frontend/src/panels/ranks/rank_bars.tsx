@@ -44,7 +44,7 @@ export function RankBars({ job }: { job: RankJob }) {
             <span class={`swatch rank-${key}`} /> {label}
           </li>
         ))}
-        <li class="muted">of the whole capture, first to last GPU work</li>
+        <li class="muted">of the whole recording, first to last GPU work</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}

@@ -47,7 +47,7 @@ function causeSentence(gap: TimelineGap): string {
           ? "A CUDA graph was launched, whose nodes are not recorded."
           : main?.detail === "dependency"
             ? "Work was launched and waits for work of another stream or GPU."
-            : "Work was launched and begins after the GPU's own turnaround.";
+            : "Work was launched and begins after the GPU's own latency.";
     case "unrecorded":
       return "Nothing was queued, and nothing was recorded on the host.";
     default:

@@ -50,7 +50,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
       signal,
     ),
   ).data;
-  const where = dragged ? "of this stretch" : (of ?? "of this window");
+  const where = dragged ? "of this selection" : (of ?? "of this window");
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
@@ -105,7 +105,7 @@ export function Sums({ parts, unit, range, onShow }: SumsProps) {
   return (
     <div class="timeline-details">
       <p>
-        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">chosen</span>
+        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">selected</span>
       </p>
       <ul class="timeline-sums">
         {idleOf(parts, unit).map(({ label, colour, ns }) => (
@@ -124,7 +124,7 @@ export function Sums({ parts, unit, range, onShow }: SumsProps) {
           Zoom in
         </button>
       </p>
-      <p class="muted">The tables below show the gaps of this stretch. Esc clears it.</p>
+      <p class="muted">The tables below show the gaps of this selection. Esc clears it.</p>
     </div>
   );
 }

@@ -2,19 +2,19 @@
 import { Dialog } from "../../components/dialog";
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["W, S", "closer, further; or Ctrl and the wheel, at the pointer"],
-  ["A, D", "left, right; or the wheel sideways, or Shift and a drag"],
-  ["F", "fit what is selected, or the whole capture"],
+  ["W, S", "zoom in, out; or Ctrl and the wheel, at the pointer"],
+  ["A, D", "pan left, right; or the wheel sideways, or Shift and a drag"],
+  ["F", "fit what is selected, or the whole recording"],
   ["[, ]", "iteration before, after"],
   ["N, P", "next gap, the one before"],
   ["/", "search kernels and ops"],
   ["Esc", "clear what is selected"],
-  ["?", "these keys"],
+  ["?", "this list"],
 ];
 
 export function Keys({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys of the timeline" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts of the timeline" onClose={onClose}>
       <dl class="timeline-keys">
         {KEYS.map(([keys, what]) => (
           <div key={keys}>

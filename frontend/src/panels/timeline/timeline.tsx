@@ -284,7 +284,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
       )}
       <Panel
         title="Timeline"
-        about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum a stretch of time."
+        about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum up a range of time."
       >
         <Minimap overview={overview} view={view} whole={whole} onView={show} />
         <WindowBar

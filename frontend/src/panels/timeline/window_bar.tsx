@@ -25,10 +25,10 @@ export function WindowBar(props: WindowBarProps) {
   const row = useOneStop<HTMLDivElement>();
   return (
     <div class="timeline-bar" role="toolbar" aria-label="Window" {...row}>
-      <button type="button" class="button" onClick={() => act("w")} aria-label="Closer">
+      <button type="button" class="button" onClick={() => act("w")} aria-label="Zoom in">
         + W
       </button>
-      <button type="button" class="button" onClick={() => act("s")} aria-label="Further away">
+      <button type="button" class="button" onClick={() => act("s")} aria-label="Zoom out">
         − S
       </button>
       <button type="button" class="button" onClick={() => act("f")}>
@@ -78,7 +78,7 @@ export function WindowBar(props: WindowBarProps) {
           else if (event.key === "Escape") event.currentTarget.blur();
         }}
       />
-      <button type="button" class="button" onClick={() => act("?")} aria-label="Keys">
+      <button type="button" class="button" onClick={() => act("?")} aria-label="Keyboard shortcuts">
         ?
       </button>
       <span class="timeline-space" />
