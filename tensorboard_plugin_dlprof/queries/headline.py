@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TypedDict
 
-from tensorboard_plugin_dlprof.queries.extension import info
+from tensorboard_plugin_dlprof.queries.extension import info, is_of_another_version, is_ours
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.summary import gpu_utilization, performance, resource_breakdown
 from tensorboard_plugin_dlprof.queries.system import gpu_names
@@ -69,6 +69,13 @@ def source_facts(connection: sqlite3.Connection) -> SourceFacts:
         source_size_bytes=_number(facts.get("source_size_bytes")),
         source_mtime_ns=_number(facts.get("source_mtime_ns")),
     )
+
+
+def rank_count(connection: sqlite3.Connection) -> int:
+    """How many ranks the database holds: processes that ran kernels; 1 where it does not tell."""
+    if not is_ours(connection) or is_of_another_version(connection):
+        return 1
+    return max(1, int(connection.execute("SELECT count(*) FROM ranks WHERE kernels > 0").fetchone()[0]))
 
 
 def _number(text: str | None) -> int | None:

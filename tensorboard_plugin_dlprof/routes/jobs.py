@@ -59,11 +59,11 @@ class Jobs:
 
     Args:
         made: The jobs in the cache.
-        with_rank: Adds what a profile's database says of its rank, if the list does not know it yet.
+        with_ranks: Adds what a profile's database says of its rank, and returns how many ranks it holds.
     """
 
-    def __init__(self, made: RankJobManager, with_rank: Callable[[ListedProfile], ListedProfile]) -> None:
-        self._made, self._with_rank = made, with_rank
+    def __init__(self, made: RankJobManager, with_ranks: Callable[[ListedProfile], tuple[ListedProfile, int]]) -> None:
+        self._made, self._with_ranks = made, with_ranks
         self._known: LruCache[tuple[Path, Identity], dict[str, int]] = LruCache(_MOST_KNOWN, len)
         """The ranks in the databases that were looked into, by the path of the rank without the suffix."""
         self._listed: tuple[tuple[ListedProfile, ...], dict[str, ListedProfile]] = (), {}
@@ -103,7 +103,8 @@ class Jobs:
             siblings = {}
             self._siblings = snapshot.profiles, siblings
         if profile.profile_id not in siblings:
-            siblings[profile.profile_id] = siblings_of(self._with_rank(profile), snapshot.profiles)
+            known_rank, processes = self._with_ranks(profile)
+            siblings[profile.profile_id] = siblings_of(known_rank, snapshot.profiles, processes)
         return siblings[profile.profile_id]
 
     def offer(self, profile: ListedProfile, snapshot: Snapshot, import_mode: str) -> JobOffer | None:
@@ -115,6 +116,7 @@ class Jobs:
         return {
             "run": siblings.run,
             "sources": len(siblings.sources),
+            "processes": siblings.processes,
             "size_bytes": sum(each.size_bytes for each in siblings.sources),
             "is_possible": import_mode != "off" and len(siblings.sources) <= MOST_RANKS,
             "state": "offered" if job is None or job.state == "cancelled" else job.state,
@@ -251,8 +253,10 @@ class JobOffer(TypedDict):
     """The folder that they are all below, as TensorBoard names it."""
     sources: int
     """How many files would be read."""
+    processes: int
+    """How many ranks are in the profile itself."""
     size_bytes: int
-    """Their sizes together."""
+    """The sizes of the files together."""
     is_possible: bool
     """Whether this server compares them: it may import, and they are not too many."""
     state: Literal["offered", "queued", "running", "done", "failed"]

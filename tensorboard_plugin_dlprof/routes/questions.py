@@ -22,7 +22,7 @@ from tensorboard_plugin_dlprof.imports.manager import ImportManager
 from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager
 from tensorboard_plugin_dlprof.metadata import VERSION
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
-from tensorboard_plugin_dlprof.queries.headline import source_facts
+from tensorboard_plugin_dlprof.queries.headline import rank_count, source_facts
 from tensorboard_plugin_dlprof.queries.op_groups import gpu_time_by_path
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.system import profile_title
@@ -96,7 +96,7 @@ class Questions:
         self._databases = Databases(on_gone=catalog.rescan)
         self._answers = Answers()
         self._comparisons = Comparisons()
-        self._jobs = Jobs(rank_jobs, self._with_rank)
+        self._jobs = Jobs(rank_jobs, self._with_ranks)
         self._runs: LruCache[Identity, CachedRun] = LruCache(_MOST_RUNS)
         self._times: LruCache[Identity, GpuTimes] = LruCache(_MOST_GROUPS, lambda times: len(times) + 1)
         self._places = Places()
@@ -262,13 +262,15 @@ class Questions:
             runs[one] = run
         return series_of(runs)
 
-    def _with_rank(self, profile: ListedProfile) -> ListedProfile:
-        """The profile with what its database says of its rank, which the list learns later."""
-        if profile.source is None or profile.world_size is not None or database_path(profile, self._imports) is None:
-            return profile
+    def _with_ranks(self, profile: ListedProfile) -> tuple[ListedProfile, int]:
+        """The profile with what its database says of its rank, which the list learns later, and how many ranks it
+        holds."""
+        if profile.source is None or database_path(profile, self._imports) is None:
+            return profile, 1
         with self.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
-            facts = source_facts(borrowed.connection)
-        return msgspec.structs.replace(profile, rank=facts["rank"], world_size=facts["world_size"])
+            facts, processes = source_facts(borrowed.connection), rank_count(borrowed.connection)
+        rank = profile.rank if facts["rank"] is None else facts["rank"]
+        return msgspec.structs.replace(profile, rank=rank, world_size=facts["world_size"]), processes
 
     def siblings(self, profile: ListedProfile) -> Siblings | None:
         """What may be the other ranks of a profile's job; None if there are no others."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -13,6 +14,7 @@ from tensorboard_plugin_dlprof.routes import jobs
 from tensorboard_plugin_dlprof.samples.job import Plan, write_job
 from tests.ranks.jobs import import_into
 from tests.routes.serving import Server
+from tests.shared_data import shared_data
 from tests.waiting import wait_for
 
 PLAN = Plan(tensor=2, data=2, straggler=1, ranks_a_host=2)
@@ -92,6 +94,18 @@ def test_a_rank_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     traces[2].write_bytes(traces[2].read_bytes()[:-200])
     job = compared(server, profile)["job"]
     assert (job["missing"]["ranks"], job["ranks"]["rank"]) == ([2], [0, 1, 3])
+
+
+def test_processes_of_one_report_are_compared(tmp_path: Path) -> None:
+    """Nsight Systems records all processes of a node into one file: that is a job, too."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    copy(shared_data() / "nsight" / "h100_2gpu_torchrun_nccl" / "mfu_2gpu_before.sqlite", logs / "report.sqlite")
+    server = Server(logs, tmp_path / "cache")
+    profile = opened(server, "report.sqlite")
+    offer = server.get(f"/job?profile={profile}").json["offer"]
+    assert (offer["sources"], offer["processes"]) == (1, 2)
+    assert compared(server, profile)["job"]["ranks"]["rank"] == [0, 1]
 
 
 def test_a_failure_is_told(tmp_path: Path) -> None:

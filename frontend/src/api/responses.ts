@@ -940,7 +940,9 @@ export interface JobOffer {
   run: string;
   /** How many files would be read. */
   sources: number;
-  /** Their sizes together. */
+  /** How many ranks are in the profile itself. */
+  processes: number;
+  /** The sizes of the files together. */
   size_bytes: number;
   /** Whether this server compares them: it may import, and they are not too many. */
   is_possible: boolean;

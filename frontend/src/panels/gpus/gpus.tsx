@@ -51,8 +51,8 @@ export function Gpus({ data }: { data: DashboardResponse }) {
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
-      {job === null && query.data !== null && query.error === null && (world ?? 1) > 1 && (
-        <CompareRanks world={world ?? 1} offer={query.data.offer} reload={query.reload} />
+      {job === null && query.data !== null && query.error === null && (
+        <CompareRanks world={world} offer={query.data.offer} reload={query.reload} />
       )}
       {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       <div class="gpus-columns">

@@ -15,7 +15,7 @@ import { asApiError } from "../../frame/use_query";
 const POLL_MS = 1_000;
 
 interface CompareRanksProps {
-  world: number;
+  world: number | null;
   offer: JobOffer | null;
   /** Asks again. */
   reload: () => void;
@@ -34,9 +34,12 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     setError(null);
     action(profile).then(reload, (failure: unknown) => setError(asApiError(failure)));
   };
-  const title = `This is one of ${formatCount(world)} ranks`;
+  const alone = offer !== null && offer.sources === 1;
+  const title = alone
+    ? `${formatCount(offer.processes)} processes were recorded`
+    : `This is one of ${formatCount(world)} ranks`;
   if (offer === null)
-    return (
+    return (world ?? 1) < 2 ? null : (
       <Message title={title}>
         <p>
           Which of them costs the others time, and why, shows once they are compared. None of the others is below this
@@ -46,7 +49,7 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     );
   if (isActive)
     return (
-      <Message title={`Comparing ${formatCount(offer.sources)} ranks`}>
+      <Message title={`Comparing ${formatCount(alone ? offer.processes : offer.sources)} ranks`}>
         <p>{offer.state === "queued" ? "Another import is running; this comes next." : offer.progress?.stage}</p>
         <Progress fraction={offer.progress?.fraction ?? null} label="Comparing the ranks" />
         <button type="button" class="button" onClick={() => ask(cancelCompareRanks)}>
@@ -57,8 +60,8 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
   return (
     <Message title={title}>
       <p>
-        Which of them costs the others time, and why, shows once they are compared. {formatCount(offer.sources)} of
-        their recordings are here ({formatBytes(offer.size_bytes)}).
+        Which of them costs the others time, and why, shows once they are compared.
+        {!alone && ` ${formatCount(offer.sources)} of their recordings are here (${formatBytes(offer.size_bytes)}).`}
       </p>
       {offer.state === "done" && <p>They were compared, but this one is not among those that could be.</p>}
       {offer.message !== "" && <p class="muted">{offer.message}</p>}
