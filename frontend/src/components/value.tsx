@@ -64,24 +64,20 @@ interface OpPathProps {
   id?: string;
   /** CSS pixels that it may take. */
   room: number;
+  /** What stands before the name, where that depends on the paths around it. */
+  shown?: string | undefined;
 }
 
 /** What the id that stands beside a path takes besides its letters. */
 const BESIDE = 12;
 
-/** What is left of a path of which no more than this has room. */
-export function shownPath(path: string, room: number): string {
-  const { place, name } = splitPath(path);
-  return shortPlace(place, room - textWidth(name), textWidth) + name;
-}
-
 /** An op's path, whose end matters: what has no room is cut off where a part of it begins. */
-export function OpPath({ path, id = "", room }: OpPathProps) {
+export function OpPath({ path, id = "", room, shown }: OpPathProps) {
   const { place, name } = splitPath(path);
   const left = room - textWidth(name) - (id === "" ? 0 : textWidth(id) + BESIDE);
   return (
     <span class="op-path" data-tip={path}>
-      {place !== "" && <span class="op-place">{shortPlace(place, left, textWidth)}</span>}
+      {place !== "" && <span class="op-place">{shown ?? shortPlace(place, left, textWidth)}</span>}
       <span class="op-name">{name}</span>
       {id !== "" && (
         <span class="op-beside">
@@ -93,7 +89,7 @@ export function OpPath({ path, id = "", room }: OpPathProps) {
 }
 
 /** An op's path in as much room as there is. */
-export function FittingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
+export function FittingPath({ path, id = "" }: Omit<OpPathProps, "room" | "shown">) {
   const [measure, width] = useWidth(ROOM_AT_FIRST);
   return (
     <span class="op-room" ref={measure}>
@@ -103,7 +99,7 @@ export function FittingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
 }
 
 /** An op's path that takes as many lines as it needs. */
-export function WrappingPath({ path, id = "" }: Omit<OpPathProps, "room">) {
+export function WrappingPath({ path, id = "" }: Omit<OpPathProps, "room" | "shown">) {
   const { place, name } = splitPath(path);
   return (
     <span data-tip={path}>

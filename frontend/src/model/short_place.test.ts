@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortPath, shortPlace } from "./short_place";
+import { endsApart, placesApart, shortPath, shortPlace } from "./short_place";
 
 const letters = (text: string): number => text.length;
 
@@ -22,4 +22,39 @@ it("cuts a path in a sentence where it is too long to be read there", () => {
   expect(shortPath("/model/encoder/linear")).toBe("/model/encoder/linear");
   expect(shortPath(`/${"range/".repeat(12)}block/conv2d`)).toBe(`…/${"range/".repeat(7)}block/conv2d`);
   expect(shortPath("")).toBe("");
+});
+
+describe("placesApart", () => {
+  const mlp = "/Model/Layer[]/MLP/Linear/linear";
+  const attention = "/Model/Layer[]/Attention/Linear/linear";
+  it("keeps what tells two paths apart where cutting them would make them alike", () => {
+    const places = placesApart([mlp, attention, "/Model/norm"], 16, letters);
+    expect([...places.values()]).toEqual(["…/MLP/…/", "…/Attention/…/", "/Model/"]);
+  });
+  it("cuts as little as it can where nothing is alike", () => {
+    expect(placesApart([mlp, attention], 60, letters).get(mlp)).toBe("/Model/Layer[]/MLP/Linear/");
+    expect(placesApart([mlp, attention], 20, letters).get(mlp)).toBe("…/MLP/Linear/");
+    expect(placesApart([mlp, mlp], 16, letters).get(mlp)).toBe("…/Linear/");
+  });
+  it("counts as alike what is so after the end of a name is cut, too", () => {
+    const paths = ["/f/transpose/transpose input_transpose_fusion", "/f/kernel/transpose input_transpose_fusion"];
+    expect([...placesApart(paths, 24, letters).values()]).toEqual(["…/transpose/", "…/kernel/"]);
+    expect([...placesApart(["/a/linear", "/b/linear"], 8, letters).values()]).toEqual(["/a/", "/b/"]);
+  });
+});
+
+it("names paths by the shortest end that no other has", () => {
+  const paths = ["/m/MLP/Linear/linear", "/m/Attention/Linear/linear", "/m/norm", "/other/m/norm"];
+  expect([...endsApart(paths).values()]).toEqual([
+    "MLP/Linear/linear",
+    "Attention/Linear/linear",
+    "m/norm",
+    "other/m/norm",
+  ]);
+  expect(endsApart(["/", "unassociated_kernel"])).toEqual(
+    new Map([
+      ["/", "/"],
+      ["unassociated_kernel", "kernel"],
+    ]),
+  );
 });

@@ -4,7 +4,7 @@
  * Keyboard: the arrow keys walk over the cells and, from the first row, up to the head, Enter or Space selects the row, Ctrl+C copies the cell, Home and End go to
  * the first and last column, Page Up and Page Down turn pages, Esc undoes the selection.
  */
-import { useCallback, useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import { formatCount } from "../../format/number";
@@ -12,9 +12,11 @@ import { formatShare } from "../../format/share";
 import type { TimeUnit } from "../../format/time";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
-import { shownPath } from "../value";
+import { splitPath } from "../../model/kernel_name";
+import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
 import { timeScales } from "../../model/time_columns";
+import { textWidth } from "../text_width";
 import { useLasting } from "../use_lasting";
 import { COPIED_MS, useNotice } from "../use_notice";
 import { Duration } from "../value";
@@ -85,13 +87,28 @@ export function Grid(props: GridProps) {
   const headRows = props.filters ? 2 : 1;
   const units = new Map<string, TimeUnit>([...scale].map(([column, { unit }]) => [column, unit]));
   const idShown = columns.some(({ key: shown }) => shown === "op_id");
+  const ofPaths = columns.filter(({ type }) => type === "path");
+  const rooms = ofPaths.map((column) => widthOf(column)).join(" ");
+  const places = useMemo(
+    () =>
+      new Map(
+        ofPaths.map((column) => {
+          const paths = rows.map((row) => cellText(row[column.key]));
+          return [column.key, placesApart(paths, roomOf(widthOf(column)), textWidth)];
+        }),
+      ),
+    // eslint-disable-next-line react-hooks/exhaustive-deps -- the columns by their widths
+    [rows, rooms],
+  );
+  const placeOf = (column: Column, row: Row): string | undefined =>
+    places.get(column.key)?.get(cellText(row[column.key]));
   const ambiguous = new Map(
-    columns
-      .filter(({ type }) => type === "path" && !idShown)
-      .map((column) => [
-        column.key,
-        ambiguousPaths(rows, column.key, (path) => shownPath(path, roomOf(widthOf(column)))),
-      ]),
+    idShown
+      ? []
+      : ofPaths.map(({ key: column }) => [
+          column,
+          ambiguousPaths(rows, column, (path) => (places.get(column)?.get(path) ?? "") + splitPath(path).name),
+        ]),
   );
   const focused = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns.length - 1) };
 
@@ -202,7 +219,9 @@ export function Grid(props: GridProps) {
             const rowKey = cellText(row[key]);
             const isSelected = rowKey === selected;
             const stop = i === focused.row ? focused.column : -1;
-            const drawn = rowAt(i, `${isSelected} ${stop}`, () => {
+            // How much of a path has room is part of what the row looks like.
+            const cut = ofPaths.map((column) => placeOf(column, row)).join(" ");
+            const drawn = rowAt(i, `${isSelected} ${stop} ${cut}`, () => {
               const cells = columns.map((column, j) => (
                 <td
                   key={column.key}
@@ -217,6 +236,7 @@ export function Grid(props: GridProps) {
                     scale={scale.get(column.key)}
                     meter={meters[column.key]}
                     room={widthOf(column)}
+                    place={placeOf(column, row)}
                     ambiguous={ambiguous.get(column.key)?.has(String(row[column.key])) === true}
                   />
                 </td>

@@ -21,6 +21,8 @@ interface TableCellProps {
   meter?: string | undefined;
   /** Whether other rows on the page have the same path but belong to another op. */
   ambiguous?: boolean;
+  /** What stands before the name of a path, as it is told from those of other rows. */
+  place?: string | undefined;
   /** The width of the cell in CSS pixels. */
   room?: number;
 }
@@ -38,7 +40,8 @@ const NOTHING = (
 );
 
 /** One cell by the type of its column. */
-export function TableCell({ column, row, scale, meter, ambiguous = false, room = Infinity }: TableCellProps) {
+export function TableCell(props: TableCellProps) {
+  const { column, row, scale, meter, ambiguous = false, place, room = Infinity } = props;
   const value = row[column.key] ?? null;
   if (value === null || value === "") return column.type === "boolean" ? <YesNo value={null} /> : NOTHING;
   if (CHANGES.has(column.key)) return <ChangeCell column={column} row={row} value={Number(value)} scale={scale} />;
@@ -69,7 +72,11 @@ export function TableCell({ column, row, scale, meter, ambiguous = false, room =
     case "kernel_name":
       return <KernelName name={String(value)} full={fullName(column, row)} />;
     case "path":
-      return <OpPath path={String(value)} id={ambiguous ? opId(row) : ""} room={roomOf(room)} />;
+      return ambiguous ? (
+        <OpPath path={String(value)} id={opId(row)} room={roomOf(room)} />
+      ) : (
+        <OpPath path={String(value)} room={roomOf(room)} shown={place} />
+      );
     case "long_text":
       return <LongText key={String(value)} text={String(value)} />;
     case "text": {

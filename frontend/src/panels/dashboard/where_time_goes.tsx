@@ -21,6 +21,7 @@ import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
 import { shortKernelName } from "../../model/kernel_name";
 import { colourOf, shortUnit } from "../../model/resources";
+import { placesApart } from "../../model/short_place";
 import { showingOp, type Changes } from "../../model/url_state";
 
 const BY = [
@@ -133,6 +134,13 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
   const gainUnit = columnUnit(Math.max(...rows.map((row) => numberOf(row, "gain_ns") ?? 0)));
   const core = shortUnit(matrixUnit);
+  const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
+  const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
+  const places = placesApart(
+    rows.map((row) => textOf(row, source.name)),
+    room,
+    textWidth,
+  );
   return (
     <div class="top-scroll" role="region" aria-label="The ten largest groups">
       <table class="plain-table top-groups">
@@ -208,10 +216,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                           {shortKernelName(name)}
                         </span>
                       ) : (
-                        <OpPath
-                          path={name}
-                          room={width - PADDING - (direction === "" ? 0 : textWidth(direction) + GAP)}
-                        />
+                        <OpPath path={name} room={room} shown={places.get(name)} />
                       )}
                     </ViewLink>
                     {direction !== "" && <span class="muted direction">{direction}</span>}

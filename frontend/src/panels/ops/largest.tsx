@@ -11,7 +11,8 @@ import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
 import { useQuery } from "../../frame/use_query";
 import { workOf } from "../../model/families";
-import { shortKernelName, splitPath } from "../../model/kernel_name";
+import { shortKernelName } from "../../model/kernel_name";
+import { endsApart } from "../../model/short_place";
 import { colourOf, type ColourClass } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
 
@@ -43,10 +44,10 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
   const whole = page?.totals[time] ?? 0;
+  const ends = endsApart((page?.rows ?? []).map((row) => textOf(row, named)));
   const shortOf = (row: Row): string => {
     const name = textOf(row, named);
-    if (noun === "kernels") return shortKernelName(name);
-    return splitPath(name).name;
+    return noun === "kernels" ? shortKernelName(name) : (ends.get(name) ?? name);
   };
   const nameOf = (row: Row): string => [shortOf(row), textOf(row, "direction")].filter(Boolean).join(" ");
   const rows: BarSegment[] = (page?.rows ?? [])
