@@ -70,9 +70,14 @@ def about_kernels(
     lost = 0.0 if fewer else signals.time(selected & signals.absorbed) / total
     if lost >= 0.02:
         where = f"After {percentage(lost)} of these kernels' time the GPU waits for the host, which launches no sooner"
-        least, all_ns = MIN_GAIN_FRACTION * signals.wall_ns, share * sum(high for _, high in saved.values())
+        least = MIN_GAIN_FRACTION * signals.wall_ns
+        low_ns, all_ns = (share * sum(ends) for ends in zip(*saved.values(), strict=True))
         if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
-            return {**fields, "cannot_tell": f"{where}: what they save becomes idle time."}
+            shorter = _range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
+            return {
+                **fields,
+                "cannot_tell": f"Kernels would take {shorter} less. {where}: what they save becomes idle time.",
+            }
         share *= 1 - lost
         reasoning += f" {where}: there shorter ones are taken to gain nothing."
     elif signals.busy_while_active_fraction < 0.9:
@@ -86,6 +91,13 @@ def about_kernels(
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
         return {**fields, "cannot_tell": cannot_tell or f"It is {ends}, which is too wide a range to be of use."}
     return {**fields, "gain": gain}
+
+
+def _range(low_ns: int, high_ns: int) -> str:
+    """A range of times in words, the unit once where both ends have the same."""
+    low, high = short_duration(low_ns), short_duration(high_ns)
+    number, unit = low.rsplit(" ", 1)
+    return high if low == high else f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:

@@ -30,7 +30,7 @@ describe("durations", () => {
     [599_400_000_000, "599 s"],
     [725_000_000_000, "12 min 5 s"],
     [7_260_000_000_000, "2 h 1 min"],
-    [-1_500, "-1.50 µs"],
+    [-1_500, "−1.50 µs"],
   ])("%d ns reads %s", (ns, text) => {
     expect(formatDuration(ns)).toBe(text);
   });

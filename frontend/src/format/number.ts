@@ -5,19 +5,22 @@ const WHOLE = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const ALL_DIGITS = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 15 });
 
 /** Every digit, for the tooltip: `4,447,597,376,245.5`, `0.000123`. */
-export const exactNumber = (value: number): string => ALL_DIGITS.format(value);
+export const exactNumber = (value: number): string => withMinus(ALL_DIGITS.format(value));
+
+/** The minus of typography, as long as a plus: for eyes, not for files. */
+export const withMinus = (text: string): string => text.replace(/^-/, "−");
 
 /** What stands where a value is not known. */
 export const UNKNOWN = "unknown";
 
 /** `1234567` -> `1,234,567`; `null` -> `unknown`. */
 export function formatCount(value: number | null | undefined): string {
-  return value === null || value === undefined ? UNKNOWN : WHOLE.format(value);
+  return value === null || value === undefined ? UNKNOWN : withMinus(WHOLE.format(value));
 }
 
 /** A count with its noun: `1 op`, `2 ops`, `1,200 kernel launches`. */
 export function formatCounted(value: number, noun: string, plural = `${noun}s`): string {
-  return `${WHOLE.format(value)} ${value === 1 ? noun : plural}`;
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
 }
 
 /** `sum of 4 iterations`, for the words before; empty for one, which is no sum. */
@@ -48,11 +51,11 @@ export const withinSentence = (label: string): string =>
 export function significant(value: number): string {
   // 9.999 has to become 10.0, not 10.00: round first, then count the digits.
   const rounded = Number(value.toPrecision(3));
-  if (Math.abs(rounded) >= 100) return WHOLE.format(rounded);
+  if (Math.abs(rounded) >= 100) return formatCount(rounded);
   const size = Math.abs(rounded);
   const digits =
     size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : size === 0 ? 0 : Math.min(2 - Math.floor(Math.log10(size)), 6);
-  return rounded.toFixed(digits);
+  return withMinus(rounded.toFixed(digits));
 }
 
 /** Numbers that may be whole: those up to 9,999 with every digit, all others by thousands. */

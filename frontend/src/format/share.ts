@@ -7,7 +7,7 @@ import { significant, UNKNOWN } from "./number";
  */
 export function formatShare(fraction: number | null | undefined): string {
   if (fraction === null || fraction === undefined) return UNKNOWN;
-  if (fraction < 0) return `-${formatShare(-fraction)}`;
+  if (fraction < 0) return `−${formatShare(-fraction)}`;
   const percent = fraction * 100;
   if (percent > 0 && percent < 0.05) return "<0.1 %";
   if (percent < 100 && percent >= 99.95) return ">99.9 %";

@@ -1,5 +1,5 @@
 /** Nanoseconds -> text. */
-import { formatCount, significant, UNKNOWN } from "./number";
+import { formatCount, significant, UNKNOWN, withMinus } from "./number";
 
 export interface TimeUnit {
   readonly name: "ns" | "µs" | "ms" | "s";
@@ -30,11 +30,17 @@ export function formatDuration(ns: number | null | undefined): string {
       minutes >= 60
         ? `${formatCount(Math.floor(minutes / 60))} h ${minutes % 60} min`
         : `${minutes} min ${seconds % 60} s`;
-    return ns < 0 ? `-${text}` : text;
+    return ns < 0 ? `−${text}` : text;
   }
   const unit = unitHolding(size, 0.9995);
   if (unit.name === "ns") return `${formatCount(Math.round(ns))} ns`;
   return `${significant(ns / unit.ns)} ${unit.name}`;
+}
+
+/** How much something varies around a mean, in the unit of the mean: `325 µs` beside `3.20 ms` is `0.325 ms`. */
+export function formatSpread(spread: number, mean: number): string {
+  const unit = columnUnit(Math.abs(mean));
+  return `± ${inUnit(spread, unit)} ${unit.name}`;
 }
 
 /** Every digit, for the tooltip: `1,065,658,000 ns`. */
@@ -85,12 +91,12 @@ export function inUnit(ns: number, unit: TimeUnit): string {
   const value = ns / unit.ns;
   const size = Math.abs(value);
   if (size > 0 && size < 0.0005) return "<0.001";
-  return size < 0.0995 ? (size === 0 ? "0" : value.toFixed(3)) : significant(value);
+  return size < 0.0995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
 }
 
 /** A moment in the unit of its column, to the third decimal: lengths are rounded, but moments are told apart. */
 export const momentInUnit = (ns: number, unit: TimeUnit): string =>
-  unit.ns === 1 ? formatCount(ns) : THREE_DECIMALS.format(ns / unit.ns);
+  unit.ns === 1 ? formatCount(ns) : withMinus(THREE_DECIMALS.format(ns / unit.ns));
 
 /** One unit for an axis: the largest of which the longest bar holds at least one. */
 export function axisUnit(largestNs: number): TimeUnit {

@@ -12,19 +12,19 @@ const ARROWS = { less: "▼", more: "▲", same: "" } as const;
 
 export const arrowOf = (change: number): string => ARROWS[directionOf(change)];
 
-/** `+22.2 ms`, `-1.31 ms`. */
+/** `+22.2 ms`, `−1.31 ms`. */
 export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${formatDuration(ns)}`;
 
 /** From here on percent have too many digits to be read. */
 const MANY_TIMES = 10;
 
-/** `+1.2 %`, `-50.6 %`; from ten times on `×2,139`. */
+/** `+1.2 %`, `−50.6 %`; from ten times on `×2,139`. */
 export const signedShare = (fraction: number | null): string =>
   fraction === null
     ? ""
     : fraction >= MANY_TIMES - 1
       ? `×${significant(fraction + 1)}`
-      : `${fraction > 0 ? "+" : fraction < 0 ? "-" : ""}${formatShare(Math.abs(fraction))}`;
+      : `${fraction > 0 ? "+" : fraction < 0 ? "−" : ""}${formatShare(Math.abs(fraction))}`;
 
 /** A change of a share in points of percent: `+28.9 points`; nothing where it would be none. */
 export function signedPoints(change: number): string {

@@ -80,8 +80,8 @@ test("modules lie below what holds them", () => {
 
 test("changes have a sign", () => {
   expect(signedDuration(22_230_539)).toBe("+22.2 ms");
-  expect(signedDuration(-1_310_000)).toBe("-1.31 ms");
-  expect(signedShare(-0.506)).toBe("-50.6 %");
+  expect(signedDuration(-1_310_000)).toBe("−1.31 ms");
+  expect(signedShare(-0.506)).toBe("−50.6 %");
   expect(signedShare(8.5)).toBe("+850 %");
   expect(signedShare(2137.999)).toBe("×2,140");
   expect(median([3, 1, 2, 10])).toBe(2.5);

@@ -9,7 +9,7 @@ import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } f
 import type { Cell, Column, Row, TableResponse } from "../../api/types";
 import { formatCount } from "../../format/number";
 import { formatShare } from "../../format/share";
-import type { TimeUnit } from "../../format/time";
+import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
 import { splitPath } from "../../model/kernel_name";
@@ -258,7 +258,7 @@ export function Grid(props: GridProps) {
           })}
         </tbody>
         {data.filtered > 1 && columns.some((column) => column.key in data.totals) && (
-          <Totals columns={columns} data={data} />
+          <Totals columns={columns} data={data} units={units} />
         )}
       </table>
       {rows.length === 0 && <p class="nothing">{empty}</p>}
@@ -269,8 +269,14 @@ export function Grid(props: GridProps) {
   );
 }
 
-/** The sums over all rows that pass, on this page or not; each in the unit that suits it. */
-function Totals({ columns, data }: { columns: readonly Column[]; data: TableResponse }) {
+interface TotalsProps {
+  columns: readonly Column[];
+  data: TableResponse;
+  units: ReadonlyMap<string, TimeUnit>;
+}
+
+/** The sums over all rows that pass, on this page or not; never in a smaller unit than the column above. */
+function Totals({ columns, data, units }: TotalsProps) {
   // What they are stands before the first of them, over all cells that are empty there.
   const first = columns.findIndex(({ key }) => key in data.totals);
   return (
@@ -288,7 +294,7 @@ function Totals({ columns, data }: { columns: readonly Column[]; data: TableResp
             );
           return (
             <td key={column.key} class="right">
-              <Total column={column} value={total} />
+              <Total column={column} value={total} unit={units.get(column.key)} />
             </td>
           );
         })}
@@ -297,7 +303,13 @@ function Totals({ columns, data }: { columns: readonly Column[]; data: TableResp
   );
 }
 
-function Total({ column, value }: { column: Column; value: number | null }) {
+function Total({ column, value, unit }: { column: Column; value: number | null; unit: TimeUnit | undefined }) {
+  if (column.type === "duration_ns" && value !== null && unit !== undefined && Math.abs(value) < unit.ns)
+    return (
+      <span class="number" data-tip={readableAndExact(value)}>
+        {inUnit(value, unit)} {unit.name}
+      </span>
+    );
   if (column.type === "duration_ns") return <Duration ns={value} />;
   return <span class="number">{column.type === "fraction" ? formatShare(value) : formatCount(value)}</span>;
 }

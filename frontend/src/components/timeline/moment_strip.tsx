@@ -28,13 +28,14 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
   const onSeveral = new Set(moments.map(({ device }) => device)).size > 1;
   return (
     <ul class="finding-moments" aria-label="On the timeline" {...row}>
-      {moments.map(({ from, to, device, what, full }) => (
+      {moments.map(({ from, to, device, what, full }, i) => (
         <li key={from}>
           <ViewLink
             class="link-button"
             to={evidenceLink(from, to, device)}
             tip={`${full}\nOpen this moment in the Timeline`}
           >
+            {i === 0 && moments.length > 1 ? "Longest: " : ""}
             {formatDuration(to - from)} {what}
             {onSeveral && device !== null && `, GPU ${device}`}
           </ViewLink>

@@ -1,7 +1,7 @@
 /** The Dashboard: why a step takes as long as it does and what to change first; below, where GPU time goes, and DLProf's panels. */
 import { useMemo } from "preact/hooks";
 
-import type { DashboardResponse } from "../../api/types";
+import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { lazyView } from "../../components/lazy_view";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { hasGpuWork, hasOps } from "../../model/headline";
@@ -40,7 +40,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
               <RankNote profile={data.profile} />
               <div class="answer-row">
                 <FirstChanges data={data} diagnosis={diagnosis} />
-                <StepsPanel data={data} step={step} />
+                <StepsPanel data={data} step={step} advice={howToMark(diagnosis)} />
               </div>
             </>
           )}
@@ -51,6 +51,10 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
     </div>
   );
 }
+
+/** What the finding about unmarked iterations advises: beside it no other advice may stand. */
+const howToMark = (diagnosis: Diagnosis | null): string | null =>
+  diagnosis?.findings.find(({ rule }) => rule === "no_iterations_detector")?.action ?? null;
 
 /** As high as the answer, so that nothing below it moves when it is there. */
 function AnswerToCome({ timed }: { timed: boolean }) {

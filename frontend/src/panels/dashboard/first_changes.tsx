@@ -81,7 +81,7 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
           label={`Could gain: ${parts.join(" · ")}`}
           to={moment}
         />
-        <small class="muted">
+        <small class="muted" data-tip={gain?.cannot_tell ?? undefined}>
           {parts.map((part) => (
             <span key={part} class="gain-part">
               <Sentence text={part} />

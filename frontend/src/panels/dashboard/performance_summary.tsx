@@ -3,10 +3,9 @@ import type { ComponentChildren } from "preact";
 import type { DashboardResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { Info } from "../../components/tooltip";
-import { Duration, Share } from "../../components/value";
+import { Duration } from "../../components/value";
 import { formatCount, UNKNOWN } from "../../format/number";
-import { formatDuration, readableAndExact } from "../../format/time";
-import { devicesInUse, hasKernels, hasOps } from "../../model/headline";
+import { formatSpread, readableAndExact } from "../../format/time";
 import { useOneStop } from "../../components/walking";
 
 interface Fact {
@@ -19,14 +18,10 @@ interface Fact {
 const count = (value: number | null): ComponentChildren =>
   value === null ? <span class="unknown">{UNKNOWN}</span> : formatCount(value);
 
+/** Those of DLProf's numbers that no panel beside it has: GPU Utilization and Kernel Efficiency stand in panels of these names. */
 function facts(data: DashboardResponse): Fact[] {
-  const { performance: performed, gpu_utilization: used, tensor_core_efficiency: efficient, matrix_unit: unit } = data;
-  const gpus = devicesInUse(data).length;
-  const noKernels = !hasKernels(data);
+  const { performance: performed } = data;
   const spread = performed.iteration_std_dev_ns;
-  const utilization = `${readableAndExact(used.busy_ns)} with at least one kernel running, of ${readableAndExact(used.wall_ns)} wall clock time`;
-  const untold = efficient.unknown_ns ?? 0;
-  const efficiency = `${readableAndExact(efficient.tensor_core_ns)} in ${unit} kernels, of ${readableAndExact(efficient.kernel_ns)} in all kernels, both in eligible ops`;
   return [
     {
       term: "Wall Clock Time",
@@ -41,40 +36,11 @@ function facts(data: DashboardResponse): Fact[] {
       ...(spread === null || (performed.profiled_iterations ?? 0) < 2
         ? {}
         : {
-            note: { text: `± ${formatDuration(spread)}`, tip: "Standard deviation of the iterations' durations" },
+            note: {
+              text: formatSpread(spread, performed.average_iteration_ns ?? 0),
+              tip: "Standard deviation of the iterations' durations",
+            },
           }),
-    },
-    {
-      term: "GPU Utilization",
-      about: `${utilization}${gpus > 1 ? `, as the mean over the ${gpus} GPUs in use` : ""}. Higher is better.`,
-      value: <Share fraction={used.fraction} of={utilization} none={noKernels ? "no kernels" : UNKNOWN} />,
-    },
-    {
-      term: `${unit} Kernel Efficiency`,
-      about:
-        efficient.fraction === null && untold === 0
-          ? `GPU time of ${unit} kernels, over GPU time of all kernels, both in ops that are eligible for ${unit}s. No op is known to be eligible here, or none has kernels. Higher is better.`
-          : `${efficiency}. Higher is better.`,
-      value: (
-        <Share
-          fraction={efficient.fraction}
-          of={efficiency}
-          none={
-            !hasOps(data)
-              ? "no ops recorded"
-              : data.model.eligible_ops === 0
-                ? "no eligible op"
-                : noKernels
-                  ? "no kernels"
-                  : UNKNOWN
-          }
-        />
-      ),
-      ...(efficient.fraction !== null && untold > 0
-        ? {
-            note: { text: "at least", tip: `Not known for ${readableAndExact(untold)} of these kernels` },
-          }
-        : {}),
     },
     {
       term: "Profiled Iterations",

@@ -12,12 +12,19 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
   const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
   const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
   const leastOf = (resource: Resource, time: number | null): string =>
-    resource === "tensor_core" && untold && time !== null ? `${labelOf(resource)}, at\u00a0least` : labelOf(resource);
+    resource === "tensor_core" && untold && time !== null
+      ? `${labelOf(resource)}, at\u00a0least`
+      : // The bar of the step divides the same idle time by its causes: the names say what DLProf's classes are.
+        resource === "cpu"
+        ? "CPU, in ops and calls"
+        : resource === "other"
+          ? "Other, outside of them"
+          : labelOf(resource);
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
       title="Resource Usage Breakdown"
-      about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole."
+      about="Every moment of the wall clock time is counted once, for the first resource in this order that was busy, so the parts add up to the whole. Idle time is divided by what was recorded on the host, as DLProf does; the bar above divides it by what the GPU waited for."
       class="span-wide"
     >
       <Donut

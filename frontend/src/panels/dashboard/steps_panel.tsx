@@ -1,6 +1,5 @@
 /** The iterations beside the answer: as bars of the parts of a step where they are few, else as DLProf's chart of means. */
 import type { DashboardResponse } from "../../api/types";
-import { StackedBar } from "../../components/charts/stacked_bar";
 import { StepChart } from "../../components/charts/step_chart";
 import { IterationChart } from "../../components/iteration_chart";
 import { classLabel } from "../../components/iteration_parts";
@@ -8,6 +7,7 @@ import { lazyView } from "../../components/lazy_view";
 import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
+import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
@@ -25,9 +25,11 @@ const MOST_BARS = 64;
 interface StepsPanelProps {
   data: DashboardResponse;
   step: Step | null;
+  /** How the finding says that iterations are to be marked; null without one. */
+  advice: string | null;
 }
 
-export function StepsPanel({ data, step }: StepsPanelProps) {
+export function StepsPanel({ data, step, advice }: StepsPanelProps) {
   const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
@@ -56,10 +58,16 @@ export function StepsPanel({ data, step }: StepsPanelProps) {
         </p>
       ) : others.length === 0 ? (
         <div class="only-step">
-          <StackedBar segments={only.segments} whole_ns={only.wall_ns} label="The only iteration" />
           <p class="muted">
             {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
-            {formatDuration(only.wall_ns)}. <MarkSteps framework={data.framework} />, to see whether they are alike.
+            {formatDuration(only.wall_ns)}.{" "}
+            {advice === null ? (
+              <>
+                <MarkSteps framework={data.framework} />, to see whether they are alike.
+              </>
+            ) : (
+              <Sentence text={advice} />
+            )}
           </p>
           <Strip iteration={String(only.number)} />
         </div>

@@ -8,7 +8,7 @@ import { useOneStop } from "../../components/walking";
 import { formatBytes } from "../../format/bytes";
 import { significant } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, formatSpread, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
 import { computeOf, mainDevice } from "../../model/parts";
 import type { Step } from "../../model/step";
@@ -45,7 +45,8 @@ function stepTile(step: Step, marked: boolean): Tile {
   const { value, unit } = inTwo(formatDuration(step.wall_ns));
   return {
     value,
-    unit: walls.length > 1 && !step.binned ? `${unit} ± ${formatDuration(spread)}` : unit,
+    // One unit for both, which stands behind them.
+    unit: walls.length > 1 && !step.binned ? formatSpread(spread, step.wall_ns) : unit,
     about: (
       <>
         {marked ? "step" : "recorded"}{" "}

@@ -132,7 +132,6 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
   const shareOfRow = (row: Row): number | null => shareOf(numberOf(row, time), total);
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
-  const gainUnit = columnUnit(Math.max(...rows.map((row) => numberOf(row, "gain_ns") ?? 0)));
   const core = shortUnit(matrixUnit);
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
   const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
@@ -184,7 +183,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 class="right time"
                 data-tip="Kernel time less the time that it would take at the GPU's published rates"
               >
-                Could Gain ({gainUnit.name})
+                Could Gain ({unit.name})
               </th>
             )}
           </tr>
@@ -249,7 +248,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 {has("bound") && <td class="bound lesser">{textOf(row, "bound") || "–"}</td>}
                 {has("gain_ns") && (
                   <td class="right number" data-tip={gain === null ? undefined : readableAndExact(Math.round(gain))}>
-                    {gain === null || gain <= 0 ? "–" : inUnit(gain, gainUnit)}
+                    {gain === null || gain <= 0 ? "–" : inUnit(gain, unit)}
                   </td>
                 )}
               </tr>
@@ -266,4 +265,4 @@ const NAMES_AT_FIRST = 400;
 const PADDING = 20;
 const GAP = 10;
 
-const percentOrDash = (share: number | null): string => (share === null || share === 0 ? "–" : formatShare(share));
+const percentOrDash = (share: number | null): string => (share === null ? "–" : formatShare(share));

@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 import type { DiagnosedEvidence, DiagnosedFinding, EvidenceKind } from "../../api/types";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { WhiskerBar } from "../../components/charts/whisker_bar";
@@ -37,8 +39,14 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   const row = useOneStop<HTMLParagraphElement>();
   const why = gain?.how ?? "";
   const moments = momentsOf(evidence);
+  const untold = gain === null ? "" : withoutStop(gain.cannot_tell ?? "");
+  // Where there is room for it beside the words, each finding shows its picture.
+  const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
   return (
-    <article class={`panel finding finding-${severity}`} aria-label={heading}>
+    <article
+      class={`panel finding finding-${severity}${gain?.low_ns == null ? " finding-untold" : ""}`}
+      aria-label={heading}
+    >
       <Gain gain={gain} to={longestLink(evidence)} />
       <div class="finding-text">
         <h2>{heading}</h2>
@@ -52,10 +60,15 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
           </span>
           <CopyButton text={action} what="what to do" />
         </p>
+        {untold !== "" && (
+          <p class="muted">
+            Gain not known: <Sentence text={untold} />
+          </p>
+        )}
         {moments.length > 0 && (
           <>
             <MomentLinks moments={moments} />
-            {shown && <MomentStrip moments={moments} />}
+            {(shown || besides) && <MomentStrip moments={moments} />}
           </>
         )}
         {(evidence.length > 0 || why !== "") && (
@@ -79,7 +92,13 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
               </p>
             )}
             {evidence.length > 0 && (
-              <EvidenceTable rows={evidence} firstIteration={firstIteration} manyGpus={manyGpus} name={heading} />
+              <EvidenceTable
+                rows={evidence}
+                firstIteration={firstIteration}
+                manyGpus={manyGpus}
+                name={heading}
+                per={finding.per}
+              />
             )}
           </details>
         )}
@@ -94,14 +113,16 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
   );
 }
 
+/** Some reasons are whole sentences, some are parts of one. */
+const withoutStop = (reason: string): string => (reason === "" ? "" : `${reason.replace(/\.$/, "")}.`);
+
 function Gain({ gain, to }: Pick<DiagnosedFinding, "gain"> & { to: Changes | null }) {
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
   if (gain === null || low === null || high === null)
     return (
-      <div class="finding-gain muted" data-tip={gain?.cannot_tell ?? undefined}>
-        {gain === null ? "" : "Gain not known"}
-      </div>
+      // What is known of it stands among the words, and the column stays empty.
+      <div class="finding-gain" />
     );
   const time = gainTime({ low_ns: low, high_ns: high });
   const share = rangeText(formatShare(gain.share_low), formatShare(gain.share_high));
@@ -126,6 +147,8 @@ interface EvidenceTableProps {
   firstIteration: number | null;
   manyGpus: boolean;
   name: string;
+  /** What counts and times are of. */
+  per: DiagnosedFinding["per"];
 }
 
 const kindOf = ({ kind }: DiagnosedEvidence): EvidenceKind | null =>
@@ -138,16 +161,21 @@ function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus:
   return opening({ kind, key: row.op ?? row.path }, firstIteration);
 }
 
-function EvidenceTable({ rows, firstIteration, manyGpus, name }: EvidenceTableProps) {
+function EvidenceTable({ rows, firstIteration, manyGpus, name, per }: EvidenceTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const counted = rows.some(({ count }) => count !== null);
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
   const onSeveral = new Set(rows.map(({ device }) => device)).size > 1;
+  const inEach = per === "once" ? "" : " per iteration";
   const titles = [
     "Where",
     ...(called ? ["Call"] : []),
-    ...atRight(...(onSeveral ? ["GPU"] : []), ...(counted ? ["Count"] : []), ...(timed ? ["Time"] : [])),
+    ...atRight(
+      ...(onSeveral ? ["GPU"] : []),
+      ...(counted ? [`Count${inEach}`] : []),
+      ...(timed ? [`Time${inEach}`] : []),
+    ),
   ];
   return (
     <div class="evidence-scroll" tabIndex={0} role="region" aria-label={`Evidence: ${name}`}>
