@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--limit", metavar="N", type=_number, default=25, help="rows to print, at most 1000 (default: 25)"
     )
     parser.add_argument("--op", metavar="ID", help="whose kernels")
-    parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: /, the whole model)")
+    parser.add_argument("--group", metavar="PATH", help="whose ops or kernels (default: of all ops)")
     parser.add_argument("--iteration", metavar="N", type=int, help="whose ops or kernels")
     parser.add_argument("--row", metavar="KEY", help="row of op_paths, op_names or op_types whose ops")
     parser.add_argument("--from", dest="start_ns", metavar="NS", type=int, help="gaps: start in ns of the recording")
@@ -129,8 +129,8 @@ def answer(database: Path, name: str, asked: PageRequest) -> TablePage:
     if not -FARTHEST <= (asked.iteration or 0) <= FARTHEST:
         raise WrongUsage(f"--iteration {asked.iteration}: no iteration has such a number.")
     table_name = NAMES.get(asked.table, asked.table)
-    # Kernels are of the whole model, if it is not said of what.
-    asked = replace(asked, table=table_name, group=asked.group or "/")
+    # Kernels are all there are, those without an op too, if it is not said of what.
+    asked = replace(asked, table=table_name, group=asked.group or "")
     with _opened(database, name, asked) as (connection, rows, scope, request):
         return page_of(rows, table_of(connection, table_name), scope, request)
 

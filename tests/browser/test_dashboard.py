@@ -20,8 +20,8 @@ NAMES: dict[str, str | re.Pattern[str]] = {
     "memory": "Memory",
     "data_loader": "Data loader",
     "io": "I/O",
-    "cpu": "CPU",
-    "other": "Other",
+    "cpu": "CPU, in ops and calls",
+    "other": "Other, outside of them",
 }
 
 
@@ -64,7 +64,7 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
     """Every number of the answer stands where the screen promises it."""
     unit = data["matrix_unit"]
     facts = panel(page, "Performance Summary").locator(".fact")
-    expect(facts).to_have_count(8)
+    expect(facts).to_have_count(6)
 
     def fact(term: str) -> Locator:
         return facts.filter(has=page.get_by_text(term, exact=True)).or_(facts.filter(has_text=term)).first.locator("dd")
@@ -79,11 +79,12 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
         ("Stop", "iter_stop"),
     ):
         expect(fact(term)).to_have_text(f"{performance[key]:,}")
-    for term, key in (("GPU Utilization", "gpu_utilization"), (f"{unit} Kernel", "tensor_core_efficiency")):
+    for term, key in (("GPU Utilization", "gpu_utilization"), (f"{unit} Kernel Efficiency", "tensor_core_efficiency")):
         fraction = data[key]["fraction"]
-        expect(fact(term)).to_have_text(
-            re.compile("unknown|no kernels|no eligible op|no ops recorded") if fraction is None else percent(fraction)
-        )
+        # The panel of this name, in whose middle it stands: no number of DLProf's stands twice beside each other.
+        expect(fact(term)).to_have_count(0)
+        if fraction is not None:
+            expect(panel(page, term).locator(".donut-value")).to_have_text(percent(fraction))
 
     breakdown = panel(page, "Resource Usage Breakdown").locator(".legend-entry")
     (untold,) = (part["time_ns"] for part in data["resource_breakdown"] if part["resource"] == "unknown_kernel")

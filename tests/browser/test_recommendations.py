@@ -22,6 +22,10 @@ def findings_of(tensorboard: TensorBoard, run: str) -> list[dict[str, Any]]:
     return sorted(diagnosis_of(tensorboard, run)["findings"], key=lambda finding: finding["gain"] is None)
 
 
+SOME_ROWS = 8
+"""Rows of evidence that are shown before one asks for all."""
+
+
 def card(page: Page, place: int) -> Locator:
     """The finding at a place, from 0."""
     return page.get_by_role("article").nth(place)
@@ -36,8 +40,12 @@ def check_findings(page: Page, tensorboard: TensorBoard, run: str) -> None:
         expect(card(page, i)).to_contain_text(finding["title"])
         expect(card(page, i)).to_contain_text(finding["action"])
         expect(card(page, i)).to_contain_text(f"Confidence: {finding['confidence']}")
-        rows = card(page, i).locator("tbody tr")
-        expect(rows).to_have_count(len(finding["evidence"]))
+        rows, count = card(page, i).locator("tbody tr"), len(finding["evidence"])
+        more = card(page, i).get_by_text(f"Show all {count} rows")
+        expect(rows).to_have_count(count if count <= SOME_ROWS + 1 else SOME_ROWS)
+        if more.is_visible():
+            more.click()
+            expect(rows).to_have_count(count)
         gain = finding["gain"]
         expect(card(page, i).locator(".whisker-bar")).to_have_count(
             int(gain is not None and gain["low_ns"] is not None)

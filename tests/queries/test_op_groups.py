@@ -25,6 +25,7 @@ from tensorboard_plugin_dlprof.queries.pages import stream
 from tensorboard_plugin_dlprof.queries.rows import Row
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
+from tests.shared_data import shared_data
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +147,16 @@ def test_every_grouping_tells_communication_and_copies_from_computation(ddp: Pat
     kernels = rows_of(ddp, "kernels_of_group", {"group": "/"})[0]
     assert {str(row["name"]).startswith("nccl") for row in kernels if row["family"] == "collective"} == {True}
     assert NO_KERNELS not in {row["family"] for row in kernels}
+
+
+def test_kernels_of_all_ops_are_all_kernels(tmp_path: Path) -> None:
+    """Also those without an op, whose names begin with no slash: grouped by kernel, no time of the page is missing."""
+    made = tmp_path / "amp.dlprof_dldb.sqlite"
+    source = shared_data() / "torch" / "t4_amp" / "amp.pt.trace.json"
+    import_source(source, made, ImportOptions(), lambda _stage, _fraction: None)
+    kernel_calls = sum(row["kernel_calls"] for row in rows_of(made, "ops")[0])
+    assert sum(row["calls"] for row in rows_of(made, "kernels_of_group", {"group": ""})[0]) == kernel_calls
+    assert sum(row["calls"] for row in rows_of(made, "kernels_of_group", {"group": "/"})[0]) < kernel_calls
 
 
 def test_types_know_their_time_on_tensor_cores(amp: Path) -> None:

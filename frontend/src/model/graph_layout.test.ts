@@ -7,6 +7,7 @@ import {
   graphNeighbour,
   inView,
   layOut,
+  pitchFor,
   NODE,
   scaled,
   whole,
@@ -83,7 +84,7 @@ describe("its place", () => {
 
   it("stays readable where it does not", () => {
     expect(fitted({ ...small, height: 100_000 }, 300, 200).scale).toBe(1);
-    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.72);
+    expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.85);
     const low = fitted({ ...graph, height: 100_000 }, 3_000, 100);
     expect(low.scale * (named("/").y + NODE.height) + low.top).toBeLessThanOrEqual(100);
   });
@@ -131,4 +132,13 @@ it("says without work of a GPU which ops could use the units", () => {
     ["/", "not_using", "3 eligible"],
     ["unassociated", "not_eligible", "not eligible"],
   ]);
+});
+
+it("moves levels apart as far as there is room, but no farther than a node is wide", () => {
+  const narrow = NODE.width + 56;
+  expect(pitchFor(graph, 100, 2_000)).toBe(narrow);
+  const wide = pitchFor(graph, 2_000, 2_000);
+  expect(wide).toBeGreaterThan(narrow);
+  expect(wide).toBeLessThanOrEqual(2 * NODE.width);
+  expect(layOut(rows, () => true, wide).width).toBeGreaterThan(graph.width);
 });

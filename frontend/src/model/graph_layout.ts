@@ -31,13 +31,13 @@ const PITCH = { x: NODE.width + 56, y: NODE.height + 10 } as const;
 const FARTHEST = 4 * PITCH.y;
 
 /** Children are placed one below the other, and a parent in the middle of its children, or near the first of many. */
-export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
+export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean, pitch: number = PITCH.x): Graph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
   let bottom = 0;
   const place = (row: TreeRow): GraphNode => {
     const open = row.expandable && isOpen(row);
-    const node: GraphNode = { row, x: (row.depth - 1) * PITCH.x, y: bottom, open };
+    const node: GraphNode = { row, x: (row.depth - 1) * pitch, y: bottom, open };
     nodes.push(node);
     const below = open ? rows.below(row).map(place) : [];
     const [first] = below;
@@ -56,6 +56,14 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean): Graph {
     width: nodes.reduce((most, { x }) => Math.max(most, x + NODE.width), 0),
     height: nodes.reduce((most, { y }) => Math.max(most, y + NODE.height), 0),
   };
+}
+
+/** How far apart levels are, so that a graph of few levels has no empty half beside it; edges longer than a node say nothing. */
+export function pitchFor(graph: Graph, width: number, height: number): number {
+  const gaps = Math.round((graph.width - NODE.width) / PITCH.x);
+  if (gaps < 1) return PITCH.x;
+  const room = (width - 32) / fitted(graph, width, height).scale - NODE.width;
+  return Math.min(Math.max(room / gaps, PITCH.x), 2 * NODE.width);
 }
 
 export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known";
@@ -89,7 +97,7 @@ export interface Place {
   top: number;
 }
 
-const READABLE = 0.72;
+const READABLE = 0.85;
 const LARGEST = 1.5;
 
 /**

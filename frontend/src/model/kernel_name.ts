@@ -91,6 +91,10 @@ export function shortKernelName(name: string): string {
 
 const UNASSOCIATED = "unassociated_";
 
+/** The name of an op where there is little room: of a kernel without an op, that of the kernel. */
+export const labelOf = (name: string): string =>
+  name.startsWith(UNASSOCIATED) ? shortKernelName(name.slice(UNASSOCIATED.length)) : name;
+
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {
   // DLProf's name of a kernel without an op: what is common to all of them gives way.

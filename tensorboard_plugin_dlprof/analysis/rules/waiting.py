@@ -78,7 +78,7 @@ def finding_about(
 ) -> Finding | None:
     """A finding about a part of the time; None if it is not worth one, or nobody can be named."""
     if len(working(signals.diagnosis)) > 1:
-        # Another GPU than that of the headline may wait longest: without its number the two would contradict each other.
+        # Another GPU than that of the headline may wait longest: without its number the two would contradict.
         for subject in ("The GPU", "the GPU"):
             problem = problem.replace(f"{subject} waits", f"GPU {result.device.device} waits")
     share = signals.share_of_iteration(result.time_ns)

@@ -3,6 +3,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { textOn } from "../../model/resources";
 import type { BarSegment } from "../../model/step";
+import { textWidth } from "../text_width";
 import { useWidth } from "../use_width";
 import { ViewLink } from "../view_link";
 import { useOneStop } from "../walking";
@@ -15,8 +16,18 @@ interface StackedBarProps {
   height?: number;
 }
 
-const LETTER = 7;
 const GAP = 2;
+/** What of a segment is left of its text, and right of it. */
+const BESIDE = 7;
+/** Fewer letters of a name tell nothing. */
+const FEWEST = 5;
+
+/** As much of a name as there is room for; empty where that tells nothing. */
+function beginning(name: string, room: number): string {
+  let end = name.length;
+  while (end >= FEWEST && textWidth(`${name.slice(0, end)}…`) > room) end -= 1;
+  return end < FEWEST ? "" : `${name.slice(0, end)}…`;
+}
 
 export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: StackedBarProps) {
   const [measure, width] = useWidth(1000);
@@ -51,13 +62,15 @@ export function StackedBar({ segments, whole_ns: whole, label, height = 30 }: St
 function Piece({ segment, x, wide, height }: { segment: BarSegment; x: number; wide: number; height: number }) {
   // A time alone would not say whose it is.
   const { label, short = "" } = segment;
+  const room = wide - 2 * BESIDE;
   const text =
-    [`${label} ${formatDuration(segment.ns)}`, label, short].find(({ length }) => length * LETTER + 12 <= wide) ?? "";
+    [`${label} ${formatDuration(segment.ns)}`, label, short].find((each) => textWidth(each) <= room) ??
+    beginning(short || label, room);
   return (
     <>
       <rect x={x} y={0} width={wide} height={height} fill={segment.colour} />
       {text !== "" && (
-        <text class={textOn(segment.colour)} x={x + 8} y={height / 2 + 4.5}>
+        <text class={textOn(segment.colour)} x={x + BESIDE} y={height / 2 + 4.5}>
           {text}
         </text>
       )}

@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
+import { labelOf } from "../../model/kernel_name";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";
@@ -42,7 +43,8 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
         >
           {boxes.map(({ row, x, y, width: wide, height: tall, open }) => {
             const letters = Math.floor((wide - 8) / LETTER);
-            const name = row.name.length > letters ? `${row.name.slice(0, Math.max(letters - 1, 1))}…` : row.name;
+            const label = labelOf(row.name);
+            const name = label.length > letters ? `${label.slice(0, Math.max(letters - 1, 1))}…` : label;
             const time = formatDuration(row.values[by]);
             return (
               <g
@@ -54,7 +56,7 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
                 <rect x={x + 0.5} y={y + 0.5} width={Math.max(wide - 1, 1)} height={Math.max(tall - 1, 1)} rx="2" />
                 {letters >= 3 && tall >= 16 && (
                   <text x={x + 5} y={y + 13}>
-                    {open && letters > row.name.length + time.length + 2 ? `${name}  ${time}` : name}
+                    {open && letters > label.length + time.length + 2 ? `${name}  ${time}` : name}
                   </text>
                 )}
                 {!open && letters >= time.length && tall >= 32 && (

@@ -15,6 +15,7 @@ import {
   timeOf,
   type Measure,
 } from "../../model/tree_values";
+import { labelOf } from "../../model/kernel_name";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
 import { useCached } from "../use_cached";
@@ -143,7 +144,7 @@ function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: Bo
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
   const letters = Math.floor((wide - 8) / LETTER);
-  const { name } = box.row;
+  const name = labelOf(box.row.name);
   return (
     <g
       class={`icicle-box shade-${shade}${selected ? " selected" : ""}${chained ? " chained" : ""}`}

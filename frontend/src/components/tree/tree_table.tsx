@@ -171,7 +171,12 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                 const unit = units.get(key);
                 const sorted = tree.sort === key ? "ascending" : tree.sort === `-${key}` ? "descending" : "none";
                 return (
-                  <th scope="col" key={key} class={key === "name" ? "" : "right"} aria-sort={sorted}>
+                  <th
+                    scope="col"
+                    key={key}
+                    class={key === "name" || key === "limited" ? "" : "right"}
+                    aria-sort={sorted}
+                  >
                     <button
                       type="button"
                       class="sort-button"
@@ -216,7 +221,13 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
                     <td
                       role="gridcell"
                       key={key}
-                      class={key === "share" || key === "gpu_share" ? "right bar-cell bar-plain" : "right bar-cell"}
+                      class={
+                        key === "limited"
+                          ? ""
+                          : key === "share" || key === "gpu_share"
+                            ? "right bar-cell bar-plain"
+                            : "right bar-cell"
+                      }
                       style={{ "--bar": barOf(row, key, total(isTime(key) ? key : "gpu_time_ns")) }}
                     >
                       <ValueCell

@@ -5,18 +5,23 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState } from "preact/
 import { PictureMenu } from "../../components/charts/picture_menu";
 import { Icon } from "../../components/icon";
 import { ErrorBox, Loading } from "../../components/message";
+import { ExportMenu } from "../../components/table/export_menu";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useWidth } from "../../components/use_width";
 import { ofIterations } from "../../format/number";
+import { formatShare, shareOf } from "../../format/share";
+import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { chainOf, nothingShown, type Measure } from "../../model/tree_values";
+import { chainOf, nothingShown, timeOf, type Measure } from "../../model/tree_values";
+import type { TreeRow } from "../../model/group_tree";
 import {
   fitted,
   graphNeighbour,
   inView,
   layOut,
   NODE,
+  pitchFor,
   scaled,
   whole,
   type GraphNode,
@@ -26,41 +31,61 @@ import { shortUnit } from "../../model/resources";
 import { NodeBox, NodePatterns } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
+import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
 const SCREEN_NODES = 24;
 
+const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
+
 /** With the choice of another view of the tree in its head. */
 export function Graph({ choice }: { choice: ComponentChildren }) {
-  const { matrixUnit, onGpu } = useScope();
+  const scope = useScope();
+  const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
   const { tree, query } = useGroupTree("groups", SCREEN_NODES);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
+  const { by, whole: all } = timeOf(tree.unordered.roots);
+  const groups = tree.unordered.roots.filter(({ isOp }) => !isOp);
+  const inGraph = groups.length === 0 ? all : groups.reduce((sum, { values }) => sum + values[by], 0);
   return (
-    <div class="graph-view">
-      <section class="panel graph-panel" aria-label="Compatibility Graph">
-        <header class="table-tools" {...tools}>
-          <h2>Compatibility Graph</h2>
-          {choice}
-          <TreeTools tree={tree} />
-          <PictureMenu title="Compatibility Graph" />
-        </header>
-        {tree.rows.roots.length === 0 ? (
-          <p class="nothing">{nothingShown(tree.filter)}</p>
-        ) : (
-          <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
+    <div class="stacked">
+      <WasteNote tree={tree} matrixUnit={matrixUnit} />
+      <div class="graph-view">
+        <section class="panel graph-panel" aria-label="Compatibility Graph">
+          <header class="table-tools" {...tools}>
+            <h2>Compatibility Graph</h2>
+            {choice}
+            <TreeTools tree={tree} />
+            <ExportMenu
+              asked={{ ...scope, ...ALL_GROUPS }}
+              columns={null}
+              title="All Groups"
+              filtered={
+                tree.filter.trim() === "" && tree.root === "" ? "All groups" : "All groups, not only those shown"
+              }
+            />
+            <PictureMenu title="Compatibility Graph" />
+          </header>
+          {tree.rows.roots.length === 0 ? (
+            <p class="nothing">{nothingShown(tree.filter)}</p>
+          ) : (
+            <Drawing tree={tree} matrixUnit={matrixUnit} onGpu={onGpu} />
+          )}
+          <Legend
+            matrixUnit={matrixUnit}
+            onGpu={onGpu}
+            without={all - inGraph}
+            share={shareOf(all - inGraph, all)}
+            unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
+          />
+        </section>
+        {tree.selected !== null && (
+          <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
         )}
-        <Legend
-          matrixUnit={matrixUnit}
-          onGpu={onGpu}
-          unknown={[nodes.eligible_ops, ...(onGpu ? [nodes.using_ops] : [])].some((of) => of.includes(null))}
-        />
-      </section>
-      {tree.selected !== null && (
-        <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
-      )}
+      </div>
     </div>
   );
 }
@@ -70,9 +95,12 @@ interface LegendProps {
   onGpu: boolean;
   /** Whether there are nodes of which it is not known. */
   unknown: boolean;
+  /** Time of work that no op is known to have launched, which has no place in the graph, and its share of all. */
+  without: number;
+  share: number | null;
 }
 
-function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
+function Legend({ matrixUnit, onGpu, unknown, without, share }: LegendProps) {
   const sum = ofIterations("Times: sum of", useScope().iterations);
   return (
     <ul class="graph-legend" aria-label="What the nodes' edges mean">
@@ -91,7 +119,13 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
           {text}
         </li>
       ))}
+      <li class="muted">Filled: share of the time</li>
       {sum !== "" && <li class="muted">{sum}</li>}
+      {without > 0 && (
+        <li class="muted">
+          Not in the graph: {formatDuration(without)} ({formatShare(share)}) of work without a module
+        </li>
+      )}
     </ul>
   );
 }
@@ -99,15 +133,18 @@ function Legend({ matrixUnit, onGpu, unknown }: LegendProps) {
 const LEAST_HEIGHT = 320;
 /** Of the panel and of the drawing. */
 const EDGES = 3;
+/** Between the sentences and the panel. */
+const GAP = 16;
 
 /** What the page leaves for the drawing below its head and above its legend. */
 function heightLeft(drawing: HTMLElement): number {
   const main = drawing.closest(".frame-main");
   if (main === null) return LEAST_HEIGHT;
   const { paddingTop, paddingBottom } = getComputedStyle(main);
-  const siblings = [...(drawing.parentElement?.children ?? [])]
-    .filter((each) => each !== drawing)
-    .reduce((sum, each) => sum + each.getBoundingClientRect().height, EDGES);
+  // The sentences above the panel, and in it the tools and the legend.
+  const siblings = [...(drawing.parentElement?.children ?? []), ...(drawing.closest(".stacked")?.children ?? [])]
+    .filter((each) => !each.contains(drawing))
+    .reduce((sum, each) => sum + each.getBoundingClientRect().height, EDGES + GAP);
   const left = main.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom) - siblings;
   return Math.max(Math.floor(left), LEAST_HEIGHT);
 }
@@ -127,7 +164,11 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
     [measure],
   );
   const { rows, isOpen } = tree;
-  const graph = useMemo(() => layOut(rows, isOpen), [rows, isOpen]);
+  const lay = useCallback(
+    (open: (row: TreeRow) => boolean) => layOut(rows, open, pitchFor(layOut(rows, open), width, height)),
+    [rows, width, height],
+  );
+  const graph = useMemo(() => lay(isOpen), [lay, isOpen]);
   const [place, show] = usePlace(fitted(graph, width, height));
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
@@ -171,10 +212,12 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   };
   /** Opens or closes a node, which stays where it is on screen while the others make room. */
   const toggle = (node: GraphNode): void => {
-    const then = layOut(rows, (row) => (row === node.row ? !isOpen(row) : isOpen(row)));
-    const moved = (then.nodes.find(({ row }) => row === node.row)?.y ?? node.y) - node.y;
+    const then = lay((row) => (row === node.row ? !isOpen(row) : isOpen(row))).nodes.find(
+      ({ row }) => row === node.row,
+    );
+    const { x, y } = then ?? node;
     tree.toggle(node.row);
-    show({ ...place, top: place.top - moved * place.scale });
+    show({ ...place, left: place.left - (x - node.x) * place.scale, top: place.top - (y - node.y) * place.scale });
   };
   const zoom = (factor: number): void => show(scaled(place, factor, width / 2, height / 2));
   const onKey = (event: KeyboardEvent): void => {

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
+import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
@@ -30,16 +31,26 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     ),
     gains !== null && (
       <>
-        Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />,{" "}
+        Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />, up to{" "}
         <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
         {formatDuration(gains.values.gpu_time_ns)} GPU time{inIterations}
         {bound === "" ? "" : `; bound by ${bound}`}.
       </>
     ),
+    gains !== null && (
+      <>
+        That is kernel time above the GPU's published rates; what a step gains of it stands in{" "}
+        <ViewLink class="link-button" to={{ view: "recommendations" }}>
+          Recommendations
+        </ViewLink>
+        .
+      </>
+    ),
     limited !== null && cause !== undefined && (
       <>
         Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
-        {formatDuration(cause.kernelNs)}. <strong>{cause.label}</strong>: {causeAbout(cause.label, matrixUnit)}
+        {formatDuration(cause.kernelNs)}
+        {inIterations}. <strong>{cause.label}</strong>: {causeAbout(cause.label, matrixUnit)}
       </>
     ),
     whole > 0 && eligibleSentence(ops, matrixUnit),

@@ -38,7 +38,8 @@ const TABLES: Readonly<Record<Grouping, Grouped>> = {
     name: "allkernels",
     title: "Kernels",
     noun: "kernels",
-    links: { group: "/" },
+    // Of any path: kernels without an op have none that begins with a slash.
+    links: { group: "" },
   },
   none: { table: "ops", name: "ops", title: "Ops", noun: "ops" },
 };

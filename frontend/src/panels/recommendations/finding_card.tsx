@@ -26,10 +26,12 @@ interface FindingCardProps {
   /** Where kernels are looked up. */
   firstIteration: number | null;
   manyGpus: boolean;
+  /** Whether iterations are marked. */
+  marked: boolean;
 }
 
 /** One finding: what it gains on the scale of the step, what it is, what to do; how that is known stands behind a disclosure. */
-export function FindingCard({ finding, place, firstIteration, manyGpus }: FindingCardProps) {
+export function FindingCard({ finding, place, firstIteration, manyGpus, marked }: FindingCardProps) {
   const { rule, heading, severity, confidence, title, action, gain, evidence } = finding;
   const [open, toggle] = useUrlSet("findings.open");
   const [closed, toggleClosed] = useUrlSet("findings.closed");
@@ -97,7 +99,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus }: Findin
                 firstIteration={firstIteration}
                 manyGpus={manyGpus}
                 name={heading}
-                per={finding.per}
+                each={marked && finding.per !== "once"}
               />
             )}
           </details>
@@ -147,8 +149,8 @@ interface EvidenceTableProps {
   firstIteration: number | null;
   manyGpus: boolean;
   name: string;
-  /** What counts and times are of. */
-  per: DiagnosedFinding["per"];
+  /** Whether counts and times are of an iteration: not of what happens once, or where none are marked. */
+  each: boolean;
 }
 
 const kindOf = ({ kind }: DiagnosedEvidence): EvidenceKind | null =>
@@ -161,13 +163,17 @@ function target(row: DiagnosedEvidence, firstIteration: number | null, manyGpus:
   return opening({ kind, key: row.op ?? row.path }, firstIteration);
 }
 
-function EvidenceTable({ rows, firstIteration, manyGpus, name, per }: EvidenceTableProps) {
+/** So many leave the next finding in sight. */
+const SOME_ROWS = 8;
+
+function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
   const counted = rows.some(({ count }) => count !== null);
   const called = rows.some(({ call }) => (call ?? "") !== "");
   const timed = rows.some(({ time_ns: time }) => (time ?? 0) > 0);
   const onSeveral = new Set(rows.map(({ device }) => device)).size > 1;
-  const inEach = per === "once" ? "" : " per iteration";
+  const [all, showAll] = useState(rows.length <= SOME_ROWS + 1);
+  const inEach = each ? " per iteration" : "";
   const titles = [
     "Where",
     ...(called ? ["Call"] : []),
@@ -182,7 +188,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, per }: EvidenceTa
       <table class="plain-table evidence">
         <PlainHead titles={titles} />
         <tbody {...walked}>
-          {rows.map((row, i) => (
+          {(all ? rows : rows.slice(0, SOME_ROWS)).map((row, i) => (
             <tr key={i}>
               <td>
                 <Where row={row} to={target(row, firstIteration, manyGpus)} />
@@ -205,6 +211,11 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, per }: EvidenceTa
           ))}
         </tbody>
       </table>
+      {!all && (
+        <button type="button" class="link-button" onClick={() => showAll(true)}>
+          Show all {rows.length} rows
+        </button>
+      )}
     </div>
   );
 }

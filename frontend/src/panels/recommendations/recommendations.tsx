@@ -70,6 +70,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       finding={finding}
       place={i + 1}
       firstIteration={first}
+      marked={diagnosis?.marked ?? judged.marked}
       manyGpus={data.gpu_utilization.devices.length > 1}
     />
   );
