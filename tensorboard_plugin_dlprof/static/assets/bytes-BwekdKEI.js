@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e,u as t}from"./number-Cis_FStO.js";var n=[`KiB`,`MiB`,`GiB`,`TiB`,`PiB`];function r(r){if(r==null)return e;if(r<1024)return`${r} B`;let i=r/1024,a=0;for(;i>=1023.5&&a<n.length-1;)i/=1024,a+=1;return`${t(i)} ${n[a]??``}`}export{r as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{u as e}from"./number-Cis_FStO.js";import{t}from"./share-CBAANn25.js";import{i as n}from"./time-oPozMtul.js";var r=e=>e<0?`less`:e>0?`more`:`same`,i={less:`▼`,more:`▲`,same:``},a=e=>i[r(e)],o=e=>`${e>0?`+`:``}${n(e)}`,s=n=>n===null?``:n>=9?`×${e(n+1)}`:`${n>0?`+`:n<0?`−`:``}${t(Math.abs(n))}`;export{s as i,r as n,o as r,a as t};

@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-import{t as e,u as t}from"./number-Cis_FStO.js";function n(r){if(r==null)return e;if(r<0)return`−${n(-r)}`;let i=r*100;return i>0&&i<.05?`<0.1 %`:i<100&&i>=99.95?`>99.9 %`:`${i===0||i>=100?t(i):i.toFixed(1)} %`}function r(e,t){return e==null||t==null||t<=0?null:e/t}export{r as n,n as t};
