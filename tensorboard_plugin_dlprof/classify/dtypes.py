@@ -36,6 +36,15 @@ _SPELLINGS: Final[dict[str, tuple[str, ...]]] = {
     "qint32": ("qint32",),
 }
 
+ITEM_BYTES: Final = {
+    "float64": 8.0, "float32": 4.0, "tf32": 4.0, "float16": 2.0, "bfloat16": 2.0,
+    "float8_e4m3fn": 1.0, "float8_e5m2": 1.0, "float8_e4m3fnuz": 1.0, "float8_e5m2fnuz": 1.0, "float8_e8m0fnu": 1.0,
+    "float4_e2m1fn_x2": 1.0, "complex32": 4.0, "complex64": 8.0, "complex128": 16.0,
+    "int64": 8.0, "int32": 4.0, "int16": 2.0, "int8": 1.0, "uint64": 8.0, "uint32": 4.0, "uint16": 2.0, "uint8": 1.0,
+    "bool": 1.0, "qint8": 1.0, "quint8": 1.0, "qint32": 4.0,
+}  # fmt: skip
+"""Bytes of an element, by DLProf's spelling of its type. An element of ``float4_e2m1fn_x2`` is a pair of values."""
+
 _BY_SPELLING: Final[dict[str, str]] = {
     spelling: data_type for data_type, spellings in _SPELLINGS.items() for spelling in spellings
 }

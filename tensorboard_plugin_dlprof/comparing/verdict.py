@@ -18,13 +18,12 @@ from tensorboard_plugin_dlprof.comparing.words import (
     duration,
     of_both,
     percent,
-    rate,
     share,
     signed_duration,
     signed_percent,
     signed_share,
 )
-from tensorboard_plugin_dlprof.units import size
+from tensorboard_plugin_dlprof.units import significant, size
 
 FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
 
@@ -323,4 +322,4 @@ def _measured(comparison: Comparison) -> Iterator[str]:
     for name, label in (("samples_per_s", "samples/s"), ("tokens_per_s", "tokens/s")):
         measure = comparison.measures[name]
         if measure.a is not None and measure.b is not None:
-            yield of_both(rate(measure.a), rate(measure.b), f" {label}")
+            yield of_both(significant(measure.a), significant(measure.b), f" {label}")

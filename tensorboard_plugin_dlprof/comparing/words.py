@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorboard_plugin_dlprof.units import short_duration, significant, three_digits
+from tensorboard_plugin_dlprof.units import short_duration, three_digits
 
 MANY_TIMES = 10
 """From here on percent have too many digits to be read (``model/comparison.ts`` has the same)."""
@@ -45,11 +45,6 @@ def signed_share(fraction: float) -> str:
 def share(fraction: float | None) -> str:
     """A share in percent with one decimal."""
     return "unknown" if fraction is None else f"{100 * fraction:.1f} %" if fraction else "0 %"
-
-
-def rate(per_second: float) -> str:
-    """A number a second with three significant digits: ``16,000``."""
-    return significant(per_second)
 
 
 def without_middle(name: str, most: int) -> str:

@@ -9,11 +9,11 @@ from tensorboard_plugin_dlprof.aggregation.grouping import Groups
 from tensorboard_plugin_dlprof.aggregation.selection import iteration_of
 from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.classify.classes import Eligibility, MatrixUnit
+from tensorboard_plugin_dlprof.classify.dtypes import ITEM_BYTES
 from tensorboard_plugin_dlprof.classify.vocabulary import PRODUCT_FAMILIES
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.columns.store import spilled
 from tensorboard_plugin_dlprof.efficiency.by_time import heaviest, weighted_mean
-from tensorboard_plugin_dlprof.efficiency.calls import item_bytes
 from tensorboard_plugin_dlprof.efficiency.causes import PRECISION_OF_TYPE, Facts, cause, misaligned
 from tensorboard_plugin_dlprof.efficiency.measure import UNKNOWN, InstanceWork
 from tensorboard_plugin_dlprof.efficiency.peaks import Peaks, find_peaks
@@ -201,7 +201,7 @@ def _known_texts(texts: list[str], row: Int64s, known: Bools) -> list[str]:
 
 def _bytes(min_bytes: Int64s, elements: Int64s, precision: list[str]) -> Int64s:
     """The least bytes that must be moved: as recorded, else the elements times the size of the precision."""
-    size_of = {name: item_bytes(_ITEM.get(name, "")) or np.nan for name in set(precision)}
+    size_of = {name: ITEM_BYTES.get(_ITEM.get(name, ""), np.nan) for name in set(precision)}
     size = np.array([size_of[name] for name in precision], np.float64)
     is_known = (min_bytes < 0) & (elements >= 0) & ~np.isnan(size)
     return np.where(is_known, np.rint(np.where(is_known, elements * size, 0)).astype(np.int64), min_bytes)

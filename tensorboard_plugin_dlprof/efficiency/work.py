@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from tensorboard_plugin_dlprof.efficiency.calls import Tensor, item_bytes
+from tensorboard_plugin_dlprof.classify.dtypes import ITEM_BYTES
+from tensorboard_plugin_dlprof.efficiency.calls import Tensor
 
 
 class Dimension(msgspec.Struct, frozen=True):
@@ -59,7 +60,7 @@ def moved(tensors: Iterable[Tensor]) -> tuple[int | None, int]:
     """Bytes and elements of tensors, each moved once; bytes are None if a type is unknown."""
     total, elements, known = 0.0, 0, True
     for tensor in tensors:
-        size = item_bytes(tensor.data_type)
+        size = ITEM_BYTES.get(tensor.data_type)
         elements += tensor.elements
         known = known and size is not None
         total += tensor.elements * (size or 0.0)

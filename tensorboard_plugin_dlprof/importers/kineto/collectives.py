@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.dtypes import ITEM_BYTES, data_type
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.events.tables import Collectives, DeviceWork, Int64s, ProcessGroup
 from tensorboard_plugin_dlprof.importers.kineto.metadata import distributed_info
@@ -25,16 +26,6 @@ _CUT = "..."
 _MOST_GROUPS = 10_000
 _MOST_RANKS = 1_000_000
 """Limits for hostile files."""
-
-_ELEMENT_BYTES = {
-    **dict.fromkeys(("byte", "char", "bool", "float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz"), 1),
-    **dict.fromkeys(("float8_e8m0fnu", "qint8", "quint8"), 1),
-    **dict.fromkeys(("short", "half", "bfloat16", "uint16"), 2),
-    **dict.fromkeys(("int", "float", "uint32", "complexhalf"), 4),
-    **dict.fromkeys(("long", "double", "uint64", "complexfloat"), 8),
-    "complexdouble": 16,
-}
-"""PyTorch's names of types, in lower case."""
 
 
 def list_text(value: bytes) -> str:
@@ -75,7 +66,7 @@ def collectives(
     of_work = {name: column[description[order]] for name, column in columns.items()}
     names = zip(*(of_work[f"group_{what}"].tolist() for what in ("name", "text", "ranks", "size")), strict=True)
     group = [groups.number(texts[name], texts[text], texts[ranks], size) for name, text, ranks, size in names]
-    sizes = [_ELEMENT_BYTES.get(texts[number].lower(), 0) for number in of_work["dtype"].tolist()]
+    sizes = [ITEM_BYTES.get(data_type(texts[number].lower()), 0) for number in of_work["dtype"].tolist()]
     table = Collectives(
         work=row[order],
         process_group=np.array(group, np.int32),
