@@ -15,7 +15,7 @@ _CAUSES = {
     Part.HOST_OP: "ops on the CPU cost",
     Part.HOST_CODE: "other code on the CPU costs",
     Part.DATA_LOADER: "the data loader costs",
-    Part.IO: "files and sockets cost",
+    Part.IO: "I/O costs",
     Part.UNRECORDED: "work of the host that was not recorded costs",
     Part.LAUNCH_UNKNOWN: "gaps whose cause was not recorded cost",
 }

@@ -118,9 +118,9 @@ def _out_of_memory(history: History) -> list[dict[str, Any]]:
         why = f"{held} and {size(cached)} were cached, but for other streams or pools of memory"
         action = "Allocate on one stream, and keep what CUDA graphs hold small."
     elif cached > asked:
-        pieces = f"no piece was larger than {size(largest)}: fragmentation"
+        pieces = f"no free block was larger than {size(largest)}: fragmentation"
         if largest < 0:
-            pieces = "no piece fitted: fragmentation, or they are of other streams or pools"
+            pieces = "no free block fitted: fragmentation, or they are of other streams or pools"
         why = f"{held} and {size(cached)} were cached, but {pieces}"
         action = _without_fragments(history)
     elif free >= asked:
@@ -212,7 +212,7 @@ def _limit(profile: Profile, history: History, of_torch: bool) -> list[dict[str,
         "optimizer state": "Use an optimizer with 8-bit states, or shard them (ZeRO, FSDP).",
         "gradient": "Set gradients to None after the step (zero_grad(set_to_none=True)), or shard them.",
     }
-    action = "Use mixed precision, a smaller batch, or work on smaller pieces."
+    action = "Use mixed precision, a smaller batch, or work on smaller parts."
     action = actions.get(largest, action) if of_torch else action
     title = (
         f"{size(most)} of the GPU's {size(history.capacity_bytes)} are reserved "
@@ -352,7 +352,7 @@ def _fragmentation(history: History) -> list[dict[str, Any]]:
     if max(free, default=0) >= largest_request or not largest_request:
         return []
     title = (
-        f"At the end {size(sum(free))} of {size(reserved)} reserved are free in pieces of at most "
+        f"At the end {size(sum(free))} of {size(reserved)} reserved are free in blocks of at most "
         f"{size(max(free))}; the largest allocation was {size(largest_request)}"
     )
     action = f"PYTORCH_CUDA_ALLOC_CONF={EXPANDABLE}, and inputs of equal shapes."

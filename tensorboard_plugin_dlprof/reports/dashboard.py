@@ -65,13 +65,13 @@ def key_figures(connection: sqlite3.Connection, scope: Scope, unit: str) -> list
     times = summary.performance(connection, scope)
     model = summary.model_summary(connection, scope)
     return [
-        ("GPU utilization", share(used["fraction"]), "Time with a kernel running, over the wall time."),
+        ("GPU utilization", share(used["fraction"]), "Time with a kernel running, over the wall clock time."),
         (
             f"{unit} efficiency",
             at_least(share(efficiency["fraction"]), efficiency["unknown_ns"]),
             f"Kernel time of eligible ops that is on {unit}s.",
         ),
-        ("Wall time", duration(times["wall_clock_ns"]), "Of the aggregated iterations."),
+        ("Wall clock time", duration(times["wall_clock_ns"]), "Of the aggregated iterations."),
         (
             "Iterations",
             f"{number(times['profiled_iterations'])} of {number(times['total_iterations'])}",
@@ -146,7 +146,7 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
             name += ", at least"
         rows.append((key, name, part["time_ns"], part["fraction"]))
     chart = charts.stacked_bar(
-        "What fills the wall time",
+        "What fills the wall clock time",
         [Part(time or 0, key, f"{name}: {duration(time)}, {share(fraction)}") for key, name, time, fraction in rows],
     )
     name_of, length = column_unit([time for _, _, time, _ in rows])
@@ -154,7 +154,7 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         ("Resource", f"Time ({name_of})", "Share"),
         [(key, name, UNKNOWN if t is None else in_unit(t, length), share(f)) for key, name, t, f in rows],
     )
-    note = "DLProf's parts of the wall time; they add up to it." + (
+    note = "DLProf's parts of the wall clock time; they add up to it." + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
         else ""

@@ -212,7 +212,7 @@ def test_a_failure_with_room_on_the_gpu_is_not_a_full_gpu() -> None:
     history.reserved_bytes = np.full(len(history.in_use_bytes), 20 * GB)
     history.settings = "expandable_segments:True"
     said = of_memory(profile)["oom_detector"]
-    assert "no piece fitted: fragmentation, or they are of other streams or pools" in said.problem_text()
+    assert "no free block fitted: fragmentation, or they are of other streams or pools" in said.problem_text()
     assert "expandable_segments" not in said.recommendation_text()
 
 
