@@ -186,7 +186,7 @@ def test_sentences_say_how_much_and_what_it_costs() -> None:
     pieces = of_memory(snapshot(4 * GB, GB // 2, failed=3 * GB))["oom_detector"]
     assert pieces.problem_text() == (
         "An allocation of 3.00 GiB failed; 6.00 GiB of 10.0 GiB reserved were in use and 4.00 GiB were cached, but no "
-        "piece was larger than 512 MiB: fragmentation."
+        "free block was larger than 512 MiB: fragmentation."
     )
     assert "expandable_segments:True" in pieces.recommendation_text()
 
