@@ -60,8 +60,9 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     _write_states(con, history, [time, history.in_use_bytes, reserved])
     _write_blocks(con, device, history.blocks, states)
     _write_largest(con, history)
-    owners = [(device, number, storable(owner)) for number, owner in enumerate(history.owners)]
-    insert_rows(con, "memory_owners", ("device_id", "number", "path"), owners)
+    ops = _op_ids(history)
+    owners = [(device, number, storable(owner), ops[number]) for number, owner in enumerate(history.owners)]
+    insert_rows(con, "memory_owners", ("device_id", "number", "path", "read_only_ops_id"), owners)
     stacks = [(device, number, storable(stack)) for number, stack in enumerate(history.stacks)]
     insert_rows(con, "memory_stacks", ("device_id", "number", "stack"), stacks)
     segments = [
@@ -86,6 +87,13 @@ def write_history(con: sqlite3.Connection, history: History) -> None:
     _write_phases(con, history)
 
 
+def _op_ids(history: History) -> list[int | None]:
+    """``read_only_ops.id`` of each owner; those of a new database are the rows of ``Profile.ops``, from 1."""
+    if not len(history.owner_ops):
+        return [None] * len(history.owners)
+    return [row + 1 if row >= 0 else None for row in history.owner_ops.tolist()]
+
+
 def _write_phases(con: sqlite3.Connection, history: History) -> None:
     begin = np.flatnonzero(np.diff(history.phase, prepend=np.int8(-1)))
     if not 0 < len(begin) <= _MOST_PHASES:
@@ -99,6 +107,7 @@ def _write_phases(con: sqlite3.Connection, history: History) -> None:
 def _write_largest(con: sqlite3.Connection, history: History) -> None:
     blocks, state = history.blocks, peak_of(history).state
     at_peak = (blocks.allocated < state) & (blocks.freed >= state)
+    ops = _op_ids(history)
     rows = []
     for is_at_peak in (True, False):
         some = np.flatnonzero(at_peak == is_at_peak)
@@ -117,6 +126,7 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
                     CATEGORIES[blocks.category[block]],
                     storable(history.owners[blocks.owner[block]]) or None,
                     int(blocks.stack[block]),
+                    ops[int(blocks.owner[block])],
                     begin if begin >= 0 else None,
                     end if is_freed else None,
                     begin_ns,
@@ -124,7 +134,16 @@ def _write_largest(con: sqlite3.Connection, history: History) -> None:
                     end_ns - begin_ns if begin_ns is not None and end_ns is not None else None,
                 )
             )
-    columns = ("device_id", "size_bytes", "at_peak", "category", "owner", "stack", "allocated_event")
+    columns = (
+        "device_id",
+        "size_bytes",
+        "at_peak",
+        "category",
+        "owner",
+        "stack",
+        "read_only_ops_id",
+        "allocated_event",
+    )
     insert_rows(con, "memory_largest", (*columns, "freed_event", "allocated_ns", "freed_ns", "lasts_ns"), rows)
 
 

@@ -100,6 +100,8 @@ class History(msgspec.Struct):
     blocks: Blocks
     owners: list[str]
     """Paths of ops, or places in the program, that allocate; the first is empty: unknown."""
+    owner_ops: _Int64s = msgspec.field(default_factory=lambda: np.zeros(0, np.int64))
+    """Of each owner, the row of ``Profile.ops``, -1 if unknown; empty where they are places in the program."""
     stacks: list[str] = msgspec.field(default_factory=lambda: [""])
     """Lines of the program that allocate with those that called them (``STACK_STEP`` between), innermost first; the
     first is empty: unknown."""

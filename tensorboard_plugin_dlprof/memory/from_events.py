@@ -65,6 +65,7 @@ def _history(profile: Profile, memory: MemoryEvents, device: int, capacity: int)
             np.zeros(len(category), np.int32),
         ),
         owners=["", *(profile.ops[row].name for row in np.flatnonzero(used[1:]).tolist())],
+        owner_ops=np.append(-1, np.flatnonzero(used[1:])),
         capacity_bytes=capacity,
         out_of_memory=[(event, int(asked[event]), -1) for event in np.flatnonzero(asked > 0).tolist()],
         segment_events=np.flatnonzero(np.diff(held) > 0),

@@ -188,6 +188,12 @@ def owners_of(con: Any, device: int) -> list[str]:
     return [str(path) for (path,) in rows]
 
 
+def owner_ops_of(con: Any, device: int) -> list[int | None]:
+    """Of those who allocate, ``read_only_ops.id`` of ops."""
+    rows = con.execute("SELECT read_only_ops_id FROM memory_owners WHERE device_id = ? ORDER BY number", (device,))
+    return [None if number is None else int(number) for (number,) in rows]
+
+
 def stacks_of(con: Any, device: int) -> list[str]:
     """The stacks of those who allocate (``Blocks.stack``)."""
     rows = con.execute("SELECT stack FROM memory_stacks WHERE device_id = ? ORDER BY number", (device,))

@@ -42,6 +42,7 @@ from tensorboard_plugin_dlprof.memory.stored import (
     check_texts,
     devices_of,
     open_blocks_of,
+    owner_ops_of,
     owners_of,
     read_memory,
     read_states,
@@ -232,8 +233,10 @@ def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment:
         owners, stacks = owners_of(connection, device), stacks_of(connection, device)
         check_texts(blocks, owners, stacks)
         categories = categories_of(blocks, in_use, facts.relative)
+        ops = owner_ops_of(connection, device)
         largest = _largest(connection, facts, blocks, owners, stacks)
-    costs = op_costs(connection, scope, {row["owner"] for row in largest if row["owner"]})
+        allocating = [ops[blocks.owner[row]] for row in _largest_rows(blocks)]
+    costs = op_costs(connection, scope, {op for op in allocating if op is not None})
     return {
         "at_ns": time_ns,
         "in_use_bytes": in_use,
@@ -242,7 +245,10 @@ def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment:
         "by_module": held_rows(modules_in(blocks, owners, in_use, facts.relative)[:MOST_OWNERS], "module"),
         "by_stack": held_rows(stacks_in(blocks, stacks, in_use, facts.relative)[:MOST_OWNERS], "stack"),
         "by_size": held_rows(sizes_in(blocks, in_use, facts.relative), "size"),
-        "blocks": [{**row, **costs.get(row["owner"], NO_COSTS)} for row in largest],
+        "blocks": [
+            {**row, **(NO_COSTS if op is None else costs.get(op, NO_COSTS))}
+            for row, op in zip(largest, allocating, strict=True)
+        ],
     }
 
 
@@ -263,10 +269,15 @@ def owners_at_peak(connection: sqlite3.Connection, device: int, answer: dict[str
     return {each.name: each.num_bytes for each in held}
 
 
+def _largest_rows(blocks: Blocks) -> Int64s:
+    """Rows of the largest blocks, largest first."""
+    return np.argsort(-blocks.num_bytes, kind="stable")[:_LARGEST]
+
+
 def _largest(
     connection: sqlite3.Connection, facts: Facts, blocks: Blocks, owners: list[str], stacks: list[str]
 ) -> list[dict[str, Any]]:
-    rows = np.argsort(-blocks.num_bytes, kind="stable")[:_LARGEST]
+    rows = _largest_rows(blocks)
     allocated, freed = blocks.allocated[rows], blocks.freed[rows]
     stays = freed == STAYS
     begin_ns = times_of(connection, facts, allocated)

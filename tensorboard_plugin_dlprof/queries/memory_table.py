@@ -15,30 +15,25 @@ _TIMES = (
     "LEFT JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
     "LEFT JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id"
 )
-_OF_PATH = "WHERE op.op_name = block.owner AND block.owner <> ''"
+_OF_BLOCK = "WHERE op.id = block.read_only_ops_id"
 _SHAPES = shown_shapes(SHAPES_OF_FIRST_CALL)
-_GPU_TIME = f"SELECT sum(gpu.sum) FROM read_only_ops AS op {_TIMES} {_OF_PATH}"
-_FIRST_SHAPES = f"SELECT {_SHAPES} FROM read_only_ops AS op {_OF_PATH} LIMIT 1"
+_GPU_TIME = f"SELECT sum(gpu.sum) FROM read_only_ops AS op {_TIMES} {_OF_BLOCK}"
+_FIRST_SHAPES = f"SELECT {_SHAPES} FROM read_only_ops AS op {_OF_BLOCK}"
 
 NO_COSTS = {"op_gpu_time_ns": None, "op_input_shapes": None}
 """Of a block that no op allocated."""
 
 
-def op_costs(connection: sqlite3.Connection, scope: Scope, owners: Collection[str]) -> dict[str | None, dict[str, Any]]:
-    """What is in the table's columns of the op, by the op's path; paths without an op are left out."""
-    named = {f"owner_{number}": owner for number, owner in enumerate(owners)}
+def op_costs(connection: sqlite3.Connection, scope: Scope, ops: Collection[int]) -> dict[int, dict[str, Any]]:
+    """What is in the table's columns of the op, by ``read_only_ops.id``."""
+    named = {f"op_{number}": op for number, op in enumerate(ops)}
     places = ", ".join(f":{name}" for name in named)
-    result: dict[str | None, dict[str, Any]] = {}
-    for owner, time_ns, shapes in connection.execute(
-        f"SELECT op.op_name, sum(gpu.sum), {_SHAPES} FROM read_only_ops AS op {_TIMES} "
-        f"WHERE op.op_name IN ({places}) GROUP BY op.id ORDER BY op.id",
+    rows = connection.execute(
+        f"SELECT op.id, sum(gpu.sum), {_SHAPES} FROM read_only_ops AS op {_TIMES} "
+        f"WHERE op.id IN ({places}) GROUP BY op.id",
         {**named, "aggregation": scope.aggregation},
-    ):
-        costs = result.setdefault(str(owner), dict(NO_COSTS))
-        costs["op_input_shapes"] = costs["op_input_shapes"] or shapes
-        if time_ns is not None:
-            costs["op_gpu_time_ns"] = (costs["op_gpu_time_ns"] or 0) + time_ns
-    return result
+    )
+    return {int(op): {"op_gpu_time_ns": time_ns, "op_input_shapes": shapes or None} for op, time_ns, shapes in rows}
 
 
 MEMORY_BLOCKS = Table(
@@ -61,15 +56,16 @@ MEMORY_BLOCKS = Table(
                "block.category", searchable=True),
         Column("owner", "Allocated by", "path", "Path of the op, or place in the program, that allocated it.",
                "block.owner", nullable=True, searchable=True),
-        Column("allocated_ns", "Allocated", "duration_ns",
+        Column("allocated_ns", "Allocated At", "duration_ns",
                "When it was allocated; unknown if it was before the recording, or no times were recorded.",
                "block.allocated_ns", nullable=True, tier=1),
         Column("lasts_ns", "Lifetime", "duration_ns", "How long until it was freed; unknown if it was not.",
                "block.lasts_ns", nullable=True, tier=1),
         Column("op_gpu_time_ns", "GPU Time of the Op", "duration_ns",
-               "GPU time of the op over all its calls, as in Ops: about what it costs to have the block again.",
+               "GPU time of the op that allocated it, over all its calls, as in Ops: about what the block costs again.",
                f"({_GPU_TIME})", nullable=True, sortable=False, filterable=False, tier=1),
-        Column("op_input_shapes", "Input Shapes of the Op", "text", "Shapes of the inputs of the op's first call.",
+        Column("op_input_shapes", "Input Shapes of the Op", "text",
+               "Shapes of the inputs of the first call of the op that allocated it.",
                f"({_FIRST_SHAPES})", nullable=True, sortable=False, filterable=False, tier=2),
         Column("stack", "Stack", "long_text",
                "Lines of the program that allocated it, innermost first, as far as a memory snapshot has them.",

@@ -43,8 +43,8 @@ def test_the_menu_opens_every_page(page: Page, tensorboard: TensorBoard) -> None
         ("groups", "Modules", "Group Ops"),
         ("graph", "Modules", "Compatibility Graph"),
         ("op_types", "Ops", "Op Type Summary"),
-        ("kernels_by_iteration", "Iterations", "Kernels in Iteration 3"),
-        ("kernels_by_op", "Iterations", "Ops in Iteration 3"),
+        ("kernels_by_iteration", "Iterations", "Kernels Launched in Iteration 3"),
+        ("kernels_by_op", "Iterations", "Kernels Launched in Iteration 3 by Op"),
     ],
 )
 def test_old_links(page: Page, tensorboard: TensorBoard, old: str, entry: str, title: str) -> None:
@@ -74,7 +74,7 @@ def test_op_types(page: Page, tensorboard: TensorBoard) -> None:
 
 def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     """An iteration, selected by keyboard, fills its kernels; another one starts them at the first page."""
-    page.goto(tensorboard.page(run="amp", view="iterations"))
+    page.goto(tensorboard.page(run="amp", view="iterations", iters__by="kernel"))
     iterations = rows_of(tensorboard, "amp", "iterations")
     table = grid(page, "Iteration Summary")
     expect(table.locator("tbody tr")).to_have_count(len(iterations))
@@ -83,16 +83,18 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     first = iterations[0]["iteration"]
     table.locator("tbody tr").first.locator("td").first.focus()
     page.keyboard.press("Enter")
-    kernels = grid(page, f"Kernels in Iteration {first}")
+    kernels = grid(page, f"Kernels Launched in Iteration {first}")
     rows = rows_of(tensorboard, "amp", "kernels_of_iteration", iteration=str(first))
     expect(kernels.locator("tbody tr")).to_have_count(len(rows))
     expect(kernels.locator("tbody tr").first.locator(".kernel-name")).to_have_attribute(
         "data-tip", rows[0]["long_name"]
     )
-    page.get_by_role("region", name=f"Kernels in Iteration {first}").get_by_role("button", name="Next page").click()
+    page.get_by_role("region", name=f"Kernels Launched in Iteration {first}").get_by_role(
+        "button", name="Next page"
+    ).click()
     expect(page).to_have_url(re.compile("ikernels.page=2"))
     table.locator("tbody tr").nth(1).click()
-    expect(grid(page, f"Kernels in Iteration {iterations[1]['iteration']}")).to_be_visible()
+    expect(grid(page, f"Kernels Launched in Iteration {iterations[1]['iteration']}")).to_be_visible()
     expect(page).not_to_have_url(re.compile("ikernels.page"))
 
 
@@ -103,17 +105,19 @@ def test_kernels_by_op(page: Page, tensorboard: TensorBoard) -> None:
     iteration = rows_of(tensorboard, "amp", "iterations")[1]["iteration"]
     grid(page, "Iteration Summary").locator("tbody tr").nth(1).click()
     ops = rows_of(tensorboard, "amp", "ops_of_iteration", iteration=str(iteration))
-    grid(page, f"Ops in Iteration {iteration}").locator("tbody tr").nth(2).click()
+    grid(page, f"Kernels Launched in Iteration {iteration} by Op").locator("tbody tr").nth(2).click()
     op = ops[2]["op_id"]
-    kernels = grid(page, f"Kernels of {op} in Iteration {iteration}")
+    kernels = grid(page, f"Kernels of {op} Launched in Iteration {iteration}")
     expected = rows_of(tensorboard, "amp", "kernels_of_iteration_op", iteration=str(iteration), op=op)
     expect(kernels.locator("tbody tr")).to_have_count(len(expected))
     page.reload()
     expect(kernels.locator("tbody tr")).to_have_count(len(expected))
-    expect(grid(page, f"Ops in Iteration {iteration}").locator('tr[aria-selected="true"]')).to_have_count(1)
+    expect(
+        grid(page, f"Kernels Launched in Iteration {iteration} by Op").locator('tr[aria-selected="true"]')
+    ).to_have_count(1)
     page.get_by_role("button", name="Kernels by name").click()
     names = rows_of(tensorboard, "amp", "kernel_names_of_iteration", iteration=str(iteration))
-    by_name = grid(page, f"Kernels in Iteration {iteration} by Name").locator("tbody tr")
+    by_name = grid(page, f"Kernels Launched in Iteration {iteration} by Name").locator("tbody tr")
     expect(by_name).to_have_count(len(names))
     expect(by_name.first.locator(".kernel-name")).to_have_attribute("data-tip", names[0]["name"])
 
@@ -122,7 +126,9 @@ def test_an_iteration_is_chosen_at_first(page: Page, tensorboard: TensorBoard) -
     """The one of median length: its kernels stand there at once, the URL as before."""
     page.goto(tensorboard.page(run="amp", view="iterations"))
     expect(
-        page.get_by_role("grid", name=re.compile(r"^Kernels in Iteration \d+$")).locator("tbody tr").first
+        page.get_by_role("grid", name=re.compile(r"^Kernels Launched in Iteration \d+ by Name$"))
+        .locator("tbody tr")
+        .first
     ).to_be_visible()
     expect(grid(page, "Iteration Summary").locator('tr[aria-selected="true"]')).to_have_count(1)
     expect(page).not_to_have_url(re.compile("iters.row"))

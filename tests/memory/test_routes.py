@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.cli.main import main
+from tests.importers.kineto.traces import MAIN, kernel, op, trace
 from tests.routes.serving import Server
 
 MB = 1 << 20
@@ -113,6 +114,43 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
     assert (unknown["category"], free["state"], free["category"]) == ("unknown", "inactive", None)
     shown = asked(server, database, "/dashboard?")["memory"]
     assert (shown["peak_bytes"], shown["shares"][0]) == (12 * MB, ["activation", 66.7])
+
+
+def test_costs_are_those_of_the_op_that_allocated_a_block(tmp_path: Path) -> None:
+    """Of ops of one path each has its own shapes and GPU time; the table and a clicked moment say the same."""
+    shapes = ([[2, 3], [3, 4]], [[5, 6], [6, 7]])
+    events: list[dict[str, Any]] = []
+    for number, (size, dims) in enumerate(zip((4 * MB, 8 * MB), shapes, strict=True)):
+        start = 100 * number
+        args = {"Device Type": 1, "Device Id": 0, "Bytes": size, "Addr": 4096 * (number + 1)}
+        args |= {"Total Allocated": (4, 12)[number] * MB, "Total Reserved": 16 * MB}
+        launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **MAIN, "ts": start + 12, "dur": 1}
+        events += [
+            op(ts=start + 10, dur=8, **{"Input Dims": dims, "Sequence number": number}),
+            {**launch, "args": {"correlation": number + 1}},
+            kernel(ts=start + 14, dur=number + 3, correlation=number + 1),
+            {
+                "ph": "i",
+                "cat": "cpu_instant_event",
+                "name": "[memory]",
+                "s": "t",
+                **MAIN,
+                "ts": start + 11,
+                "args": args,
+            },
+        ]
+    source = tmp_path / "trace.json"
+    source.write_bytes(trace(*events))
+    assert main(["import", str(source), "-o", str(tmp_path / "logs")]) == 0
+    (database,) = (tmp_path / "logs").glob("*.sqlite")
+    serving = Server(database.parent, tmp_path / "cache")
+    table = asked(serving, database, "/table?table=memory_blocks&device=0&")["rows"]
+    moment = asked(serving, database, "/memory_at?device=0&time=200000&")["blocks"]
+    serving.app.close()
+    for rows in (table, moment):
+        costs = [(row["size_bytes"], row["op_gpu_time_ns"], row["op_input_shapes"]) for row in rows]
+        assert costs == [(8 * MB, 4_000, "[[5,6],[6,7]]"), (4 * MB, 3_000, "[[2,3],[3,4]]")]
+    assert len({row["owner"] for row in table}) == 1
 
 
 DAMAGE = (

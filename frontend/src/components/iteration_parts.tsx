@@ -31,19 +31,28 @@ interface IterationLegendProps {
   toggle: (key: string) => void;
 }
 
-/** The classes that occur; each hides and shows its part of the bars. */
+/** Of less in every bar nothing can be seen. */
+const LEAST_SEEN = 0.001;
+
+const isSeen = (rows: readonly IterationRow[], key: BarClass): boolean =>
+  key === "outside" ||
+  rows.some(({ profiled, parts, duration_ns: ns }) => profiled && (parts?.[key] ?? 0) > LEAST_SEEN * ns);
+
+/** The classes that can be seen; each hides and shows its part of the bars. */
 export function IterationLegend({ rows, label, hidden, toggle }: IterationLegendProps) {
   const row = useOneStop<HTMLUListElement>();
   return (
     <ul class="legend legend-row" {...row}>
-      {classesIn(rows).map((key) => (
-        <li key={key}>
-          <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
-            <span class="swatch" style={{ background: colourOfClass(key) }} />
-            <span class="legend-label">{label(key)}</span>
-          </button>
-        </li>
-      ))}
+      {classesIn(rows)
+        .filter((key) => isSeen(rows, key))
+        .map((key) => (
+          <li key={key}>
+            <button type="button" class="legend-entry" aria-pressed={!hidden.has(key)} onClick={() => toggle(key)}>
+              <span class="swatch" style={{ background: colourOfClass(key) }} />
+              <span class="legend-label">{label(key)}</span>
+            </button>
+          </li>
+        ))}
     </ul>
   );
 }

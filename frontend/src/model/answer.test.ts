@@ -68,7 +68,8 @@ describe("the axis of the iterations", () => {
     const rows = [row(1_000, false), row(10), row(12), row(11)];
     expect(medianNs(rows)).toBe(11);
     expect(longestShown(rows)).toBe(18);
-    expect(longestShown([...rows, row(900)])).toBe(11 * 4 * 1.5);
+    expect(medianNs([row(786), row(860)])).toBe(823);
+    expect(longestShown([...rows, row(900)])).toBe(11.5 * 4 * 1.5);
   });
 });
 

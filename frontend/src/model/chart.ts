@@ -62,6 +62,20 @@ export function labelStep(bars: number, room: number): number {
   return power * ([1, 2, 5, 10].find((factor) => factor * power >= needed) ?? 10);
 }
 
+export interface Labelled {
+  /** Its middle on the axis. */
+  x: number;
+  value: number;
+}
+
+/** Of bars that get a label, those whose labels have `room`: the largest first, so that no outlier goes without. */
+export function apart<Bar extends Labelled>(bars: readonly Bar[], room: number): ReadonlySet<Bar> {
+  const labelled = new Set<Bar>();
+  for (const bar of [...bars].sort((a, b) => b.value - a.value))
+    if ([...labelled].every(({ x }) => Math.abs(x - bar.x) >= room)) labelled.add(bar);
+  return labelled;
+}
+
 /** One rectangle of a path. */
 export const rectangle = (x: number, y: number, width: number, height: number): string =>
   `M${x.toFixed(2)} ${y.toFixed(2)}h${width.toFixed(2)}v${height.toFixed(2)}h${(-width).toFixed(2)}Z`;

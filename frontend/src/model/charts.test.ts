@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { iterationRow, PARTS } from "../testing/builders";
-import { labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
+import { apart, labelStep, ringSegment, segments, tickLabel, ticks } from "./chart";
 import {
   barLayout,
   barParts,
@@ -16,6 +16,14 @@ import {
 } from "./iterations";
 
 const NONE = new Set<string>();
+
+describe("labels above bars", () => {
+  it("go to the largest where two have no room", () => {
+    const [near, largest, far] = [1, 20, 2].map((value, i) => ({ x: [100, 130, 300][i] ?? 0, value }));
+    const bars = [near, largest, far].flatMap((bar) => bar ?? []);
+    expect([...apart(bars, 52)]).toEqual([largest, far]);
+  });
+});
 
 describe("rings", () => {
   it("splits bars by the diagnosis only where its parts add up to all of them", () => {

@@ -48,7 +48,7 @@ export function opening(
     case "kernel":
       return firstIteration === null
         ? null
-        : { view: "iterations", "iters.row": String(firstIteration), "ikernels.search": key };
+        : { view: "iterations", "iters.row": String(firstIteration), "iters.by": "kernel", "ikernels.search": key };
     case "iteration":
       return amongNeighbours(Number(key), Number(key));
     case "device":

@@ -112,7 +112,8 @@ export function medianNs(rows: readonly Wall[]): number {
   const walls = profiledOrAll(rows)
     .map(({ duration_ns: wall }) => wall)
     .sort((a, b) => a - b);
-  return walls[Math.floor((walls.length - 1) / 2)] ?? 0;
+  const [low = 0, high = 0] = [walls[Math.floor((walls.length - 1) / 2)], walls[Math.floor(walls.length / 2)]];
+  return (low + high) / 2;
 }
 
 /** How long a bar may be before it is cut: a warm-up of seconds must not make lines of the others. */

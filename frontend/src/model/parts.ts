@@ -96,7 +96,7 @@ export const partKinds = (unit: string): readonly PartKind[] => [
   kind(
     "launch_unknown",
     "Launch not recorded",
-    colourOf("other"),
+    "var(--c-launch-unknown)",
     "The GPU was idle, and the call that launched what ran next was not recorded.",
     FINDINGS,
   ),

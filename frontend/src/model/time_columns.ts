@@ -9,7 +9,7 @@ export interface Scale {
 }
 
 /** Whether a time is a moment and no length. */
-export const isMoment = (key: string): boolean => /start|timestamp/.test(key);
+export const isMoment = (key: string): boolean => /start|timestamp|^allocated_ns$/.test(key);
 
 /** The scales of the columns of time, for these rows; none without rows. Lengths share a unit, moments have their own. */
 export function timeScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {

@@ -196,7 +196,7 @@ const WORK: Readonly<Record<string, string>> = {
 const HOST: Readonly<Record<string, string>> = {
   launch: "var(--timeline-call)",
   copy: colourOf("memory"),
-  sync: "var(--c-blocked)",
+  sync: "var(--timeline-sync)",
   allocation: colourOf("cpu"),
   other: "var(--timeline-other)",
   op: "var(--timeline-op)",

@@ -60,6 +60,7 @@ CREATE TABLE memory_largest (
     category         TEXT NOT NULL,         -- memory_tables.CATEGORIES
     owner            TEXT,                  -- path of the op, or place in the program, that allocated it; NULL: unknown
     stack            INTEGER NOT NULL,      -- memory_stacks.number
+    read_only_ops_id INTEGER,               -- read_only_ops.id of the op that allocated it; NULL: unknown
     allocated_event  INTEGER,               -- number of the event; NULL: before the first
     freed_event      INTEGER,               -- number of the event; NULL: not freed
     allocated_ns     INTEGER,               -- ns since the start of the capture; NULL: unknown
@@ -72,6 +73,7 @@ CREATE TABLE memory_owners (
     device_id  INTEGER NOT NULL,    -- memory_devices.device_id
     number     INTEGER NOT NULL,    -- from 0, which is unknown
     path       TEXT NOT NULL,
+    read_only_ops_id  INTEGER,      -- read_only_ops.id; NULL: no op, or unknown
     PRIMARY KEY (device_id, number)
 ) WITHOUT ROWID;
 

@@ -1,7 +1,7 @@
 /** Iterations as stacked bars of the parts of a step, as high as there is room, with the line of their median; what is far above it is cut, and says how long it is. */
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration, readableAndExact } from "../../format/time";
-import { labelStep, rectangle, ticks } from "../../model/chart";
+import { apart, labelStep, rectangle, ticks } from "../../model/chart";
 import { barLayout, longestShown, medianNs } from "../../model/iterations";
 import type { StepIteration } from "../../model/step";
 import type { Changes } from "../../model/url_state";
@@ -22,6 +22,7 @@ const TOP = 16;
 const BOTTOM = 22;
 /** The room of the length above a bar that is cut. */
 const LABEL = 56;
+const NO_BAR = { x: 0, value: 0 };
 
 export function StepChart({ iterations, to }: StepChartProps) {
   const [measure, width] = useWidth(560);
@@ -37,7 +38,11 @@ export function StepChart({ iterations, to }: StepChartProps) {
   const top = Math.max((marks.at(-1) ?? 1) * unit.ns, 1);
   const layout = barLayout(iterations.length, plotWidth);
   const step = labelStep(iterations.length, plotWidth / 44);
-  const labelled = apart(iterations, top, LABEL / layout.pitch);
+  const cutBars = iterations.map(({ wall_ns: value }, i) => ({ x: i * layout.pitch, value }));
+  const labelled = apart(
+    cutBars.filter(({ value }) => value > top),
+    LABEL,
+  );
   const y = (ns: number): number => plotHeight - (Math.min(ns, top) / top) * plotHeight;
   return (
     <div
@@ -69,7 +74,7 @@ export function StepChart({ iterations, to }: StepChartProps) {
                 <rect class="hit" x={i * layout.pitch} y={0} width={layout.pitch} height={plotHeight} />
                 <Stack iteration={each} x={x} width={layout.width} y={y} />
                 {cut && <Break x={x} width={layout.width} y={plotHeight * 0.12} />}
-                {labelled.has(i) && (
+                {labelled.has(cutBars[i] ?? NO_BAR) && (
                   <text class="axis-text" x={x + layout.width / 2} y={-4} text-anchor="middle">
                     {formatDuration(each.wall_ns)}
                   </text>
@@ -90,15 +95,6 @@ export function StepChart({ iterations, to }: StepChartProps) {
       </svg>
     </div>
   );
-}
-
-/** The cut bars whose lengths can be written above them: the longest first, none nearer to another than `bars`. */
-function apart(iterations: readonly StepIteration[], top: number, bars: number): ReadonlySet<number> {
-  const labelled = new Set<number>();
-  const cut = [...iterations.entries()].filter(([, { wall_ns: wall }]) => wall > top);
-  for (const [i] of cut.sort(([, a], [, b]) => b.wall_ns - a.wall_ns))
-    if ([...labelled].every((other) => Math.abs(other - i) >= bars)) labelled.add(i);
-  return labelled;
 }
 
 const tipOf = (each: StepIteration): string =>

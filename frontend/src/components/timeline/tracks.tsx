@@ -20,6 +20,8 @@ interface TracksProps {
   whole: View;
   /** Where an axis begins: moments are told since then. */
   origin: number;
+  /** A moment of the axis in words, where it is not told as a length since the origin. */
+  moment?: ((ns: number) => string) | undefined;
   marked: readonly View[];
   lines: Scene["lines"];
   dragged: View | null;
@@ -43,7 +45,7 @@ interface Hover {
 }
 
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, whole, origin, marked, lines, dragged } = props;
+  const { overview, answer, rows, view, whole, origin, moment, marked, lines, dragged } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -78,11 +80,11 @@ export function Tracks(props: TracksProps) {
         context,
         { view, answer, rows, palette, width, marked, lines, dragged, origin, causes },
         strips.current,
-        (ns) => formatDuration(Math.round(ns - origin)),
+        moment ?? ((ns) => formatDuration(Math.round(ns - origin))),
       );
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, origin, causes]);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, origin, moment, causes]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {

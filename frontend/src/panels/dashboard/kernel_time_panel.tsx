@@ -26,7 +26,7 @@ export function KernelTimePanel({ data }: { data: DashboardResponse }) {
             about="Total Kernel GPU Time"
             views={[
               { label: "Ops and Kernels", to: { view: "ops", "ops.by": "none" } },
-              { label: "Kernels by Iteration", to: { view: "iterations", "iters.by": null } },
+              { label: "Kernels by Iteration", to: { view: "iterations", "iters.by": "kernel" } },
               { label: "Kernels by Op", to: { view: "iterations", "iters.by": "op" } },
             ]}
           />

@@ -11,7 +11,7 @@ import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../componen
 import { formatCount } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
-import { rectangle, ticks } from "../../model/chart";
+import { apart, rectangle, ticks } from "../../model/chart";
 import {
   axisLabels,
   meanBar,
@@ -176,7 +176,7 @@ export function Bars(props: BarsProps) {
                 y2={plotHeight * (1 - median / topNs)}
               />
             )}
-            <CutBars placed={placed} topNs={topNs} plotHeight={plotHeight} />
+            <CutBars placed={placed} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
             {axisLabels(window, plotWidth).map((iteration) => {
               const bar = placed.find(({ row }) => row.iteration <= iteration && iteration <= row.stop_iteration);
               const single = bar !== undefined && bar.row.iteration === bar.row.stop_iteration;
@@ -239,30 +239,36 @@ export function Bars(props: BarsProps) {
   );
 }
 
+interface CutBarsProps {
+  placed: readonly PlacedBar[];
+  topNs: number;
+  plotWidth: number;
+  plotHeight: number;
+}
+
 /** The bars that go on beyond the axis: a gap in each, and how long it is where there is room to say so. */
-function CutBars({ placed, topNs, plotHeight }: { placed: readonly PlacedBar[]; topNs: number; plotHeight: number }) {
-  const cut = placed.filter(({ row }) => row.duration_ns > topNs);
-  let free = -Infinity;
+function CutBars({ placed, topNs, plotWidth, plotHeight }: CutBarsProps) {
+  const cut = placed
+    .filter(({ row }) => row.duration_ns > topNs)
+    .map(({ row, x, width }) => ({ row, left: x, width, x: x + width / 2, value: row.duration_ns }));
+  const labelled = apart(cut, LABEL_ROOM);
+  // Beside the boundaries of the aggregation, which may stand at both ends.
+  const inside = (x: number): number => Math.min(Math.max(x, LABEL_ROOM / 2 + 8), plotWidth - LABEL_ROOM / 2 - 8);
   return (
     <>
-      {cut.map(({ row, x, width }) => {
-        const middle = x + width / 2;
-        const said = middle - LABEL_ROOM / 2 >= free;
-        if (said) free = middle + LABEL_ROOM / 2;
-        return (
-          <g key={row.iteration}>
-            <path
-              class="axis-break"
-              d={`M${x - 2} ${plotHeight * 0.12 + 5}L${x + width + 2} ${plotHeight * 0.12 - 5}`}
-            />
-            {said && (
-              <text class="axis-text" x={middle} y={-6} text-anchor="middle">
-                {formatDuration(row.duration_ns)}
-              </text>
-            )}
-          </g>
-        );
-      })}
+      {cut.map((bar) => (
+        <g key={bar.row.iteration}>
+          <path
+            class="axis-break"
+            d={`M${bar.left - 2} ${plotHeight * 0.12 + 5}L${bar.left + bar.width + 2} ${plotHeight * 0.12 - 5}`}
+          />
+          {labelled.has(bar) && (
+            <text class="axis-text" x={inside(bar.x)} y={-6} text-anchor="middle">
+              {formatDuration(bar.value)}
+            </text>
+          )}
+        </g>
+      ))}
     </>
   );
 }

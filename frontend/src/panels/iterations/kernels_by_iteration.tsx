@@ -7,7 +7,7 @@ export function KernelsByIteration({ iteration }: { iteration: string }) {
       key={iteration}
       table="kernels_of_iteration"
       name="ikernels"
-      title={`Kernels in Iteration ${iteration}`}
+      title={`Kernels Launched in Iteration ${iteration}`}
       noun="kernels"
       links={{ iteration }}
       empty="This iteration launched no kernel, or it is not part of the aggregation."

@@ -13,7 +13,7 @@ export function KernelsByName({ iteration, only }: KernelsByNameProps) {
       key={iteration}
       table={only ? "kernels_of_group" : "kernel_names_of_iteration"}
       name="nkernels"
-      title={`Kernels in Iteration ${iteration} by Name`}
+      title={`Kernels Launched in Iteration ${iteration} by Name`}
       noun="kernels"
       links={only ? { group: "/" } : { iteration }}
       empty="This iteration launched no kernel, or it is not part of the aggregation."

@@ -11,7 +11,7 @@ export function KernelsByOp({ iteration }: { iteration: string }) {
         key={iteration}
         table="ops_of_iteration"
         name="oops"
-        title={`Ops in Iteration ${iteration}`}
+        title={`Kernels Launched in Iteration ${iteration} by Op`}
         noun="ops"
         links={{ iteration }}
         pageSize={10}
@@ -29,7 +29,7 @@ export function KernelsByOp({ iteration }: { iteration: string }) {
           key={`${iteration} ${op}`}
           table="kernels_of_iteration_op"
           name="okernels"
-          title={`Kernels of ${op} in Iteration ${iteration}`}
+          title={`Kernels of ${op} Launched in Iteration ${iteration}`}
           noun="kernels"
           links={{ iteration, op }}
           pageSize={10}

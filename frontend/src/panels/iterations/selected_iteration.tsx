@@ -10,8 +10,8 @@ import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
 
 const GROUPINGS = [
-  ["kernel", "Kernels in time order", "Kernels by Iteration"],
   ["name", "Kernels by name", "Kernels of one name are one row"],
+  ["kernel", "Kernels in time order", "Kernels by Iteration"],
   ["op", "Kernels by op", "Kernels by Op"],
 ] as const;
 
@@ -36,16 +36,25 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
               shown
               options={GROUPINGS}
               value={by}
-              to={(id) => ({ "iters.by": id === "kernel" ? null : id })}
+              to={(id) => ({ "iters.by": id === "name" ? null : id })}
             />
           </div>
-          <IterationStrip iteration={iteration} />
+          {data.performance.profiled_iterations !== 1 && (
+            <p class="muted">
+              The strip shows what ran in this iteration, as GPU time above does; the kernels below are those that it
+              launched, of which the last may run in the next one.
+            </p>
+          )}
+          <IterationStrip
+            iteration={iteration}
+            duration_ns={data.iterations.source.kind === "whole_capture" ? data.performance.wall_clock_ns : null}
+          />
           {by === "op" ? (
             <KernelsByOp iteration={iteration} />
-          ) : by === "name" ? (
-            <KernelsByName iteration={iteration} only={data.performance.profiled_iterations === 1} />
-          ) : (
+          ) : by === "kernel" ? (
             <KernelsByIteration iteration={iteration} />
+          ) : (
+            <KernelsByName iteration={iteration} only={data.performance.profiled_iterations === 1} />
           )}
         </>
       )}

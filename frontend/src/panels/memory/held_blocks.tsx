@@ -17,7 +17,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
     "Category",
     "Allocated by",
     ...atRight(
-      timed ? "Allocated" : "Event",
+      timed ? "Allocated at" : "Event",
       ...(timed ? ["Lifetime"] : []),
       ...(withOps ? ["GPU time of the op"] : []),
     ),
@@ -26,7 +26,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   return (
     <Panel
       title="Largest blocks held then"
-      about="GPU time is that of the op over all its calls: about what it costs to have the block again. Inputs are those of the op's first call."
+      about="GPU time is that of the op that allocated the block, over all its calls: about what it costs to have it again. Inputs are those of the op's first call."
     >
       <div class="memory-held-frame">
         <table class="plain-table memory-held">

@@ -3,7 +3,7 @@ import { fetchLaunches } from "../../api/client";
 import { PlainHead, atRight } from "../../components/plain_head";
 import { Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
-import { Duration, TimeIn, WrappingPath } from "../../components/value";
+import { Duration, FittingPath, TimeIn } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
@@ -148,7 +148,7 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
                     op
                   ) : (
                     <ViewLink class="link-button" to={showingOp("ops", id)}>
-                      <WrappingPath path={op} id={id} />
+                      <FittingPath path={op} id={id} />
                     </ViewLink>
                   )}
                 </td>
