@@ -11,7 +11,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.database.rank_rows import ranks_text
 from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.ranks import thresholds
-from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict
+from tensorboard_plugin_dlprof.ranks.verdict import Facts, Verdict, short_rank_name
 
 _EXPOSED_FRACTION = 0.1
 """Exposed transfer as a fraction of the time from which it is told."""
@@ -85,7 +85,8 @@ def _of_verdict(facts: Facts, verdict: Verdict) -> list[dict[str, Any]]:
     if verdict.host:
         title = f"Host {verdict.host} is slow"
         return [_finding("straggler", severity, title, text, ranks, first.own_delay_ns, evidence)]
-    return [_finding("straggler", severity, f"Rank {first.rank} is a straggler", text, ranks, max(gain, 0), evidence)]
+    title = f"{short_rank_name(facts.job, first.rank)} is a straggler"
+    return [_finding("straggler", severity, title, text, ranks, max(gain, 0), evidence)]
 
 
 def _exposed(facts: Facts, cells: Mapping[str, Int64s]) -> list[dict[str, Any]]:

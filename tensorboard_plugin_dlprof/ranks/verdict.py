@@ -343,12 +343,17 @@ def _iteration(facts: Facts) -> str:
     return f"each {time} iteration" if facts.iterations > 1 else f"the {time} recorded"
 
 
+def short_rank_name(job: Job, rank: int) -> str:
+    """``Rank 3``; ``Process 4`` where nobody knows the ranks."""
+    return f"Rank {rank}" if job.knows_ranks else f"Process {rank + 1}"
+
+
 def rank_name(job: Job, rank: int) -> str:
     """``Rank 3 (host gpu-03, GPU 1)``, as far as known."""
     member = next(each for each in job.members if each.rank == rank)
     known = [f"host {member.host}"] if member.host else []
     known += [f"GPU {member.tables.device}"] if member.tables.device >= 0 else []
-    name = f"Rank {rank}" if job.knows_ranks else f"Process {rank + 1} of {len(job.members)}"
+    name = short_rank_name(job, rank) + ("" if job.knows_ranks else f" of {len(job.members)}")
     return f"{name} ({', '.join(known)})" if known else name
 
 

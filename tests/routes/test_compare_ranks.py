@@ -105,7 +105,11 @@ def test_processes_of_one_report_are_compared(tmp_path: Path) -> None:
     profile = opened(server, "report.sqlite")
     offer = server.get(f"/job?profile={profile}").json["offer"]
     assert (offer["sources"], offer["processes"]) == (1, 2)
-    assert compared(server, profile)["job"]["ranks"]["rank"] == [0, 1]
+    job = compared(server, profile)["job"]
+    assert job["ranks"]["rank"] == [0, 1]
+    # All of the page numbers processes from 1.
+    assert job["verdict"]["sentence"].startswith("Process 2 of 2")
+    assert job["findings"][0]["title"] == "Process 2 is a straggler"
 
 
 def test_a_failure_is_told(tmp_path: Path) -> None:

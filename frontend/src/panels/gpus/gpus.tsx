@@ -28,6 +28,9 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const devices = devicesInUse(data);
   const query = useRankJob();
   const job = query.data?.job ?? null;
+  // A report of Nsight Systems may hold several ranks.
+  const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
+  const ofRank = job === null || own.length > 1 ? "" : ` of ${rankLabel(job, job.rank).toLowerCase()}`;
   const { data: diagnosis, loading } = useDiagnosis();
   // In the order of the GPUs; without kinds that are too short to be seen.
   const segments = devices.map(({ device_id: id }) => {
@@ -59,7 +62,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         <div class="stacked">
           {devices.length > 0 && (
             <Panel
-              title={job === null ? "GPU Utilization" : `GPU Utilization of ${rankLabel(job, job.rank).toLowerCase()}`}
+              title={`GPU Utilization${ofRank}`}
               about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
               tools={
                 diagnosis !== null && (
@@ -132,7 +135,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
       <DataTable
         table="gpus"
         name="gpus"
-        title={job === null ? "GPUs" : `GPUs of ${rankLabel(job, job.rank).toLowerCase()}`}
+        title={`GPUs${ofRank}`}
         noun="GPUs"
         summed
         rows={all.length}

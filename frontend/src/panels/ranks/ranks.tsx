@@ -129,6 +129,8 @@ function Tiles({ job }: { job: RankJob }) {
   const exposed = job.exposed_communication_fraction;
   const wait = job.wait_fraction;
   const transfer = exposed === null || wait === null ? null : Math.max(exposed - wait, 0);
+  const { verdict } = job;
+  const isOfRank = verdict.rank !== null && verdict.stage === null && verdict.host === null && verdict.cause !== "link";
   const costly =
     job.verdict.stage !== null
       ? "cost of the slow stage"
@@ -136,7 +138,9 @@ function Tiles({ job }: { job: RankJob }) {
         ? "cost of the slow link"
         : job.verdict.host !== null
           ? "cost of the slow host"
-          : "own delay of the worst rank";
+          : isOfRank && verdict.rank !== null
+            ? `cost of ${rankLabel(job, verdict.rank).toLowerCase()}`
+            : "own delay of the worst rank";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -156,9 +160,11 @@ function Tiles({ job }: { job: RankJob }) {
       tip: "Exposed communication, divided into waiting for other ranks and all else.",
     },
     {
-      value: formatShare(job.own_delay_fraction),
+      value: formatShare(isOfRank ? verdict.share : job.own_delay_fraction),
       about: `${costly}, of the median iteration`,
-      tip: "Mean own delay of the rank with most, or what a slow link or stage costs if that is more, by the median iteration.",
+      tip: isOfRank
+        ? "What the sentence above says it costs, by the median iteration."
+        : "Mean own delay of the rank with most, or what a slow link or stage costs if that is more, by the median iteration.",
     },
   ];
   const isZoomed = useUrl()["ranks.from"] !== undefined;
@@ -184,7 +190,9 @@ function Tiles({ job }: { job: RankJob }) {
 const MOST_GROUPS = 60;
 
 function Groups({ job }: { job: RankJob }) {
-  if (job.groups.length === 0) return null;
+  const [only] = job.groups;
+  // One group of all ranks is what the header says.
+  if (only === undefined || (job.groups.length === 1 && only.believed && !only.slow)) return null;
   const sorted = [...job.groups].sort(
     (a, b) => Number(b.slow) - Number(a.slow) || Number(a.believed) - Number(b.believed),
   );
@@ -206,7 +214,8 @@ function Groups({ job }: { job: RankJob }) {
               `Transfer ${formatDuration(group.transfer_ns)}, waiting ${formatDuration(group.wait_ns)}`,
             ].join("\n")}
           >
-            <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong> {group.ranks}
+            <strong>{group.kind === "" ? "Group" : group.kind.toUpperCase()}</strong>{" "}
+            {job.knows_ranks ? group.ranks : formatCounted(group.size ?? 0, "process", "processes")}
             {group.inferred && group.kind !== "" && <span class="muted"> inferred</span>}
             {group.slow && <span> slow</span>}
             {!group.believed && <span> not matched</span>}
