@@ -52,6 +52,9 @@ _NAMED = ("communication", "copy", "queued", "blocked", "launching", "host_op", 
 _WHOLE = re.compile(r"^((?:Computing(?: at least| over| under)?|Only copies:) \S+ %) of (\S+ \S+?)(?=[;.]| on )")
 """How the headline begins, without saying what the time is, as ``model/answer.ts`` has it."""
 
+_BEFORE_A_VOWEL = re.compile(r"\bof a (?=8|1[18]\D)")
+"""``of a 823 µs step``, whose number is spoken with a vowel first."""
+
 Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
@@ -68,7 +71,7 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
     mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
     whole = r"\1 of a \2 step" if diagnosis["marked"] else r"\1 of the \2 recorded"
-    headline = _WHOLE.sub(whole, diagnosis["headline"])
+    headline = _BEFORE_A_VOWEL.sub("of an ", _WHOLE.sub(whole, diagnosis["headline"]))
     bar = charts.stacked_bar(
         f"Where the {short_duration(wall)} of {'a step' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],

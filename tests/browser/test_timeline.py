@@ -31,6 +31,17 @@ def test_a_gap_is_found_by_keyboard_and_kept_in_the_url(page: Page, tensorboard:
     assert "timeline.gap" not in page.url
 
 
+def test_the_first_gap_is_one_of_the_window(page: Page, tensorboard: TensorBoard, logdir: Path) -> None:
+    """Where all of its gaps are too short to be seen, too: not the half second after the last kernel."""
+    if not (logdir / "tensorrt").is_dir():
+        pytest.skip("needs ../shared/data")
+    opened(page, tensorboard, "tensorrt")
+    expect(page.locator(".timeline-head")).to_contain_text("recorded")
+    page.get_by_role("button", name="Next gap").click()
+    expect(page.get_by_label("Details")).to_contain_text(re.compile(r"Gap of \d+ ns .*Queued", re.DOTALL))
+    assert "timeline.from" not in page.url
+
+
 def test_the_window_moves_by_keys_and_the_tables_follow(page: Page, tensorboard: TensorBoard) -> None:
     """Closer, then all of the capture; the URL has the window once it rests."""
     opened(page, tensorboard, "amp")

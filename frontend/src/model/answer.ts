@@ -62,9 +62,12 @@ export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wal
     : "";
 }
 
+/** `of a 823 µs step`, whose number is spoken with a vowel first: 8, 11, 18 and what begins with 8. */
+const BEFORE_A_VOWEL = /\bof a (?=8|1[18]\D)/;
+
 /** The sentence, with what the time is that shares are of. */
 export const withWhole = ({ headline, marked }: Pick<Diagnosis, "headline" | "marked">): string =>
-  headline.replace(WHOLE, marked ? "$1 of a $2 step" : "$1 of the $2 recorded");
+  headline.replace(WHOLE, marked ? "$1 of a $2 step" : "$1 of the $2 recorded").replace(BEFORE_A_VOWEL, "of an ");
 
 export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
   const pieces = withWhole(diagnosis)

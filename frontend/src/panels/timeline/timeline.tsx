@@ -146,13 +146,18 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const nextGap = (forwards: boolean): void => {
     if (device === null) return;
     const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
-    // Of those that can be seen; where there is none, of all.
+    // Of those that can be seen; where there is none, of all. The first one is of this window, if it has any at all.
     const least = Math.round((view.to - view.from) / Math.max(width, 1));
     const { signal } = new AbortController();
     const ask = (longest: number): Promise<TimelineGap | null> =>
       fetchNextGap(profile, device, at, forwards, longest, signal);
+    const isHere = (next: TimelineGap): boolean => next.start < view.to && next.start + next.duration > view.from;
     ask(least)
-      .then(async (seen) => seen ?? ask(0))
+      .then(async (seen) => {
+        if (seen !== null && (gap !== null || isHere(seen))) return seen;
+        const any = await ask(0);
+        return seen === null || (any !== null && isHere(any)) ? any : seen;
+      })
       .then(
         (next) => {
           if (next === null) {
