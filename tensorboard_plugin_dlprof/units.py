@@ -30,6 +30,13 @@ def short_duration(time_ns: float) -> str:
     return f"{round(time_ns)} ns"
 
 
+def short_range(low_ns: float, high_ns: float) -> str:
+    """A range of durations for sentences, the unit once where both ends have the same: ``29.6 to 59.3 ms``."""
+    low, high = short_duration(low_ns), short_duration(high_ns)
+    number, unit = low.rsplit(" ", 1)
+    return high if low == high else f"{number if high.endswith(f' {unit}') else low} to {high}"
+
+
 _TIME_UNITS = (("s", NS_PER_S), ("ms", NS_PER_MS), ("µs", NS_PER_US), ("ns", 1))
 
 

@@ -15,7 +15,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Bools
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import Claim, Finding, Gain, Pool
 from tensorboard_plugin_dlprof.analysis.thresholds import MIN_GAIN_FRACTION
-from tensorboard_plugin_dlprof.units import percentage, short_duration
+from tensorboard_plugin_dlprof.units import percentage, short_duration, short_range
 
 MOST_TIMES: Final = 3
 """A gain whose upper end is more than this many times its lower end says too little to be shown."""
@@ -73,7 +73,7 @@ def about_kernels(
         least = MIN_GAIN_FRACTION * signals.wall_ns
         low_ns, all_ns = (share * sum(ends) for ends in zip(*saved.values(), strict=True))
         if all_ns >= least > all_ns * (1 - lost) and lost >= _MOST_LOST:
-            shorter = _range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
+            shorter = short_range(signals.per_iteration(low_ns), min(signals.per_iteration(all_ns), time_ns))
             return {
                 **fields,
                 "cannot_tell": f"Kernels would take {shorter} less. {where}: what they save becomes idle time.",
@@ -91,13 +91,6 @@ def about_kernels(
         ends = f"between {short_duration(gain.low_ns)} and {short_duration(gain.high_ns)}"
         return {**fields, "cannot_tell": cannot_tell or f"It is {ends}, which is too wide a range to be of use."}
     return {**fields, "gain": gain}
-
-
-def _range(low_ns: int, high_ns: int) -> str:
-    """A range of times in words, the unit once where both ends have the same."""
-    low, high = short_duration(low_ns), short_duration(high_ns)
-    number, unit = low.rsplit(" ", 1)
-    return high if low == high else f"{number if high.endswith(f' {unit}') else low} to {high}"
 
 
 def about_span(signals: Signals, selected: Bools, span_ns: float, saved: Claims, reasoning: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
+from statistics import median
 from typing import Any
 
 from tensorboard_plugin_dlprof.diagnosis.answer import USED_FRACTION
@@ -15,7 +16,7 @@ from tensorboard_plugin_dlprof.diagnosis.parts import Part as GpuPart
 from tensorboard_plugin_dlprof.reports import charts
 from tensorboard_plugin_dlprof.reports.charts import Part
 from tensorboard_plugin_dlprof.reports.markup import keys, section, share, typeset
-from tensorboard_plugin_dlprof.units import short_duration, significant
+from tensorboard_plugin_dlprof.units import column_unit, in_unit, short_duration, short_range, significant
 
 Diagnosis = Mapping[str, Any]
 """As ``diagnosis.as_data.as_data`` makes it."""
@@ -92,7 +93,8 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
     shown = []
     if diagnosis["marked"]:
         walls = [row["wall_ns"] for row in diagnosis["iterations"] if row["typical"]]
-        spread = f", ± {short_duration(_deviation(walls))} from step to step" if len(walls) > 1 else ""
+        unit, length = column_unit([wall])
+        spread = f", ± {in_unit(_deviation(walls), length)} {unit} from step to step" if len(walls) > 1 else ""
         shown += [
             ("Step time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
             ("Steps a second", significant(1e9 / wall) if wall else "unknown", "From their mean time."),
@@ -121,7 +123,7 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     items = "".join(
         f"<li>{_gain(finding['gain'])}<div><strong>{escape(finding['heading'])}</strong>"
         f"<div>{typeset(finding['title'])}</div>"
-        f"<div class=action>{typeset(finding['action'])}</div></div></li>"
+        f"<div class=action>{typeset(finding['action'])}</div>{_untold(finding['gain'])}</div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
     more = len(findings) - MOST_FINDINGS
@@ -144,13 +146,13 @@ def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
         parts = _shown(row["devices"][device]["parts"], unit)
         stacks.append([Part(ns, colour, f"{name}: {what} {short_duration(ns)}") for what, colour, ns in parts])
     walls = [row["wall_ns"] for row in rows if row["typical"]] or [row["wall_ns"] for row in rows]
-    longest, median = max(walls), sorted(walls)[(len(walls) - 1) // 2]
+    longest, middle = max(walls), round(median(walls))
     note = (
         f"{rows[0]['label']} to {rows[-1]['label']}. Of those that count, the median is "
-        f"{short_duration(median)} and the longest {short_duration(longest)}."
+        f"{short_duration(middle)} and the longest {short_duration(longest)}."
     )
     longest_of_all = max(row["wall_ns"] for row in rows)
-    most = min(_MOST_TIMES_MEDIAN * median or longest_of_all, longest_of_all)
+    most = min(_MOST_TIMES_MEDIAN * middle or longest_of_all, longest_of_all)
     if longest_of_all > most:
         note += f" Bars are cut at {short_duration(most)}."
     names = [f"{row['label']}{'' if row['typical'] else ', left out'}" for row in rows]
@@ -170,11 +172,17 @@ def durations(names: Sequence[str], walls_ns: Sequence[int], stacks: Sequence[Se
     return f"<table class=bars>{rows}</table>"
 
 
+def _untold(gain: Mapping[str, Any] | None) -> str:
+    """Why it is not known what a finding gains, where there is a reason."""
+    reason = ((gain or {}).get("cannot_tell") or "").rstrip(".")
+    return f"<div class=faint>Gain not known: {typeset(reason)}.</div>" if reason else ""
+
+
 def _gain(gain: Mapping[str, Any] | None) -> str:
     if gain is None or gain["low_ns"] is None or gain["high_ns"] is None:
         return f"<div class=faint>{'no gain in time' if gain is None else 'gain not known'}</div>"
-    low, high = short_duration(gain["low_ns"]), short_duration(gain["high_ns"])
-    text = high if low == high else f"{low} to {high}" if gain["low_ns"] else f"up to {high}"
+    low, high = gain["low_ns"], gain["high_ns"]
+    text = short_range(low, high) if low else f"up to {short_duration(high)}"
     return f"<div>{charts.whisker(f'Could gain {text}', gain['share_low'], gain['share_high'])}{escape(text)}</div>"
 
 

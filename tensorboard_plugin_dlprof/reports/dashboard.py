@@ -30,8 +30,8 @@ _RESOURCES = {
     "memory": "Memory",
     "data_loader": "Data loader",
     "io": "I/O",
-    "cpu": "CPU",
-    "other": "Other",
+    "cpu": "CPU, in ops and calls",
+    "other": "Other, outside of them",
 }
 
 
@@ -154,7 +154,10 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
         ("Resource", f"Time ({name_of})", "Share"),
         [(key, name, UNKNOWN if t is None else in_unit(t, length), share(f)) for key, name, t, f in rows],
     )
-    note = "DLProf's parts of the wall clock time; they add up to it." + (
+    note = (
+        "DLProf's parts of the wall clock time, which divide idle time by what was recorded on the host; they add up "
+        "to it."
+    ) + (
         f" Of unknown kernels, and of those in CUDA graphs recorded as a whole, nothing tells whether they use {unit}s."
         if unknown_ns
         else ""
@@ -245,9 +248,8 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
         return ""
     most, total = result[0][time_ns], cast("int | None", totals(connection, table, scope, asked)[time_ns])
     time_unit, length = column_unit([row[time_ns] for row in result])
-    gain_unit, gain_length = column_unit([row.get("gain_ns") for row in result])
     columns: dict[str, list[str]] = {"Ops": [], f"{where} time ({time_unit})": [], "Share": []}
-    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({gain_unit})": []}
+    columns |= {f"On {unit}s": [], "Bound by": [], f"Could gain ({time_unit})": []}
     bars, names = [], []
     for row in result:
         time, name, gain = row[time_ns], str(row["name"]), row.get("gain_ns") or 0
@@ -265,7 +267,7 @@ def _groups(connection: sqlite3.Connection, scope: Scope, unit: str, where: str)
             share(time / total if total else None),
             share(on_units) if on_units else "",
             row.get("bound") or "",
-            in_unit(gain, gain_length) if gain > 0 and where == "GPU" else "",
+            in_unit(gain, length) if gain > 0 and where == "GPU" else "",
         )
         for column, cell in zip(columns.values(), cells, strict=True):
             column.append(cell)

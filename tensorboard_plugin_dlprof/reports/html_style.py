@@ -65,7 +65,6 @@ section > .answer { color: var(--text); font-size: 20px; margin: 0 0 4px; } .fai
 .changes { margin: 0; padding: 0; list-style: none; }
 .changes > li { display: grid; grid-template-columns: 150px minmax(0, 1fr); gap: 4px 16px; padding: 8px 0;
   border-top: 1px solid var(--line); overflow-wrap: anywhere; } .changes svg { height: 6px; margin: 6px 0; }
-.changes .action { color: var(--faint); }
 .groups { width: 100%; } .groups tbody th { overflow-wrap: anywhere; min-width: 240px; }
 .groups .bar { width: 130px; } .groups .bar svg { width: 120px; height: 6px; margin: 6px 0; }
 thead .n { text-align: right; }

@@ -18,8 +18,8 @@ def diagnosis_of(tensorboard: TensorBoard, run: str) -> dict[str, Any]:
 
 
 def findings_of(tensorboard: TensorBoard, run: str) -> list[dict[str, Any]]:
-    """The findings in the order of the page: those without a gain come last."""
-    return sorted(diagnosis_of(tensorboard, run)["findings"], key=lambda finding: finding["gain"] is None)
+    """The findings in the order of the page, which is that of the Dashboard and of the answer."""
+    return list(diagnosis_of(tensorboard, run)["findings"])
 
 
 SOME_ROWS = 8

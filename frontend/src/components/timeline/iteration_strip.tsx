@@ -11,9 +11,11 @@ interface IterationStripProps {
   iteration: string;
   /** How long the iteration is elsewhere on the page: that of a recording without marks is shown from its first GPU work on. */
   duration_ns?: number | null;
+  /** How many times as high as on the Timeline its rows are. */
+  times?: number;
 }
 
-export function IterationStrip({ iteration, duration_ns: duration = null }: IterationStripProps) {
+export function IterationStrip({ iteration, duration_ns: duration = null, times = 1 }: IterationStripProps) {
   const { profile, round } = useScope();
   const { data, error } = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
   const selected = data?.iterations.list.find((each) => String(each.iteration) === iteration);
@@ -31,7 +33,7 @@ export function IterationStrip({ iteration, duration_ns: duration = null }: Iter
           {formatDuration(start)} on, of the {formatDuration(duration)} recorded.
         </p>
       )}
-      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} absolute />
+      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} times={times} absolute />
     </>
   );
 }

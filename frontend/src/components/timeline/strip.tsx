@@ -27,6 +27,8 @@ export interface TimelineStripProps {
   marked?: readonly View[];
   /** Most streams, beside those that communicate. */
   most?: number;
+  /** How many times as high as on the Timeline rows are, where there is room. */
+  times?: number;
   /** Whether a link below leads to the window itself. */
   link?: boolean;
   /** Whether moments count from the start of the capture, as they do in tables, and not from that of the window. */
@@ -43,7 +45,7 @@ export function StripToCome() {
 
 export function TimelineStrip(props: TimelineStripProps) {
   const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
-  const { absolute = false } = props;
+  const { absolute = false, times = 1 } = props;
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
@@ -86,8 +88,10 @@ export function TimelineStrip(props: TimelineStripProps) {
         return streamsShown(streams, most, loaded, communication);
       }),
     );
-    return asking.filter((row) => row.kind !== "stream" || shown.has(row));
-  }, [asking, answer, overview, most]);
+    return asking
+      .filter((row) => row.kind !== "stream" || shown.has(row))
+      .map((row) => ({ ...row, height: row.height * times }));
+  }, [asking, answer, overview, most, times]);
   if (overview === null) return <StripToCome />;
   if (rows.length === 0) return null;
   return (

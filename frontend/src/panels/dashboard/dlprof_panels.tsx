@@ -35,7 +35,8 @@ export function DlprofPanels({ data, timed }: DlprofPanelsProps) {
         <summary>System, guidance, and what this recording holds</summary>
         <div class="panel-row">
           <SystemConfiguration data={data} />
-          <Guidance data={data} />
+          {/* It is about kernels, of which a snapshot of memory has none. */}
+          {timed && <Guidance data={data} />}
           <Coverage data={data} />
         </div>
       </details>

@@ -22,6 +22,9 @@ const Strip = lazyView(
 /** More bars are too thin to be told apart here. */
 const MOST_BARS = 64;
 
+/** The strip of the only iteration is as high as the findings beside it need. */
+const ROOM_TIMES = 2;
+
 interface StepsPanelProps {
   data: DashboardResponse;
   step: Step | null;
@@ -69,7 +72,7 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
               <Sentence text={advice} />
             )}
           </p>
-          <Strip iteration={String(only.number)} />
+          <Strip iteration={String(only.number)} times={ROOM_TIMES} />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart

@@ -74,11 +74,10 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       manyGpus={data.gpu_utilization.devices.length > 1}
     />
   );
-  const gains = findings.filter(({ gain }) => gain !== null);
-  const others = findings.filter(({ gain }) => gain === null);
+  const gains = findings.some(({ gain }) => gain !== null);
   return (
     <div class="findings">
-      <Summary count={findings.length} gains={gains.length > 0} diagnosis={diagnosis} />
+      <Summary count={findings.length} gains={gains} diagnosis={diagnosis} />
       {!judged.judged && (
         <Message icon="warning" title="The rules could not be run">
           <p>
@@ -93,8 +92,7 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
       {judged.judged && findings.length === 0 && (
         <Nothing judgeable={hasGpuWork(data)} undecided={judged.undecided.length > 0} />
       )}
-      {gains.map(card)}
-      {others.map((finding, i) => card(finding, gains.length + i))}
+      {findings.map(card)}
       <Undecided answer={judged} />
     </div>
   );
