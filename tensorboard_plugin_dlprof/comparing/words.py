@@ -38,7 +38,9 @@ def signed_share(fraction: float) -> str:
     percent = abs(100 * fraction)
     if fraction >= MANY_TIMES - 1 or percent == 0:
         return signed_percent(fraction)
-    size = "<0.1" if percent < 0.05 else f"{percent:.1f}" if percent < 100 else f"{percent:.0f}"
+    if percent < 0.05:
+        return "<0.1 %"
+    size = f"{percent:.1f}" if percent < 100 else f"{percent:.0f}"
     return f"{'+' if fraction > 0 else '-'}{size} %"
 
 

@@ -164,7 +164,7 @@ KERNELS_OF_GROUP = Table(
         USES_TENSOR_CORES,
         Column("ops", "Ops", "integer", "How many ops of the group launched the kernel.", "kernel.ops"),
         *calls_of_name("kernel.calls"),
-        Column("gpu_time_fraction", "Share of Group", "fraction",
+        Column("gpu_time_fraction", "Share", "fraction",
                "GPU time of the kernel over the sum of the GPU times of all kernels of the group.",
                f"kernel.total * 1.0 / nullif(({_TOTAL}), 0)", nullable=True),
         OF_KERNEL_NAME,

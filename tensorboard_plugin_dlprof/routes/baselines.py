@@ -34,6 +34,8 @@ class LikelyBaselines(TypedDict):
     """The most likely baselines of a profile, the best first."""
 
     baselines: list[LikelyBaseline]
+    related: list[str]
+    """Ids of all profiles whose GPU time is in the same ops, the profile's own too: runs of one program."""
     compared: int
     """With how many other profiles it was compared; nothing is known of those that are not imported."""
 
@@ -51,10 +53,11 @@ def candidates(profiles: Iterable[ListedProfile], profile: ListedProfile) -> lis
     return sorted(alike, key=apart)[:MOST_READ]
 
 
-def likely(times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) -> LikelyBaselines:
+def likely(own: str, times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) -> LikelyBaselines:
     """The most likely baselines of a profile.
 
     Args:
+        own: the id of the profile.
         times: of the profile.
         others: of other profiles by their ids, the nearest first.
     """
@@ -68,7 +71,8 @@ def likely(times: GpuTimes, others: Iterable[tuple[str, GpuTimes]]) -> LikelyBas
             known.append({"profile": profile, "shared_fraction": shared})
     # Of equally good ones the nearest first.
     best = sorted(known, key=lambda one: -round(one["shared_fraction"], 1))
-    return {"baselines": best[:_MOST], "compared": compared}
+    related = [own, *(one["profile"] for one in known)]
+    return {"baselines": best[:_MOST], "related": related, "compared": compared}
 
 
 def _share(times: GpuTimes, keys: Iterable[str]) -> float:

@@ -234,7 +234,7 @@ class Questions:
                 path = database_path(one, self._imports)
                 if path is not None and self.advisor.is_read(path):
                     others.append((one.profile_id, self._gpu_times(one)))
-        return baselines.likely(self._gpu_times(profile), others)
+        return baselines.likely(profile_id, self._gpu_times(profile), others)
 
     def _gpu_times(self, profile: ListedProfile) -> GpuTimes:
         """GPU time of a profile by group of ops."""

@@ -28,15 +28,17 @@ TIMES = {"/m/linear forward": 60, "/m/add forward": 40}
 )
 def test_related_profiles_have_most_gpu_time_in_the_same_ops(other: dict[str, int], shared: float | None) -> None:
     """Most of one and some of both."""
-    found = likely(TIMES, [("other", other)])["baselines"]
+    found = likely("own", TIMES, [("other", other)])["baselines"]
     assert [one["shared_fraction"] for one in found] == ([] if shared is None else [shared])
-    assert likely({}, [("other", other)]) == {"baselines": [], "compared": 1}
+    assert likely("own", {}, [("other", other)]) == {"baselines": [], "related": ["own"], "compared": 1}
 
 
 def test_the_best_come_first_and_of_equal_ones_the_nearest() -> None:
-    """At most four."""
+    """At most four; a series takes them all, and the profile itself."""
     others = [("near", TIMES), ("less", {"/m/linear forward": 1}), *((name, TIMES) for name in "abc")]
-    assert [one["profile"] for one in likely(TIMES, others)["baselines"]] == ["near", "a", "b", "c"]
+    assert [one["profile"] for one in likely("own", TIMES, others)["baselines"]] == ["near", "a", "b", "c"]
+    unlike = ("unlike", {"/n/linear forward": 100})
+    assert likely("own", TIMES, [*others, unlike])["related"] == ["own", "near", "less", "a", "b", "c"]
 
 
 def test_candidates_are_of_the_same_rank_and_the_nearest_first() -> None:
@@ -59,4 +61,5 @@ def test_the_route(server: Server, logdir: Path) -> None:
     profile, again = (server.profile(name)["id"] for name in (made.name, "again.dlprof_dldb.sqlite"))
     answer = server.get(f"/compare_baselines?profile={profile}").json
     same_shape(example("## GET ./compare_baselines"), answer, "baselines")
-    assert answer == {"baselines": [{"profile": again, "shared_fraction": 1.0}], "compared": 1}
+    related = [profile, again]
+    assert answer == {"baselines": [{"profile": again, "shared_fraction": 1.0}], "related": related, "compared": 1}

@@ -37,6 +37,8 @@ export interface AggregationWish {
 /** The most likely baselines of a profile, the best first. */
 export interface BaselinesResponse {
   baselines: LikelyBaseline[];
+  /** Ids of all profiles whose GPU time is in the same ops, the profile's own too: runs of one program. */
+  related: string[];
   /** With how many other profiles it was compared; nothing is known of those that are not imported. */
   compared: number;
 }

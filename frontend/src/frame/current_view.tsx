@@ -3,8 +3,10 @@ import type { ProfileEntry, DashboardResponse } from "../api/types";
 import { lazyView } from "../components/lazy_view";
 import { ErrorBox, Loading, Message } from "../components/message";
 import { profileIsMissing } from "../model/picker";
+import { isOfMemory } from "../model/same_time";
 import { BaselineStrip } from "./baseline_strip";
 import { PAGES, type Page } from "./pages";
+import { OfMemoryAlone } from "./of_memory_alone";
 import { DashboardLink, ProblemPage } from "./problem_page";
 import { ProfilesContext } from "./profiles";
 import { goTo, useUrl } from "./url";
@@ -81,10 +83,17 @@ export function CurrentView(props: CurrentViewProps) {
       }}
     >
       {url.base !== undefined && page.id !== "compare" && <BaselineStrip />}
-      <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />
+      {isOfMemory(selected) && OF_TIMES.has(page.id) ? (
+        <OfMemoryAlone />
+      ) : (
+        <page.Show data={data} reaggregate={list.reaggregate_mode === "on"} />
+      )}
     </ProfilesContext.Provider>
   );
 }
+
+/** Pages that are about nothing but times. */
+const OF_TIMES: ReadonlySet<string> = new Set(["recommendations", "modules", "ops", "efficiency", "iterations"]);
 
 function Searching() {
   return (

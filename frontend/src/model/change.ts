@@ -24,7 +24,9 @@ export const signedShare = (fraction: number | null): string =>
     ? ""
     : fraction >= MANY_TIMES - 1
       ? `×${significant(fraction + 1)}`
-      : `${fraction > 0 ? "+" : fraction < 0 ? "−" : ""}${formatShare(Math.abs(fraction))}`;
+      : Math.abs(fraction) < 0.0005
+        ? formatShare(fraction)
+        : `${fraction > 0 ? "+" : "−"}${formatShare(Math.abs(fraction))}`;
 
 /** A change of a share in points of percent: `+28.9 points`; nothing where it would be none. */
 export function signedPoints(change: number): string {

@@ -64,6 +64,18 @@ describe("how wide columns are", () => {
     ]);
   });
 
+  it("gives what grows no more than it can use, and the rest to all", () => {
+    const capped = { ...name, most: 300 };
+    expect([...widthsIn([time, capped], 420)]).toEqual([
+      ["time", 120],
+      ["name", 300],
+    ]);
+    expect([...widthsIn([time, capped], 800)]).toEqual([
+      ["time", 240],
+      ["name", 560],
+    ]);
+  });
+
   it("lets no text stay cut for numbers that stand whole", () => {
     const cut = size("text", 100, { whole: 150, ideal: 150 });
     expect([...widthsIn([time, cut], 230).values()]).toEqual([100, 130]);

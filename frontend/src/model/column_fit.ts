@@ -16,6 +16,8 @@ export interface ColumnSize {
   readonly wish?: number;
   /** Whether its texts can always use more room. */
   readonly grows: boolean;
+  /** From it on more room is of no use to what grows: a name far from its numbers is hard to follow. */
+  readonly most?: number;
   /** Whether it is shown however narrow the page is, because rows could not be distinguished without it. */
   readonly fixed: boolean;
   /** 0 for what the table is read for; the higher, the sooner it is left out. */
@@ -45,7 +47,7 @@ export function fitting(columns: readonly ColumnSize[], available: number): Read
 
 /**
  * The width of each column in `available` pixels: first the least, then until its texts are whole, then up to the ideal, each by
- * what it lacks; what is still left goes to those that grow, or to all where none does. Wider together than `available` only where
+ * what it lacks; what is still left goes to those that grow, up to their most, and then to all. Wider together than `available` only where
  * the least is.
  */
 export function widthsIn(columns: readonly ColumnSize[], available: number): ReadonlyMap<string, number> {
@@ -61,10 +63,14 @@ export function widthsIn(columns: readonly ColumnSize[], available: number): Rea
   const growing = columns.filter(({ grows }) => grows);
   const takers = new Set(growing.length > 0 ? growing : columns);
   const shares = sum([...takers].map(({ ideal }) => ideal));
+  const wanted = ({ ideal, most = Infinity }: ColumnSize): number =>
+    Math.min((rest * ideal) / shares, Math.max(most - ideal, 0));
+  const left = rest - sum([...takers].map(wanted));
+  const ideals = sum(columns.map(({ ideal }) => ideal));
   return new Map(
     columns.map((column) => {
       const { key, least, whole, ideal } = column;
-      const grown = takers.has(column) ? (rest * ideal) / shares : 0;
+      const grown = (takers.has(column) ? wanted(column) : 0) + (left * ideal) / ideals;
       return [key, Math.floor(least + toWhole * (whole - least) + toIdeal * (ideal - whole) + grown)];
     }),
   );

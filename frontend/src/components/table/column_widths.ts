@@ -155,6 +155,9 @@ export function useColumnLayout(
     columns.map((column) => ({
       key: column.key,
       ...sizeOf(column),
+      ...(column.type === "path"
+        ? { most: Math.ceil((ofPaths.current.get(column.key) ?? 0) * LETTER_WIDTH) + CELL_PADDING }
+        : {}),
       grows: SIZES[column.type].grows === true && filled.current.has(column.key),
       fixed: fixed.includes(column.key),
       tier: column.tier,

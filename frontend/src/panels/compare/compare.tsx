@@ -239,6 +239,12 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
         below={["cmembers"]}
         pageSize={25}
       />
+      {(tab === "groups" || tab === "ops") && comparison.ops_without_gpu_time > 0 && (
+        <p class="muted">
+          {formatCounted(comparison.ops_without_gpu_time, "op")} without GPU time on either side{" "}
+          {comparison.ops_without_gpu_time === 1 ? "is" : "are"} not listed, nor counted among ops and calls.
+        </p>
+      )}
       {tab === "groups" && <Noise comparison={comparison} of="groups" />}
       {tab === "ops" && <Noise comparison={comparison} of="rows" />}
       {tab === "groups" && <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />}
@@ -397,8 +403,7 @@ function Noise({ comparison, of }: NoiseProps) {
   return (
     <p class="muted">
       {formatCount(changed)} of {formatCount(tested)} tested {of} changed by more than noise.
-      {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`} Ops without GPU time on
-      either side: {formatCount(comparison.ops_without_gpu_time)}, which are not listed.
+      {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`}{" "}
     </p>
   );
 }

@@ -1,8 +1,8 @@
 /** Several runs as a line with their intervals; a click compares a run with the one before it. */
 import { useContext } from "preact/hooks";
 
-import { fetchSeries } from "../../api/client";
-import type { ProfileEntry, SeriesResponse } from "../../api/types";
+import { fetchBaselines, fetchSeries } from "../../api/client";
+import type { BaselinesResponse, ProfileEntry, SeriesResponse } from "../../api/types";
 import { DelayedInput } from "../../components/delayed_input";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
@@ -10,10 +10,12 @@ import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
 import { formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
+import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { signedShare } from "../../model/change";
+import { runOf } from "../../model/run_name";
 import { allRuns, runColour, searchProfiles } from "../../model/picker";
 
 const MOST = 20;
@@ -21,10 +23,10 @@ const HEIGHT = 190;
 const LEFT = 70;
 const PAD = 14;
 
-/** The profiles of a series: those that are imported and that the search finds, the latest ones. */
-function comparable(profiles: readonly ProfileEntry[], search: string): ProfileEntry[] {
+/** The profiles of a series: the latest imported ones of this program that the search finds. */
+function comparable(profiles: readonly ProfileEntry[], related: readonly string[], search: string): ProfileEntry[] {
   return searchProfiles(profiles, search)
-    .filter(({ state }) => state === "ready")
+    .filter(({ id, state }) => state === "ready" && related.includes(id))
     .sort((x, y) => (x.captured_at ?? 0) - (y.captured_at ?? 0))
     .slice(-MOST);
 }
@@ -34,7 +36,12 @@ export function Series() {
   const url = useUrl();
   const search = url["series.search"] ?? "";
   const open = url.series === "on";
-  const series = comparable(profiles, search);
+  const { profile } = useScope();
+  const baselines = useQuery<BaselinesResponse>(
+    open ? JSON.stringify(["baselines", profile, profiles.length]) : null,
+    (signal) => fetchBaselines(profile, signal),
+  );
+  const series = comparable(profiles, baselines.data?.related ?? [], search);
   const ids = series.map(({ id }) => id);
   const query = useQuery<SeriesResponse>(open && ids.length > 1 ? JSON.stringify(["series", ids]) : null, (signal) =>
     fetchSeries(ids, signal),
@@ -45,13 +52,13 @@ export function Series() {
         <button type="button" class="button" onClick={() => navigate({ series: "on" }, true)}>
           Show runs as a series
         </button>
-        <span class="muted">All runs in the order of time, and the first that became slower.</span>
+        <span class="muted">Runs of this program in the order of time, and the first that became slower.</span>
       </p>
     );
   return (
     <Panel
       title="Series"
-      about="The median of each run in the order of time, with its 95 % interval; below it, the mean kernel time of an iteration and GPU by op type. The first run that is slower than the up to five before it by more than noise is marked. A click compares a run with the one before."
+      about="Runs that spend most of their GPU time in the same ops as this profile. The median of each run in the order of time, with its 95 % interval; below it, the mean kernel time of an iteration and GPU by op type. The first run that is slower than the up to five before it by more than noise is marked. A click compares a run with the one before."
       tools={
         <>
           <DelayedInput
@@ -67,9 +74,19 @@ export function Series() {
         </>
       }
     >
-      {ids.length < 2 && (
-        <p class="muted">Two imported profiles are needed; {formatCounted(ids.length, "profile")} found.</p>
+      {baselines.data !== null && ids.length < 2 && (
+        <p class="muted">
+          {search === ""
+            ? "No other imported profile spends most of its GPU time in the same ops, so there is no other run of this program to join it with."
+            : `Two runs of this program are needed; ${formatCounted(ids.length, "one", "ones")} found.`}
+        </p>
       )}
+      {baselines.data === null &&
+        (baselines.error === null ? (
+          <Loading what="runs of this program" />
+        ) : (
+          <ErrorBox error={baselines.error} retry={baselines.reload} />
+        ))}
       {query.error !== null && <ErrorBox error={query.error} retry={query.reload} />}
       {query.data === null ? (
         query.error === null && ids.length > 1 && <Loading what="the series" />
@@ -88,13 +105,14 @@ const colourAt = (place: number, count: number): string =>
 
 interface OpTypesProps {
   series: SeriesResponse;
+  named: readonly string[];
   x: (place: number) => number;
   width: number;
   bar: number;
 }
 
 /** The kernel time of each run by op type, below its median. */
-function OpTypes({ series: series, x, width, bar }: OpTypesProps) {
+function OpTypes({ series: series, named, x, width, bar }: OpTypesProps) {
   const names = [...series.op_types, "other"];
   const sums = series.runs.map(({ op_type_ns: times }) => times.reduce((sum, ns) => sum + ns, 0));
   const most = Math.max(...sums, 1);
@@ -110,7 +128,10 @@ function OpTypes({ series: series, x, width, bar }: OpTypesProps) {
         ))}
         {series.runs.map((run, place) => {
           let below = 0;
-          const tip = [run.name, ...run.op_type_ns.map((ns, i) => `${names[i] ?? ""} ${formatDuration(ns)}`)];
+          const tip = [
+            named[place] ?? run.name,
+            ...run.op_type_ns.map((ns, i) => `${names[i] ?? ""} ${formatDuration(ns)}`),
+          ];
           return (
             <g key={run.profile} data-tip={tip.join("\n")}>
               {run.op_type_ns.map((ns, i) => {
@@ -142,6 +163,15 @@ function OpTypes({ series: series, x, width, bar }: OpTypesProps) {
   );
 }
 
+/** Width of a letter below the axis, in CSS pixels. */
+const LETTER = 6.5;
+
+/** A name that fits between two of its kind: its end tells runs apart more often than its beginning. */
+function shortened(name: string, room: number): string {
+  const most = Math.max(Math.floor(room / LETTER), 3);
+  return name.length <= most ? name : `…${name.slice(1 - most)}`;
+}
+
 function Line({ series: series, profiles }: { series: SeriesResponse; profiles: readonly ProfileEntry[] }) {
   const [measure, width] = useWidth(800);
   const theme = useContext(ThemeContext);
@@ -155,6 +185,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
   const step = (width - LEFT - 20) / Math.max(runs.length, 1);
   const x = (place: number): number => LEFT + (place + 0.5) * step;
   const names = allRuns(null, profiles);
+  const named = runs.map(({ profile, name }) => runOf(profiles, profile) || name);
   const colour = (id: string): string =>
     runColour(profiles.find((profile) => profile.id === id)?.run ?? "", names, theme);
   const line = runs
@@ -193,7 +224,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
           const before = runs[i - 1]?.value?.median;
           const change =
             before === undefined ? "" : `, ${signedShare(value.median / before - 1) || "0 %"} to the one before`;
-          const words = `${run.name}: ${formatDuration(value.median)}${change}${i === regression ? "; slower by more than noise" : ""}`;
+          const words = `${named[i] ?? run.name}: ${formatDuration(value.median)}${change}${i === regression ? "; slower by more than noise" : ""}`;
           return (
             <g key={run.profile} class={i === 0 ? "series-run" : "series-run series-opens"}>
               {value.low !== null && value.high !== null && (
@@ -215,19 +246,19 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
                 }}
               />
               <text class="axis-text" x={x(i)} y={HEIGHT + 12} text-anchor="middle">
-                {i + 1}
+                {shortened(named[i] ?? "", step)}
               </text>
             </g>
           );
         })}
       </svg>
-      <OpTypes series={series} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
+      <OpTypes series={series} named={named} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
       <p class="muted">
         Median {series.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
         {formatCounted(runs.length, "run")}.{" "}
         {regression === null
           ? "None became slower by more than noise."
-          : `▲ Run ${regression + 1}, ${runs[regression]?.name ?? ""}, is the first that became slower by more than noise.`}
+          : `▲ ${named[regression] ?? ""} is the first that became slower by more than noise.`}
       </p>
     </div>
   );
