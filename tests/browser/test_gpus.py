@@ -67,6 +67,12 @@ def test_each_gpu_has_a_bar(page: Page, several: TensorBoard, width: int) -> Non
     expect(tracks.get_by_role("group", name=re.compile("typical iteration on GPU"))).to_have_count(len(IN_USE))
     assert not page.evaluate(OVERLAP)
     expect(page.get_by_role("main")).to_contain_text("GPUs 4, 9 to 15 did no work in this recording.")
+    # Rows of nothing would hide those that did some.
+    rows = page.get_by_role("grid", name="GPUs").locator("tbody tr")
+    expect(rows).to_have_count(len(IN_USE))
+    page.get_by_role("button", name="List them, too").click()
+    expect(rows).to_have_count(16)
+    page.get_by_role("button", name="List those in use only").click()
     heads = page.get_by_role("grid", name="GPUs").get_by_role("columnheader")
     expect(heads.filter(has_text="GPU Utilization")).to_have_count(1)
     page.wait_for_function(FITS, arg=width)

@@ -225,8 +225,13 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
 
   // Before the browser paints, so that what is typed at once after opening lands in the search.
   useLayoutEffect(() => input.current?.focus(), []);
+  const scrolled = useRef(false);
   useLayoutEffect(() => {
-    list.current?.querySelector(`[id="${id}-option-${current}"]`)?.scrollIntoView({ block: "nearest" });
+    const option = list.current?.querySelector(`[id="${id}-option-${current}"]`);
+    // It opens at the head of a run, so that no row is cut in half below the search.
+    if (!scrolled.current) option?.closest("[role=group]")?.scrollIntoView({ block: "start" });
+    scrolled.current = true;
+    option?.scrollIntoView({ block: "nearest" });
   }, [current, id, search]);
 
   const onKey = (event: KeyboardEvent): void => {

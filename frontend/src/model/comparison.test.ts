@@ -1,7 +1,17 @@
-import { expect, test } from "vitest";
+import { expect, it, test } from "vitest";
 
 import type { CompareResponse } from "../api/types";
-import { barAt, median, moduleBoxes, orderBars, programOrder, unchanged, waterfall, waterfallAxis } from "./comparison";
+import {
+  barAt,
+  median,
+  moduleBoxes,
+  orderBars,
+  programOrder,
+  unchanged,
+  waterfall,
+  waterfallAxis,
+  withNames,
+} from "./comparison";
 import { signedDuration, signedShare } from "./change";
 
 const compared = {
@@ -86,4 +96,12 @@ test("changes have a sign", () => {
   expect(signedShare(2137.999)).toBe("×2,140");
   expect(median([3, 1, 2, 10])).toBe(2.5);
   expect(median([])).toBeNull();
+});
+
+it("names the runs of A and B once each, outside of names of ops", () => {
+  const text = "B is 23 % faster. 41 ms of it is `A B`, which only A has; those of B and of A are B's";
+  expect(withNames(text, "fp32", "amp")).toBe(
+    "B (amp) is 23 % faster. 41 ms of it is `A B`, which only A (fp32) has; those of B and of A are B's",
+  );
+  expect(withNames("B is slower", "runs", "runs")).toBe("B is slower");
 });

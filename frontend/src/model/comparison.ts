@@ -228,3 +228,23 @@ export function changeOf(changes: ReadonlyMap<string, Change>, tree: Tree, row: 
   }
   return sum;
 }
+
+/** The first A and the first B with the names of their runs, where these tell them apart; those in code are names of ops. */
+export function withNames(text: string, a: string, b: string): string {
+  if (a === "" || b === "" || a === b) return text;
+  const named = (sentence: string, letter: string, run: string): string => {
+    let told = false;
+    return sentence
+      .split("`")
+      .map((part, i) =>
+        i % 2 === 1 || told
+          ? part
+          : part.replace(new RegExp(`\\b${letter}\\b(?!')`), () => {
+              told = true;
+              return `${letter} (${run})`;
+            }),
+      )
+      .join("`");
+  };
+  return named(named(text, "B", b), "A", a);
+}

@@ -204,6 +204,12 @@ export function partsOf(job: RankJob, row: number): number[] | null {
   ];
 }
 
+/** Whether nothing was left out. */
+export const isAllMatched = ({
+  missing,
+  left_out_texts: texts,
+}: Pick<RankJob, "missing" | "left_out_texts">): boolean => texts.length === 0 && missing.count === 0;
+
 /** Whether of some communication it is unknown what of it is waiting. */
 export const hasUnmatched = (job: RankJob): boolean =>
   job.ranks.rank.some((_, row) => (partsOf(job, row)?.[3] ?? 0) > 0);

@@ -2,7 +2,7 @@
 import type { ProfileEntry } from "../api/types";
 
 /** Whether it is a snapshot or a timeline of memory alone. */
-export const isOfMemory = ({ format }: ProfileEntry): boolean => format.startsWith("pytorch_memory_");
+export const isOfMemory = ({ format }: Pick<ProfileEntry, "format">): boolean => format.startsWith("pytorch_memory_");
 
 /** Seconds since 1970; null where it is not known. The trace may go on after its last iteration. */
 function spanOf({ captured_at: start, headline }: ProfileEntry): readonly [number, number] | null {

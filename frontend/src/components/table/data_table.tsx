@@ -44,6 +44,8 @@ interface DataTableProps {
   links?: Readonly<Record<string, string>>;
   /** Whether its times are sums over the aggregated iterations. */
   summed?: boolean;
+  /** Rows that are shown at all: filters by column beside those of the user. */
+  only?: Readonly<Record<string, string>>;
   pageSize?: number;
   /** Whether a row can be selected; the URL keeps which. */
   selectable?: boolean;
@@ -109,7 +111,7 @@ export function DataTable(props: DataTableProps) {
     limit: state.size,
     sort: state.sort === "" ? (props.sort ?? "") : state.sort,
     search: state.search,
-    where: state.where,
+    where: { ...state.where, ...props.only },
     links: { ...links, ...baselineOf(table, url) },
   };
   const query = useQuery<TableResponse>(JSON.stringify([asked, scope.round]), (signal) => fetchTable(asked, signal));

@@ -11,6 +11,7 @@ import { capitalized, formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/change";
+import { withNames } from "../../model/comparison";
 import { BaselineIterations } from "./baseline_iterations";
 
 const WORDS = {
@@ -86,26 +87,6 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
 /** The headline without the word that stands before it. */
 const withoutWord = (text: string): string =>
   capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
-
-/** The first A and the first B with the names of their runs, where these tell them apart; those in code are names of ops. */
-export function withNames(text: string, a: string, b: string): string {
-  if (a === "" || b === "" || a === b) return text;
-  const named = (sentence: string, letter: string, run: string): string => {
-    let told = false;
-    return sentence
-      .split("`")
-      .map((part, i) =>
-        i % 2 === 1 || told
-          ? part
-          : part.replace(new RegExp(`\\b${letter}\\b(?!')`), () => {
-              told = true;
-              return `${letter} (${run})`;
-            }),
-      )
-      .join("`");
-  };
-  return named(named(text, "B", b), "A", a);
-}
 
 interface SideCardProps {
   letter: string;

@@ -221,8 +221,7 @@ function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
       {untold.length > 0 && (
         <div class="rate-meter">
           <span class="muted">{untold.map(({ label }) => label).join(" · ")}</span>
-          <span />
-          <span class="unknown">{UNKNOWN}</span>
+          <span class="rate-numbers unknown">{UNKNOWN}</span>
         </div>
       )}
     </>
@@ -242,8 +241,10 @@ export function Meter({ label, fraction, value, mark, tip }: MeterProps) {
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
       <span>{label}</span>
-      <span class="muted number">{value}</span>
-      <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
+      <span class="rate-numbers">
+        <span class="muted number">{value}</span>{" "}
+        <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
+      </span>
       {(fraction !== null || known) && (
         <span class="rate-track">
           <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />

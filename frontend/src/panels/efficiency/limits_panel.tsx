@@ -9,7 +9,8 @@ import { limitSegments } from "../../model/limits";
 export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const whole = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const segments = limitSegments(rates, whole, data.matrix_unit);
-  if (segments.length === 0) return null;
+  // That all of it is the rest says nothing.
+  if (segments.every(({ key }) => key === "other" || key === "rest")) return null;
   return (
     <Panel
       title="What Limits Kernel Time"

@@ -59,7 +59,6 @@ const GROUPED = [
   "bound",
   "tensor_core_fraction",
   "cause",
-  "family",
   "calls",
 ];
 
@@ -85,17 +84,24 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
   const ranked = gains ? "Possible Gain" : by === "path" ? "GPU Time" : "Kernel Time";
   return (
     <>
-      <Choice
-        label="Group by"
-        shown
-        options={GROUPINGS}
-        value={by}
-        to={(id) =>
-          id === "none"
-            ? { "eff.by": "none", "gains.row": null }
-            : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
-        }
-      />
+      <div class="ranked-by">
+        <Choice
+          label="Group by"
+          shown
+          options={GROUPINGS}
+          value={by}
+          to={(id) =>
+            id === "none"
+              ? { "eff.by": "none", "gains.row": null }
+              : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
+          }
+        />
+        {gains && (
+          <span class="muted">
+            Gains are at most these: against the published peaks, of products in FP32 against that of 16 bits.
+          </span>
+        )}
+      </div>
       {by === "path" ? (
         <DataTable
           key="path"

@@ -3,15 +3,18 @@ import type { DashboardResponse } from "../../api/types";
 import { BarLegend, StackedBar } from "../../components/charts/stacked_bar";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { DeviceUse } from "./device_use";
 import { OverTime } from "./over_time";
 import { formatRanges } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
+import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useRankJob } from "../../frame/use_rank_job";
 import { devicesInUse } from "../../model/headline";
+import { isOfMemory } from "../../model/same_time";
 import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
@@ -27,6 +30,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const { devices: all, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
   const query = useRankJob();
+  const shown = useUrl()["gpus.idle"];
   const job = query.data?.job ?? null;
   // A report of Nsight Systems may hold several ranks.
   const own = job?.profiles.filter((each) => each?.run === data.profile.run && each.name === data.profile.name) ?? [];
@@ -42,6 +46,16 @@ export function Gpus({ data }: { data: DashboardResponse }) {
   const kinds = [...new Map(segments.flatMap((of) => of ?? []).map((each) => [each.key, each])).values()];
   const { world_size: world } = data.profile;
   const idle = all.flatMap(({ in_use: used, device_id: id }) => (used || id === null ? [] : [id]));
+  const hidesIdle = idle.length > 0 && devices.length > 0 && shown !== "show";
+  if (job === null && !query.loading && isOfMemory(data.profile))
+    return (
+      <Message title="What the GPUs did was not recorded">
+        <p>This recording holds memory only: what holds it, and when. How busy the GPUs were needs a trace.</p>
+        <ViewLink class="link-button" to={{ view: "memory" }}>
+          Memory
+        </ViewLink>
+      </Message>
+    );
   if (all.length === 0 && job === null && !query.loading)
     return (
       <Message title="No GPU was recorded">
@@ -67,7 +81,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               tools={
                 diagnosis !== null && (
                   <span class="muted sum-note">
-                    bars: of {diagnosis.marked ? "a typical iteration" : "the recording"},{" "}
+                    bars: of {diagnosis.marked ? "a typical iteration" : "first to last GPU work"},{" "}
                     {formatDuration(diagnosis.mean.wall_ns)}
                   </span>
                 )
@@ -108,6 +122,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                       </span>
                     ))}
                   </span>
+                  <span class="gpu-whole">of {formatDuration(wall)}</span>
                 </li>
               </ul>
               {segments.length === 1 && segments[0] !== undefined ? (
@@ -123,7 +138,17 @@ export function Gpus({ data }: { data: DashboardResponse }) {
               )}
               {idle.length > 0 && (
                 <p class="muted note-below">
-                  {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}
+                  {`${idle.length === 1 ? "GPU" : "GPUs"} ${formatRanges(idle)} did no work in this recording.`}{" "}
+                  {devices.length > 0 && (
+                    <button
+                      type="button"
+                      class="link-button"
+                      aria-pressed={!hidesIdle}
+                      onClick={() => navigate({ "gpus.idle": hidesIdle ? "show" : null })}
+                    >
+                      {hidesIdle ? "List them, too" : "List those in use only"}
+                    </button>
+                  )}
                 </p>
               )}
             </Panel>
@@ -138,7 +163,8 @@ export function Gpus({ data }: { data: DashboardResponse }) {
         title={`GPUs${ofRank}`}
         noun="GPUs"
         summed
-        rows={all.length}
+        rows={hidesIdle ? devices.length : all.length}
+        {...(hidesIdle ? { only: { in_use: "yes" } } : {})}
         empty="The recording names no GPU. Nsight Systems and the PyTorch profiler write the GPUs' properties when they record CUDA activities."
         selectable
       />

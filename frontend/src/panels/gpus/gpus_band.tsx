@@ -1,6 +1,6 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
-import { ofIterations, withinSentence } from "../../format/number";
+import { capitalized, ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
@@ -10,6 +10,9 @@ interface GpusBandProps {
   data: DashboardResponse;
   diagnosis: Diagnosis | null;
 }
+
+/** Times that differ by less are shown as the same. */
+const SAME_TIME = 0.005;
 
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
@@ -33,6 +36,15 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       ? []
       : shownParts(parts, diagnosis.mean.wall_ns, data.matrix_unit).shown.filter(({ kind }) => !BUSY.has(kind.key));
   const [cause] = idle.sort((a, b) => b.ns - a.ns);
+  // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
+  const typical = diagnosis?.mean.wall_ns ?? 0;
+  const isOther = Math.abs(typical - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
+  const of =
+    diagnosis !== null && isOther
+      ? `of ${diagnosis.marked ? "a typical iteration," : "the"} ${formatDuration(typical)}${diagnosis.marked ? "" : " from the first to the last GPU work"}`
+      : "";
+  const gpu = most === least ? "" : `GPU ${least.device_id}`;
+  const whose = gpu === "" && of === "" ? "" : `${capitalized([gpu, of].filter(Boolean).join(", "))}: `;
   return (
     <header class="headline">
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
@@ -49,7 +61,7 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       {diagnosis !== null && parts !== undefined && (
         <p class="model-line">
           <span>
-            {most !== least && `GPU ${least.device_id}: `}
+            {whose}
             {formatShare(shareOf(computeOf(parts), diagnosis.mean.wall_ns))} computing
             {parts.communication > 0 &&
               `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} exposed communication`}

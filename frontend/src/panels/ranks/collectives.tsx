@@ -12,32 +12,56 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { save } from "../../host/picture";
-import { membersCsv } from "../../model/ranks";
+import { isAllMatched, membersCsv } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 
 const MOST_MEMBERS = 64;
 
-/** Columns and their classes; ``spare`` ones are left to tooltips where there is no room. */
-const headsIn = (own: string, sum: string): readonly PlainTitle[] => [
-  ["Groups", ""],
-  ["Collective", ""],
-  ["Size", "number"],
-  ["Ranks", "number"],
-  ["Count", "number"],
-  [`Transfer (${own})`, "number"],
-  [`Transfer p95 (${own})`, "number spare"],
-  ["Bus bandwidth (GB/s)", "number"],
-  ["Of peak", "number"],
-  [`Waiting in all (${sum})`, "number"],
-  [`Skew p95 (${own})`, "number spare"],
-  ["Most often last", ""],
+/** What older recordings do not hold: a column of it that is unknown in every row is folded into a line below. */
+const MAY_BE_UNKNOWN: readonly (readonly [string, (row: JobCollectiveStats) => boolean])[] = [
+  ["Groups", ({ group_kind: kind }) => kind !== ""],
+  ["Size", ({ bytes }) => bytes !== null],
+  ["Bus bandwidth (GB/s)", ({ bus_bandwidth: bandwidth }) => bandwidth !== null],
+  ["Of peak", ({ bus_bandwidth: bandwidth, peak_bandwidth: peak }) => bandwidth !== null && peak !== null],
 ];
+
+/** These in a sentence. */
+const IN_WORDS: Readonly<Record<string, string>> = {
+  Groups: "what the groups are for",
+  Size: "sizes",
+  "Bus bandwidth (GB/s)": "bus bandwidths",
+  "Of peak": "shares of the peak bandwidth",
+};
+
+/** The titles of the columns that are unknown in every row. */
+const unknownIn = (rows: readonly JobCollectiveStats[]): ReadonlySet<string> =>
+  new Set(MAY_BE_UNKNOWN.filter(([, isKnown]) => !rows.some(isKnown)).map(([title]) => title));
+
+/** Columns and their classes; ``spare`` ones are left to tooltips where there is no room. */
+const headsIn = (own: string, sum: string, unknown: ReadonlySet<string>): readonly PlainTitle[] =>
+  (
+    [
+      ["Groups", ""],
+      ["Collective", ""],
+      ["Size", "number"],
+      ["Ranks", "number"],
+      ["Count", "number"],
+      [`Transfer (${own})`, "number"],
+      [`Transfer p95 (${own})`, "number spare"],
+      ["Bus bandwidth (GB/s)", "number"],
+      ["Of peak", "number"],
+      [`Waiting in all (${sum})`, "number"],
+      [`Skew p95 (${own})`, "number spare"],
+      ["Most often last", ""],
+    ] as const
+  ).filter(([title]) => !unknown.has(title));
 
 export function Collectives({ job }: { job: RankJob }) {
   const url = useUrl();
   const selected = job.collectives.find(({ id }) => String(id) === url["ranks.stats"]) ?? null;
   const rows = job.collectives;
   const unit = unitOf(rows.flatMap((row) => [row.transfer_median_ns, row.transfer_p95_ns, row.skew_p95_ns]));
+  const unknown = unknownIn(rows);
   const unitOfWaiting = unitOf(rows.map(({ wait_ns: wait }) => wait));
   return (
     <Panel
@@ -49,7 +73,7 @@ export function Collectives({ job }: { job: RankJob }) {
       ) : (
         <div class="rank-table-frame">
           <table class="rank-table">
-            <PlainHead titles={headsIn(unit.name, unitOfWaiting.name)} />
+            <PlainHead titles={headsIn(unit.name, unitOfWaiting.name, unknown)} />
             <tbody>
               {job.collectives.map((row) => (
                 <Row
@@ -58,12 +82,21 @@ export function Collectives({ job }: { job: RankJob }) {
                   row={row}
                   unit={unit}
                   unitOfWaiting={unitOfWaiting}
+                  unknown={unknown}
                   selected={row === selected}
                 />
               ))}
             </tbody>
           </table>
         </div>
+      )}
+      {rows.length > 0 && unknown.size > 0 && (
+        <p class="muted note-below">
+          Not recorded: {[...unknown].map((title) => IN_WORDS[title] ?? title).join(", ")}.
+        </p>
+      )}
+      {rows.length > 0 && isAllMatched(job) && (
+        <p class="muted note-below">Every collective of every rank was matched.</p>
       )}
       {selected !== null && <Instances job={job} stats={selected} />}
     </Panel>
@@ -75,15 +108,17 @@ interface RowProps {
   row: JobCollectiveStats;
   unit: TimeUnit;
   unitOfWaiting: TimeUnit;
+  /** Titles of the columns that are left out. */
+  unknown: ReadonlySet<string>;
   selected: boolean;
 }
 
-function Row({ job, row, unit, unitOfWaiting, selected }: RowProps) {
+function Row({ job, row, unit, unitOfWaiting, unknown, selected }: RowProps) {
   const bandwidth = row.bus_bandwidth === null ? null : row.bus_bandwidth / 1e9;
   const peak = row.peak_bandwidth;
   return (
     <tr class={selected ? "selected" : undefined}>
-      <td>{row.group_kind === "" ? UNKNOWN : row.group_kind.toUpperCase()}</td>
+      {!unknown.has("Groups") && <td>{row.group_kind === "" ? UNKNOWN : row.group_kind.toUpperCase()}</td>}
       <td>
         <button
           type="button"
@@ -95,7 +130,7 @@ function Row({ job, row, unit, unitOfWaiting, selected }: RowProps) {
           {row.kind}
         </button>
       </td>
-      <td class="number">{row.bytes === null ? UNKNOWN : formatBytes(row.bytes)}</td>
+      {!unknown.has("Size") && <td class="number">{row.bytes === null ? UNKNOWN : formatBytes(row.bytes)}</td>}
       <td class="number">{row.ranks}</td>
       <td class="number">{formatCount(row.operations)}</td>
       <td
@@ -105,12 +140,19 @@ function Row({ job, row, unit, unitOfWaiting, selected }: RowProps) {
         {timeIn(row.transfer_median_ns, unit)}
       </td>
       <td class="number spare">{timeIn(row.transfer_p95_ns, unit)}</td>
-      <td class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`} data-tip={row.bandwidth_reason}>
-        {bandwidth === null ? UNKNOWN : significant(bandwidth)}
-      </td>
-      <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
-        {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
-      </td>
+      {!unknown.has("Bus bandwidth (GB/s)") && (
+        <td
+          class={`number ${row.bytes !== null && row.bytes < 1 << 20 ? "muted" : ""}`}
+          data-tip={row.bandwidth_reason}
+        >
+          {bandwidth === null ? UNKNOWN : significant(bandwidth)}
+        </td>
+      )}
+      {!unknown.has("Of peak") && (
+        <td class="number" data-tip={row.bandwidth_reason === "" ? undefined : `Unknown: ${row.bandwidth_reason}.`}>
+          {peak === null || row.bus_bandwidth === null ? UNKNOWN : formatShare(row.bus_bandwidth / peak)}
+        </td>
+      )}
       <td
         class="number"
         data-tip={`Of all ranks and operations: ${readableAndExact(row.wait_ns)}; skew p95 ${formatDuration(row.skew_p95_ns)}`}

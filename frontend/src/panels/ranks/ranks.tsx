@@ -9,7 +9,7 @@ import { typeset } from "../../format/sentence";
 import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { hasUnmatched, rankLabel } from "../../model/ranks";
+import { hasUnmatched, isAllMatched, rankLabel } from "../../model/ranks";
 import { Collectives } from "./collectives";
 import { HeatMap } from "./heat_map";
 import { Matrix } from "./matrix";
@@ -233,12 +233,11 @@ function Groups({ job }: { job: RankJob }) {
 
 function LeftOut({ job }: { job: RankJob }) {
   const { missing, left_out_texts: texts } = job;
+  if (isAllMatched(job) && job.collectives.length > 0) return null;
   return (
     <Panel title="What was left out" about="Enters no number of this page.">
       {texts.length === 0 && missing.count === 0 ? (
-        <p class="muted">
-          {job.collectives.length > 0 ? "Nothing: every collective of every rank was matched." : "Nothing."}
-        </p>
+        <p class="muted">Nothing.</p>
       ) : (
         <ul class="rank-left-out">
           {missing.count > 0 && <li>{formatCounted(missing.count, "rank")} without a profile</li>}
