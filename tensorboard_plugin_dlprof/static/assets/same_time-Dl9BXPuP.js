@@ -1,2 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-var e=({format:e})=>e.startsWith(`pytorch_memory_`);function t({captured_at:e,headline:t}){return e===null?null:[e,e+(t?.wall_time_ns??0)/1e9]}function n(n,r){let i=n.find(e=>e.id===r),a=i===void 0?null:t(i);return i===void 0||a===null?[]:n.filter(n=>{let r=t(n);return r===null||n.run!==i.run||e(n)===e(i)?!1:(n.rank===null||i.rank===null||n.rank===i.rank)&&r[0]<=a[1]&&a[0]<=r[1]})}export{n,e as t};
