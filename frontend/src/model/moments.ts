@@ -1,6 +1,7 @@
 /** The moments that a finding's evidence names: the longest stretch of each of its causes, to be shown on the timeline. */
 import type { DiagnosedEvidence } from "../api/types";
 import { shortKernelName } from "./kernel_name";
+import { shortPath } from "./short_place";
 import { evidenceLink } from "./timeline_link";
 import type { Changes } from "./url_state";
 
@@ -11,7 +12,7 @@ export interface Moment {
   /** The GPU that waited; null where it is not told. */
   device: number | null;
   what: string;
-  /** The same with the whole name of a kernel. */
+  /** The same with the whole name of a kernel and the whole path. */
   full: string;
 }
 
@@ -27,7 +28,7 @@ export const momentOf = ({ from_ns: from, to_ns: to, device, path, call }: Diagn
         from,
         to,
         device: device !== null && /^\d+$/.test(device) ? Number(device) : null,
-        what: inWords(shortKernelName(call ?? ""), path),
+        what: inWords(shortKernelName(call ?? ""), shortPath(path)),
         full: inWords(call, path),
       };
 
