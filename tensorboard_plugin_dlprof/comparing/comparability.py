@@ -47,11 +47,11 @@ def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per
         ratio: how many times as often B made the calls of A, if it is one and iterations are not marked.
         per: ``iteration``, ``call`` or ``capture``.
     """
-    return [*_of_matches(a, b, rows), *_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
+    return [*different_programs(a, b, rows), *_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
 
 
-def _of_matches(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
-    """Whether the two seem to be one program at all."""
+def different_programs(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
+    """A sentence if the two do not seem to be one program."""
     if not any(row.a and row.b for row in rows) and (a.ops or b.ops):
         yield "No op of A was found in B: these are different programs."
     elif not is_same_recording(a, b):

@@ -10,7 +10,7 @@ import msgspec
 
 from tensorboard_plugin_dlprof.classify.vocabulary import RANGE_TYPE
 from tensorboard_plugin_dlprof.comparing.attribution import Row
-from tensorboard_plugin_dlprof.comparing.comparability import is_other_device
+from tensorboard_plugin_dlprof.comparing.comparability import different_programs, is_other_device
 from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
@@ -60,6 +60,8 @@ def verdict_of(comparison: Comparison) -> Verdict:
     if comparison.is_same:
         return Verdict(NO_CLEAR_CHANGE, "No change: A and B are the same recording.", "")
     estimate, details = comparison.main.estimate, _details(comparison)
+    for sentence in different_programs(comparison.a, comparison.b, comparison.rows):
+        return Verdict(CANNOT_TELL, f"Cannot tell: {sentence[:1].lower()}{sentence[1:]}", details)
     if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
         return Verdict(CANNOT_TELL, _undecided(comparison), details)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):

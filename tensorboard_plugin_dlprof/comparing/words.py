@@ -46,7 +46,11 @@ def signed_share(fraction: float) -> str:
 
 def share(fraction: float | None) -> str:
     """A share in percent with one decimal."""
-    return "unknown" if fraction is None else f"{100 * fraction:.1f} %" if fraction else "0 %"
+    if fraction is None:
+        return "unknown"
+    if 0 < fraction < 0.0005:
+        return "<0.1 %"
+    return f"{100 * fraction:.1f} %" if fraction else "0 %"
 
 
 def without_middle(name: str, most: int) -> str:

@@ -94,5 +94,8 @@ def test_programs_that_share_little_are_said_to_be_different_before_anything_els
         "These seem to be different programs: ops that both have take 10.0 % of A's kernel time and 5.0 % of B's, "
         "so changes tell little."
     )
+    verdict = verdict_of(differ)
+    assert verdict.verdict == "cannot_tell"
+    assert verdict.headline == f"Cannot tell: t{differ.comparability[0][1:]}"
     grown = compare([recording([common], iterations=EIGHT)], [recording([common, of_b], iterations=EIGHT)])
     assert not any("different programs" in sentence for sentence in grown.comparability)

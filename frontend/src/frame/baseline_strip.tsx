@@ -14,10 +14,10 @@ import { useBaseline } from "./use_baseline";
 
 const MEASURES = [
   ["iteration_time", "Iteration", formatDuration],
-  ["kernel_time", "Kernels", formatDuration],
+  ["kernel_time", "Kernel time", formatDuration],
+  ["tensor_core_share", "of it on Tensor Cores", formatShare],
   ["idle_time", "Idle", formatDuration],
   ["gpu_utilization", "GPU utilization", formatShare],
-  ["tensor_core_share", "Tensor Cores, of kernel time", formatShare],
   ["memory_peak", "Peak memory", formatBytes],
   ["samples_per_s", "Samples/s", significant],
   ["tokens_per_s", "Tokens/s", significant],

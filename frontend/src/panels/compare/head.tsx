@@ -12,6 +12,7 @@ import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
 import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/change";
 import { withNames } from "../../model/comparison";
+import { runOf as runOfProfile } from "../../model/run_name";
 import { BaselineIterations } from "./baseline_iterations";
 
 const WORDS = {
@@ -32,16 +33,19 @@ interface HeadProps {
 
 export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
   const { a, b, change_ns: change } = comparison;
+  const headline = withoutWord(comparison.headline);
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
-  const runOf = (id: string): string => profiles.find((each) => each.id === id)?.run.replace(/^\.$/, "") ?? "";
+  const runOf = (id: string): string => runOfProfile(profiles, id);
+  // What the headline says already is not said twice.
+  const notes = comparison.comparability.filter((sentence) => !headline.includes(sentence));
   return (
     <>
       <header class="headline">
         <h2>
           <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
-          <Headline text={withNames(withoutWord(comparison.headline), runOf(baseline.base), runOf(profile))} />
+          <Headline text={withNames(headline, runOf(baseline.base), runOf(profile))} />
         </h2>
         {comparison.details !== "" && (
           <p class="model-line">
@@ -70,10 +74,10 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
             )}
           </div>
         </div>
-        {comparison.comparability.length > 0 && (
+        {notes.length > 0 && (
           <ul class="compare-notes muted">
-            {comparison.comparability.map((sentence) => (
-              <li key={sentence} class={/\bdifferent programs\b/.test(sentence) ? "compare-warning" : undefined}>
+            {notes.map((sentence) => (
+              <li key={sentence}>
                 <Sentence text={sentence} />
               </li>
             ))}

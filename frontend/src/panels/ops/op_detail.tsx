@@ -30,6 +30,9 @@ export function OpDetail({ op }: { op: string }) {
   );
 }
 
+/** Precisions whose matrix multiplications are compared with the rates of 16 bits. */
+const WITH_MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
+
 /** How near the op is to three limits of the GPU, whether it could use matrix units and does, why not, and what it could gain. */
 function OpReason({ op }: { op: string }) {
   const { matrixUnit } = useScope();
@@ -70,8 +73,9 @@ function OpReason({ op }: { op: string }) {
         )}
         {gain !== null && gain > 0 && (
           <>
-            Could gain <strong>{formatDuration(gain)}</strong> of {formatDuration(numberOf(row, "kernel_ns"))} kernel
-            time.{" "}
+            Could gain at most <strong>{formatDuration(gain)}</strong> of {formatDuration(numberOf(row, "kernel_ns"))}{" "}
+            kernel time, at the GPU's published rates
+            {WITH_MORE_BITS.has(textOf(row, "precision")) && ", for matrix multiplications those of 16 bits"}.{" "}
           </>
         )}
         <ViewLink class="more-button" to={showingOp("efficiency", op)}>
