@@ -28,7 +28,6 @@ _COLOURS = {
     "copy": "memory",
     "host_op": "cpu",
     "unrecorded": "other",
-    "launch_unknown": "other",
 }
 """The class of the colour of a part, as on the Dashboard, where it is not the part's own."""
 

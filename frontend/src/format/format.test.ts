@@ -13,7 +13,16 @@ import {
 } from "./number";
 import { aroundQuantities, typeset } from "./sentence";
 import { formatShare, shareOf } from "./share";
-import { axisUnit, columnUnit, exactDuration, formatDuration, inUnit, readableAndExact, unitsOfColumns } from "./time";
+import {
+  axisUnit,
+  columnUnit,
+  exactDuration,
+  formatDuration,
+  inUnit,
+  readableAndExact,
+  unitsOfColumns,
+  formatTimestamp,
+} from "./time";
 
 describe("durations", () => {
   it.each([
@@ -155,4 +164,11 @@ describe("labels within a sentence", () => {
   ])("%s", (label, expected) => {
     expect(withinSentence(label)).toBe(expected);
   });
+});
+
+it("tells moments apart, in milliseconds as tables do, where these can", () => {
+  expect(formatTimestamp(2_858_000_000, 2_000_000)).toBe("2,858 ms");
+  expect(formatTimestamp(1_215_400, 20_000)).toBe("1.215 ms");
+  expect(formatTimestamp(1_215_400, 50)).toBe("1,215.400 µs");
+  expect(formatTimestamp(0, 1_000_000)).toBe("0 ms");
 });

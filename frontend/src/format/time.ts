@@ -98,6 +98,16 @@ export function inUnit(ns: number, unit: TimeUnit): string {
 export const momentInUnit = (ns: number, unit: TimeUnit): string =>
   unit.ns === 1 ? formatCount(ns) : withMinus(THREE_DECIMALS.format(ns / unit.ns));
 
+/** A moment by itself, as columns of moments have it, told apart from what is `apart` ns away: `2,858 ms`, `1.215 ms`. */
+export function formatTimestamp(ns: number, apart: number): string {
+  const unit = apart >= NS_APART ? MS : (UNITS[2] ?? MS);
+  const value = Math.round(ns) / unit.ns;
+  return `${apart >= unit.ns ? formatCount(Math.round(value)) : THREE_DECIMALS.format(value)} ${unit.name}`;
+}
+
+/** Three decimals of a millisecond tell apart what is a microsecond apart. */
+const NS_APART = 1e3;
+
 /** One unit for an axis: the largest of which the longest bar holds at least one. */
 export function axisUnit(largestNs: number): TimeUnit {
   return unitHolding(largestNs, 1);

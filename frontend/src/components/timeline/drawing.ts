@@ -3,7 +3,7 @@
  * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
  */
 import { formatBytes } from "../../format/bytes";
-import { formatDuration } from "../../format/time";
+import { formatDuration, formatTimestamp } from "../../format/time";
 import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { contrast } from "../../model/shades";
 import { binClass, binShare, classColour, lanesOf, type TrackRow } from "../../model/timeline";
@@ -107,8 +107,6 @@ export interface Scene {
   marked: readonly View[];
   lines: readonly { from: number; fromRow: number; to: number; toRow: number }[];
   dragged: View | null;
-  /** Where moments are counted from. */
-  origin: number;
   /** The words for idle time, by class. */
   causes: readonly string[];
 }
@@ -117,12 +115,7 @@ export const AXIS_HEIGHT = 18;
 const LABEL_PIXELS = 28;
 
 /** Draws all of it; `context` is scaled to CSS pixels. */
-export function draw(
-  context: CanvasRenderingContext2D,
-  scene: Scene,
-  strips: Strips,
-  moment: (ns: number) => string,
-): void {
+export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: Strips): void {
   const { view, answer, rows, palette, width } = scene;
   const height = AXIS_HEIGHT + rows.reduce((sum, row) => sum + row.height, 0);
   const scale = width / (view.to - view.from);
@@ -133,13 +126,13 @@ export function draw(
   context.font = "11px system-ui, sans-serif";
   context.textBaseline = "middle";
   const step = axisStep(view.to - view.from, width);
-  const first = scene.origin + Math.ceil((view.from - scene.origin) / step) * step;
+  const first = Math.ceil(view.from / step) * step;
   for (let time = first; time <= view.to; time += step) {
     const x = Math.round(at(time)) + 0.5;
     context.fillStyle = palette.line;
     context.fillRect(x - 0.5, AXIS_HEIGHT, 1, height);
     context.fillStyle = palette.muted;
-    const text = moment(time);
+    const text = formatTimestamp(time, step);
     const place = Math.min(
       Math.max(x - context.measureText(text).width / 2, 0),
       width - context.measureText(text).width,

@@ -33,7 +33,7 @@ export function IterationStrip({ iteration, duration_ns: duration = null, times 
           {formatDuration(start)} on, of the {formatDuration(duration)} recorded.
         </p>
       )}
-      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} times={times} absolute />
+      <TimelineStrip from={start} to={stop} devices={main === null ? [] : [Number(main[0])]} times={times} />
     </>
   );
 }

@@ -8,7 +8,7 @@
 import { useMemo, useState } from "preact/hooks";
 
 import { fetchTimeline } from "../../api/client";
-import { formatDuration, momentInUnit, momentUnit } from "../../format/time";
+import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
@@ -31,8 +31,6 @@ export interface TimelineStripProps {
   times?: number;
   /** Whether a link below leads to the window itself. */
   link?: boolean;
-  /** Whether moments count from the start of the capture, as they do in tables, and not from that of the window. */
-  absolute?: boolean;
 }
 
 const MOST_THREADS = 2;
@@ -45,7 +43,7 @@ export function StripToCome() {
 
 export function TimelineStrip(props: TimelineStripProps) {
   const { from, to, devices: asked = [], host = true, marked = NO_MARKS, most = 4, link = true } = props;
-  const { absolute = false, times = 1 } = props;
+  const { times = 1 } = props;
   const { profile, round } = useScope();
   const overview = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal)).data;
   const [width, setWidth] = useState(0);
@@ -55,11 +53,6 @@ export function TimelineStrip(props: TimelineStripProps) {
     () => ({ from: Math.floor(from), to: Math.max(Math.ceil(to), Math.floor(from) + 1) }),
     [from, to],
   );
-  const moment = useMemo(() => {
-    // The third decimal tells the lines of the axis apart.
-    const unit = momentUnit(Math.min(view.to, (view.to - view.from) * 100));
-    return (ns: number): string => `${momentInUnit(Math.round(ns), unit)} ${unit.name}`;
-  }, [view]);
   // Which streams communicate is known once they are loaded.
   const asking = useMemo(() => {
     if (overview === null) return [];
@@ -102,8 +95,6 @@ export function TimelineStrip(props: TimelineStripProps) {
         rows={rows}
         view={view}
         whole={view}
-        origin={absolute ? 0 : view.from}
-        moment={absolute ? moment : undefined}
         marked={marked}
         lines={[]}
         dragged={null}

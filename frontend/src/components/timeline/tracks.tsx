@@ -9,7 +9,9 @@ import { itemAt, panned, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
+import { binInWords } from "./pointing";
 import { useColours } from "./use_colours";
+import { useNameAt } from "./use_name_at";
 import { useOneStop } from "../walking";
 
 interface TracksProps {
@@ -18,10 +20,6 @@ interface TracksProps {
   rows: readonly TrackRow[];
   view: View;
   whole: View;
-  /** Where an axis begins: moments are told since then. */
-  origin: number;
-  /** A moment of the axis in words, where it is not told as a length since the origin. */
-  moment?: ((ns: number) => string) | undefined;
   marked: readonly View[];
   lines: Scene["lines"];
   dragged: View | null;
@@ -42,10 +40,17 @@ interface Hover {
   x: number;
   y: number;
   text: string;
+  /** Whether it is about a stretch of time, and not about one item. */
+  isBin: boolean;
+  /** Where what is too narrow for a name may be asked for: a track, and a moment. */
+  unnamed: { track: number; at: number } | null;
 }
 
+/** The tracks whose items have names. */
+const NAMED = /^(?:range|op|call|stream)$/;
+
 export function Tracks(props: TracksProps) {
-  const { overview, answer, rows, view, whole, origin, moment, marked, lines, dragged } = props;
+  const { overview, answer, rows, view, whole, marked, lines, dragged } = props;
   const { matrixUnit } = useScope();
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -76,15 +81,10 @@ export function Tracks(props: TracksProps) {
         element.height = high;
       }
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      draw(
-        context,
-        { view, answer, rows, palette, width, marked, lines, dragged, origin, causes },
-        strips.current,
-        moment ?? ((ns) => formatDuration(Math.round(ns - origin))),
-      );
+      draw(context, { view, answer, rows, palette, width, marked, lines, dragged, causes }, strips.current);
     });
     return () => cancelAnimationFrame(frame);
-  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, origin, moment, causes]);
+  }, [view, answer, rows, palette, width, height, ratio, marked, lines, dragged, causes]);
 
   const timeAt = (x: number): number => view.from + (x / Math.max(width, 1)) * (view.to - view.from);
   const rowAt = (y: number): number => {
@@ -105,18 +105,26 @@ export function Tracks(props: TracksProps) {
   const description = (x: number, y: number): string => {
     const target = hit(x, y);
     const track = answer?.tracks.find(({ id }) => id === target?.row.track);
-    if (target === null || track?.items === undefined || target.item < 0 || answer === null) return "";
-    const { items } = track;
+    if (target === null || track === undefined || answer === null) return "";
     const kind = target.row.kind === "idle" ? "device" : target.row.kind;
-    const number = items.class[target.item] ?? 0;
-    const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
-    const label =
-      kind === "device"
+    const wordOf = (number: number): string => {
+      const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
+      return kind === "device"
         ? (partKinds(matrixUnit).find(({ key }) => key === word)?.label ?? word)
         : word.replaceAll("_", " ");
+    };
+    const { items } = track;
+    if (items === undefined || target.item < 0)
+      return binInWords(track, target.time - answer.from, target.row.kind === "idle", wordOf);
+    const label = wordOf(items.class[target.item] ?? 0);
     const name = items.name === undefined ? "" : (track.names?.[items.name[target.item] ?? -1] ?? "");
     return [shortName(name) || label, formatDuration(items.duration[target.item] ?? 0)].join(" · ");
   };
+
+  /** Whether it is wide enough for its name to be here already. */
+  const wide = ({ row, item }: { row: TrackRow; item: number }): boolean =>
+    (answer?.tracks.find(({ id }) => id === row.track)?.items?.name?.[item] ?? -1) >= 0;
+  const nameAt = useNameAt(hover?.unnamed ?? null);
 
   const pointers = useRef(new Map<number, { x: number; y: number }>());
   const press = useRef<{ x: number; y: number; view: View; pans: boolean; moved: boolean } | null>(null);
@@ -148,7 +156,10 @@ export function Tracks(props: TracksProps) {
     const pressed = press.current;
     if (pressed === null) {
       const text = description(at.x, at.y);
-      setHover(text === "" ? null : { ...at, text });
+      const target = hit(at.x, at.y);
+      const isNamed = target === null || !NAMED.test(target.row.kind) || wide(target);
+      const unnamed = isNamed ? null : { track: target.row.track, at: Math.round(target.time) };
+      setHover(text === "" ? null : { ...at, text, isBin: (target?.item ?? -1) < 0, unnamed });
       return;
     }
     if (!pressed.moved && Math.abs(at.x - pressed.x) < CLICK_PIXELS) return;
@@ -252,7 +263,7 @@ export function Tracks(props: TracksProps) {
                 : { left: `${hover.x + 12}px`, top: `${hover.y + 12}px` }
             }
           >
-            {hover.text}
+            {nameAt === "" ? hover.text : hover.isBin ? `${nameAt} (${hover.text})` : nameAt}
           </div>
         )}
       </div>

@@ -132,6 +132,8 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   // Without events only the end is known.
   const most = device.events > 0 ? "At the peak" : "At the end";
   const when = at === null ? most : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
+  // Old recordings tell how much is allocated, not which block: all else would be one bar and an empty table.
+  const isUnknown = device.at_peak.every(({ category, blocks }) => category === "unknown" && blocks === null);
   return (
     <>
       <OneStop>
@@ -148,31 +150,33 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             <MemoryCurve id={id} device={device} time={time} />
           </Panel>
         )}
-        <Panel
-          title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
-          about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
-          tools={
-            time !== null && (
-              <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
-                Show the peak
-              </button>
-            )
-          }
-        >
-          <ul class="memory-rows">
-            {rows.map(({ category, bytes, blocks }) => (
-              <Row
-                key={category}
-                name={category}
-                bytes={bytes}
-                blocks={blocks}
-                whole={whole}
-                colour={categoryColour(category)}
-              />
-            ))}
-          </ul>
-          {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
-        </Panel>
+        {!isUnknown && (
+          <Panel
+            title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
+            about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
+            tools={
+              time !== null && (
+                <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
+                  Show the peak
+                </button>
+              )
+            }
+          >
+            <ul class="memory-rows">
+              {rows.map(({ category, bytes, blocks }) => (
+                <Row
+                  key={category}
+                  name={category}
+                  bytes={bytes}
+                  blocks={blocks}
+                  whole={whole}
+                  colour={categoryColour(category)}
+                />
+              ))}
+            </ul>
+            {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
+          </Panel>
+        )}
         {(owners.length > 1 || url["memory.by"] !== undefined) && (
           <Panel
             title={`${when}, by ${grouping === "size" ? "size of blocks" : "who allocated it"}`}
@@ -187,16 +191,21 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           </Panel>
         )}
       </OneStop>
+      {isUnknown && (
+        <p class="muted">This recording does not tell which blocks hold it. A memory snapshot of PyTorch does.</p>
+      )}
       {at !== null && <HeldBlocks blocks={at.blocks} />}
-      <DataTable
-        table="memory_blocks"
-        name="blocks"
-        title={range === null ? "Largest Allocations" : "Largest Allocations, in Use in the Window"}
-        noun="blocks"
-        links={range === null ? { device: id } : { device: id, from: String(range[0]), to: String(range[1]) }}
-        pageSize={10}
-        empty="No allocations were recorded, only what was held."
-      />
+      {!isUnknown && (
+        <DataTable
+          table="memory_blocks"
+          name="blocks"
+          title={range === null ? "Largest Allocations" : "Largest Allocations, in Use in the Window"}
+          noun="blocks"
+          links={range === null ? { device: id } : { device: id, from: String(range[0]), to: String(range[1]) }}
+          pageSize={10}
+          empty="No allocations were recorded, only what was held."
+        />
+      )}
       {device.findings.length > 0 && (
         <Panel title="What to change">
           <ul class="memory-findings">

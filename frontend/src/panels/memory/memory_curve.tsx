@@ -225,7 +225,8 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
         {layers.length > 0 ? (
           [...layers].reverse().map(({ category }) => (
             <span key={category} class="memory-key">
-              <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+              <span class="swatch" style={{ background: categoryColour(category) }} />{" "}
+              {layers.length === 1 && category === "unknown" ? "in use" : category}
             </span>
           ))
         ) : (

@@ -1,7 +1,7 @@
 /** What is selected: a gap with its causes and what ended it, or an item with its call and op. */
 import type { ComponentChildren } from "preact";
 
-import { exactDuration, formatDuration } from "../../format/time";
+import { exactDuration, formatDuration, formatTimestamp } from "../../format/time";
 import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { partKinds } from "../../model/parts";
@@ -12,7 +12,6 @@ import { ViewLink } from "../../components/view_link";
 
 interface GapDetailsProps {
   gap: TimelineGap;
-  origin: number;
   unit: string;
   onNext: () => void;
   onItem: (id: number) => void;
@@ -20,7 +19,10 @@ interface GapDetailsProps {
   onCall: (name: string, at: number) => void;
 }
 
-const since = (time: number, origin: number): string => formatDuration(time - origin);
+const MICROSECOND = 1e3;
+
+/** As the tables below and the axis have it. */
+const clock = (time: number): string => formatTimestamp(time, MICROSECOND);
 
 /** The cause of a gap in a sentence. */
 function causeSentence(gap: TimelineGap): string {
@@ -55,7 +57,7 @@ function causeSentence(gap: TimelineGap): string {
   }
 }
 
-export function GapDetails({ gap, origin, unit, onNext, onItem, onCall }: GapDetailsProps) {
+export function GapDetails({ gap, unit, onNext, onItem, onCall }: GapDetailsProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -68,7 +70,7 @@ export function GapDetails({ gap, origin, unit, onNext, onItem, onCall }: GapDet
     <div class="timeline-details">
       <p>
         <strong data-tip={exactDuration(gap.duration)}>Gap of {formatDuration(gap.duration)}</strong>{" "}
-        <span class="muted">at {since(gap.start, origin)}</span>
+        <span class="muted">at {clock(gap.start)}</span>
       </p>
       <p>
         <span class="swatch" style={{ background: cause?.colour }} /> <strong>{cause?.label ?? gap.cause}</strong>:{" "}
@@ -160,11 +162,10 @@ const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" 
 
 interface ItemDetailsProps {
   item: TimelineItem;
-  origin: number;
   onItem: (id: number) => void;
 }
 
-export function ItemDetails({ item, origin, onItem }: ItemDetailsProps) {
+export function ItemDetails({ item, onItem }: ItemDetailsProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
@@ -176,7 +177,7 @@ export function ItemDetails({ item, origin, onItem }: ItemDetailsProps) {
       <dl>
         <dt>takes</dt>
         <dd data-tip={exactDuration(item.duration)}>
-          {formatDuration(item.duration)} <span class="muted">at {since(item.start, origin)}</span>
+          {formatDuration(item.duration)} <span class="muted">at {clock(item.start)}</span>
         </dd>
         {item.stream !== undefined && (
           <>

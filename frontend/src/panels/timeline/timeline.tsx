@@ -267,6 +267,13 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     });
   }, [row, rest, whole]);
   const here = iterationIn(list, rest);
+  // Without marks, as the headline: from the first GPU work on, unless one looks at what was before it.
+  const [only] = isMarked ? [] : list;
+  const mapped = useStable(
+    only === undefined
+      ? whole
+      : { from: Math.min(only.start, view.from), to: Math.max(only.stop, view.to, only.start + 1) },
+  );
   const announced =
     gap !== null
       ? `Gap of ${formatDuration(gap.duration)}, ${gap.label}`
@@ -291,7 +298,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
         title="Timeline"
         about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum up a range of time."
       >
-        <Minimap overview={overview} view={view} whole={whole} onView={show} />
+        <Minimap overview={overview} view={view} whole={mapped} onView={show} />
         <WindowBar
           act={act}
           step={step}
@@ -313,7 +320,6 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
               rows={rows}
               view={view}
               whole={whole}
-              origin={here === null ? whole.from : rest.from}
               marked={marked}
               lines={lines}
               dragged={dragged}
@@ -353,16 +359,13 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
               {dragged === null && gap !== null && (
                 <GapDetails
                   gap={gap}
-                  origin={here === null ? whole.from : rest.from}
                   unit={matrixUnit}
                   onNext={() => nextGap(true)}
                   onItem={showItem}
                   onCall={pickCall}
                 />
               )}
-              {dragged === null && item !== null && (
-                <ItemDetails item={item} origin={here === null ? whole.from : rest.from} onItem={showItem} />
-              )}
+              {dragged === null && item !== null && <ItemDetails item={item} onItem={showItem} />}
             </aside>
           )}
         </div>
