@@ -49,6 +49,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
         "kernel_time_ns": "kernels.kernel_ns",
         "tensor_core_time_ns": "kernels.tc_kernel_ns",
         "unknown_time_ns": "kernels.unknown_ns",
+        "communication_ns": "(rate.family = 'collective') * kernels.kernel_ns",
         "unknown_ops": f"({USING_OR_UNKNOWN}) IS NULL",
         "unknown_eligibility": f"({ELIGIBLE_OR_UNKNOWN}) IS NULL",
         "ops_of_known_gain": "rate.measured_ns - rate.best_ns IS NOT NULL",
@@ -117,6 +118,7 @@ class Nodes(TypedDict):
     kernel_time_ns: list[int]
     tensor_core_time_ns: list[int | None]
     unknown_time_ns: list[int]
+    communication_ns: list[int]
     unknown_ops: list[int]
     gain_ns: list[int | None]
     compute_bound_ns: list[int | None]
@@ -289,6 +291,7 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         kernel_time_ns=sums["kernel_time_ns"],
         tensor_core_time_ns=list(map(at_least, sums["tensor_core_time_ns"], sums["unknown_ops"])),
         unknown_time_ns=sums["unknown_time_ns"],
+        communication_ns=sums["communication_ns"],
         unknown_ops=sums["unknown_ops"],
         gain_ns=rates("gain_ns", "ops_of_known_gain"),
         compute_bound_ns=rates("compute_bound_ns", "ops_of_known_bound"),

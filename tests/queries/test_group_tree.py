@@ -17,6 +17,7 @@ from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.scope import find_scope
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
+from tests.queries.events import HALVES, PLAIN, database_of_events, event, work
 from tests.queries.profiles import GOLDEN, SOURCES, database_of
 
 SUMMED = ("ops", "calls", "eligible_ops", "using_ops", "cpu_time_ns", "gpu_time_ns", "kernel_time_ns")
@@ -131,3 +132,18 @@ def test_every_level_of_a_real_profile_sums_the_one_below(name: str, tmp_path: P
             assert {key: node[key] or 0 for key in SUMMED} == sums[position], node["path"]
     if nodes:
         assert (sums[-1]["ops"], sums[-1]["gpu_time_ns"]) == (count, gpu_time)
+
+
+def test_the_time_of_collectives_is_known_of_each_group(tmp_path: Path) -> None:
+    """So that pictures do not show them as candidates for Tensor Cores."""
+    events = [
+        event("cpu_op", "aten::mm", 1_000, 150, 1, **HALVES),
+        *work(1, "kernel", PLAIN, 1_020, 40, 0),
+        event("cpu_op", "nccl:all_reduce", 1_200, 150, 1),
+        *work(2, "kernel", "ncclDevKernel_AllReduce_Sum_f16_RING_LL", 1_220, 70, 0),
+    ]
+    with closing(open_database(database_of_events(tmp_path, events))) as file:
+        nodes = group_tree(file, find_scope(file))["nodes"]
+    times = dict(zip(nodes["name"], nodes["communication_ns"], strict=True))
+    assert times["/"] == 70_000
+    assert [time for name, time in times.items() if "mm" in name] == [0]

@@ -655,6 +655,7 @@ export interface GroupNodes {
   kernel_time_ns: number[];
   tensor_core_time_ns: (number | null)[];
   unknown_time_ns: number[];
+  communication_ns: number[];
   unknown_ops: number[];
   gain_ns: (number | null)[];
   compute_bound_ns: (number | null)[];

@@ -13,13 +13,20 @@ const rowAt = (key: string): TreeRow => {
 };
 
 it("colours a row by each question", () => {
-  const all = colourings("Tensor Core", true);
+  const all = colourings("Tensor Core", true, true);
   const of = (key: string) => Object.values(all).map((colouring) => colouring.of(rowAt(key)));
   expect(of("/")).toEqual(["mid", "cool", "gainMid", "gainMid"]);
   expect(of("/Net/Layer[0]~/")).toEqual(["high", "cool", "gainMid", "gainMid"]);
   expect(of("/Net/Head/")[0]).toBe("low");
   expect(boundOf(rowAt("/"))).toBe("memory");
-  expect(Object.keys(colourings("Tensor Core", false))).toEqual(["cores", "host"]);
+  expect(Object.keys(colourings("Tensor Core", false, false))).toEqual(["cores", "host"]);
+});
+
+it("communication is no candidate for Tensor Cores", () => {
+  const { cores } = colourings("Tensor Core", true, true);
+  const most = { ...nodes(), communication_ns: nodes().kernel_time_ns.map((time) => time * 0.6) };
+  const rows = new Rows(buildTree(most, ""), { sort: "", fold: true, visible: null });
+  expect(rows.roots.map((row) => cores?.of(row))).toEqual(["communication", "communication"]);
 });
 
 it("a bound that is known of less than half of the kernel time is none of the whole", () => {
@@ -38,7 +45,7 @@ it("text can be read on every step, in both themes", () => {
 
 it("the steps of a question differ in lightness, so that no colour vision is needed", () => {
   for (const theme of ["light", "dark"] as const)
-    for (const { legend } of Object.values(colourings("Tensor Core", true))) {
+    for (const { legend } of Object.values(colourings("Tensor Core", true, true))) {
       const fills = legend.slice(1).map(([step]) => stepColours(step, theme).fill);
       for (const [i, one] of fills.entries())
         for (const other of fills.slice(i + 1)) expect(contrast(one, other)).toBeGreaterThan(1.5);

@@ -15,6 +15,7 @@ const STEPS = {
   low: { light: ["#b9e3c4", "#1f1f1f"], dark: ["#2f7d3c", "#ffffff"] },
   mid: { light: ["#4fb46a", "#1f1f1f"], dark: ["#64b574", "#111111"] },
   high: { light: ["#1c4e20", "#ffffff"], dark: ["#a8e8b2", "#111111"] },
+  communication: { light: ["#cb3872", "#ffffff"], dark: ["#8f2a6a", "#ffffff"] },
   cool: { light: ["#b5cff5", "#1f1f1f"], dark: ["#2c4a78", "#ffffff"] },
   warm: { light: ["#7a3b06", "#ffffff"], dark: ["#ffc38a", "#111111"] },
   gainLow: { light: ["#fde3c8", "#1f1f1f"], dark: ["#5e4125", "#ffffff"] },
@@ -45,7 +46,11 @@ const shareOfKernels = (row: TreeRow, ns: number): number | null =>
   row.values.kernel_time_ns > 0 ? ns / row.values.kernel_time_ns : null;
 
 /** By what boxes can be coloured; what is not known of any op of this model is left out. */
-export function colourings(unit: string, rated: boolean): Partial<Record<ColouringId, Colouring>> {
+export function colourings(
+  unit: string,
+  rated: boolean,
+  communicates: boolean,
+): Partial<Record<ColouringId, Colouring>> {
   return {
     cores: {
       label: `${unit}s`,
@@ -55,8 +60,10 @@ export function colourings(unit: string, rated: boolean): Partial<Record<Colouri
         ["low", "0 %"],
         ["mid", "to 50 %"],
         ["high", "over 50 %"],
+        ...(communicates ? ([["communication", "mostly communication"]] as const) : []),
       ],
       of: (row) => {
+        if ((shareOfKernels(row, row.values.communication_ns) ?? 0) > 0.5) return "communication";
         const share = tensorCoreShare(row);
         if (share === null || (share === 0 && mayBeMoreOps(row))) return "none";
         return share === 0 ? "low" : share <= 0.5 ? "mid" : "high";

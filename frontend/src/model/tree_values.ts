@@ -13,6 +13,7 @@ export const MEASURES = [
   "kernel_time_ns",
   "tensor_core_time_ns",
   "unknown_time_ns",
+  "communication_ns",
   "unknown_ops",
   "gain_ns",
   "compute_bound_ns",
@@ -27,6 +28,9 @@ export function timeOf(rows: readonly TreeRow[]): { by: Measure; whole: number }
   const gpu = total("gpu_time_ns");
   return gpu > 0 ? { by: "gpu_time_ns", whole: gpu } : { by: "cpu_time_ns", whole: total("cpu_time_ns") };
 }
+
+/** Whether ops of the tree communicate with other GPUs. */
+export const communicates = ({ nodes }: Tree): boolean => nodes.communication_ns.some((time) => time > 0);
 
 /** Whether it is known what limits the ops of the tree, and what they could gain. */
 export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);

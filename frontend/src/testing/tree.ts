@@ -36,6 +36,7 @@ export function nodes(): GroupNodes {
     kernel_time_ns: gpu,
     tensor_core_time_ns: rows.map(([, , , , , time]) => time),
     unknown_time_ns: rows.map(() => 0),
+    communication_ns: rows.map(() => 0),
     unknown_ops: rows.map(() => 0),
     gain_ns: gpu.map((time) => time / 4),
     compute_bound_ns: gpu.map(() => 0),

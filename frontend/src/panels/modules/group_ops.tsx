@@ -19,7 +19,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { formatCount, formatCounted, ofIterations } from "../../format/number";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
-import { chainOf, isRated } from "../../model/tree_values";
+import { chainOf, communicates, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 import { WasteNote } from "./waste_note";
@@ -47,7 +47,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
   const asked = useUrl()["groups.colour"];
   if (tree === null)
     return query.error === null ? <Loading what="the groups" /> : <ErrorBox error={query.error} retry={query.reload} />;
-  const known = colourings(matrixUnit, isRated(tree.rows.tree));
+  const known = colourings(matrixUnit, isRated(tree.rows.tree), communicates(tree.rows.tree));
   const options = (Object.keys(known) as ColouringId[]).map(
     (id) => [id, known[id]?.label ?? "", known[id]?.about ?? ""] as const,
   );
