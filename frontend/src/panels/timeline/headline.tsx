@@ -34,6 +34,8 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   const all = idleOf(parts ?? {}, unit);
   const causes = all.filter(({ idle }) => idle).sort((a, b) => b.ns - a.ns);
   const idle = causes.reduce((sum, { ns }) => sum + ns, 0);
+  // Launched work that waits without a known reason may wait for work that was not recorded.
+  const mayRun = (parts?.queued ?? 0) > idle / 2;
   const wall = range.to - range.from;
   const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null, (signal) =>
     fetchTable(
@@ -65,7 +67,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
           </>
         ) : (
           <>
-            {who} is idle{" "}
+            {who} {mayRun ? "runs nothing that was recorded for" : "is idle"}{" "}
             <strong class="nowrap">
               {formatDuration(idle)} ({formatShare(idle / wall)})
             </strong>{" "}
