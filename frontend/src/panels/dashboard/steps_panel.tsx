@@ -65,9 +65,17 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
             {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
             {formatDuration(only.wall_ns)}.{" "}
             {advice === null ? (
-              <>
-                <MarkSteps framework={data.framework} />, to see whether they are alike.
-              </>
+              data.iterations.source.kind === "profiler_step" ? (
+                // It is called already: the schedule stopped after one.
+                <>
+                  One step was recorded; record more (<code>active=5</code> in the schedule), to see whether they are
+                  alike.
+                </>
+              ) : (
+                <>
+                  <MarkSteps framework={data.framework} />, to see whether they are alike.
+                </>
+              )
             ) : (
               <Sentence text={advice} />
             )}

@@ -60,7 +60,7 @@ interface GivenProps {
 function Given({ samples, tokens, onClose }: GivenProps) {
   const [values, setValues] = useState({ samples, tokens });
   return (
-    <Dialog title="Samples and tokens of an iteration" onClose={onClose}>
+    <Dialog title="Samples and Tokens of an Iteration" onClose={onClose}>
       <form
         class="given-batch"
         onSubmit={(event) => {

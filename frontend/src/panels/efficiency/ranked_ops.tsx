@@ -98,7 +98,8 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
         />
         {gains && (
           <span class="muted">
-            Gains are at most these: against the published peaks, of products in FP32 against that of 16 bits.
+            Could Gain is an upper bound: time above what the GPU's published peak would take (for matrix
+            multiplications and convolutions in FP32 or TF32, the 16-bit peak).
           </span>
         )}
       </div>

@@ -24,7 +24,7 @@ export function BlockPane({ id, of: [segment, block], onClose }: BlockPaneProps)
   );
   const answer = query.data;
   return (
-    <DetailsPane title="Block of a segment" onClose={onClose} calm>
+    <DetailsPane title="Block of a Segment" onClose={onClose} calm>
       {answer === null ? (
         query.error === null ? (
           <Loading what="the block" />

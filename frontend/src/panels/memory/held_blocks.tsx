@@ -25,7 +25,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   ];
   return (
     <Panel
-      title="Largest blocks held then"
+      title="Largest Blocks Held Then"
       about="GPU time is that of the op that allocated the block, over all its calls: about what it costs to have it again. Inputs are those of the op's first call."
     >
       <div class="memory-held-frame">

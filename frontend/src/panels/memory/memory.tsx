@@ -10,6 +10,7 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { OneStop } from "../../components/one_stop";
 import { Panel } from "../../components/panel";
 import { Headline } from "../../components/sentence";
+import { textWidth } from "../../components/text_width";
 import { FittingPath } from "../../components/value";
 import { DataTable } from "../../components/table/data_table";
 import { ProfilesContext } from "../../frame/profiles";
@@ -112,6 +113,25 @@ function groupsOf(lists: MemoryAt | MemoryDevice, by: (typeof GROUPINGS)[number]
 /** A setting of PyTorch's allocator at the beginning of advice. */
 const SETTING = /^PYTORCH\w+=[^\s,]+/;
 
+/** What to change, before all that shows why. */
+function Findings({ findings }: Pick<MemoryDevice, "findings">) {
+  if (findings.length === 0) return <p class="muted">No rule about memory found anything to change.</p>;
+  return (
+    <Panel title="What to Change">
+      <ul class="memory-findings">
+        {findings.map(({ rule, title, action }) => (
+          <li key={rule}>
+            <strong>{title}.</strong> {action}{" "}
+            {SETTING.exec(action)?.map((setting) => (
+              <CopyButton key={setting} text={setting} what="the setting" />
+            ))}
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
 function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const scope = useScope();
   const url = useUrl();
@@ -127,19 +147,21 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   const groupings = GROUPINGS.filter(([by]) => by !== "stack" || device.by_stack.length > 0);
   const grouping = chosenOf(groupings, url["memory.by"]);
   const owners = groupsOf(at ?? device, grouping);
+  const shown = owners.slice(0, 15);
   const whole = at?.in_use_bytes ?? device.peak_bytes;
   const ofDriver = device.at_peak.some(({ category }) => category === "taken from the driver");
   // Without events only the end is known.
-  const most = device.events > 0 ? "At the peak" : "At the end";
-  const when = at === null ? most : device.peak_ns === null ? "At the clicked event" : "At the clicked moment";
+  const most = device.events > 0 ? "At the Peak" : "At the End";
+  const when = at === null ? most : device.peak_ns === null ? "At the Clicked Event" : "At the Clicked Moment";
   // Old recordings tell how much is allocated, not which block: all else would be one bar and an empty table.
   const isUnknown = device.at_peak.every(({ category, blocks }) => category === "unknown" && blocks === null);
   return (
     <>
+      {(!isUnknown || device.findings.length > 0) && <Findings findings={device.findings} />}
       <OneStop>
         {device.events > 0 && (
           <Panel
-            title={ofDriver ? `Memory taken from the driver, GPU ${id}` : `Memory over time, GPU ${id}`}
+            title={ofDriver ? `Memory Taken from the Driver, GPU ${id}` : `Memory over Time, GPU ${id}`}
             about={`${
               ofDriver
                 ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
@@ -150,46 +172,50 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
             <MemoryCurve id={id} device={device} time={time} />
           </Panel>
         )}
-        {!isUnknown && (
-          <Panel
-            title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
-            about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
-            tools={
-              time !== null && (
-                <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
-                  Show the peak
-                </button>
-              )
-            }
-          >
-            <ul class="memory-rows">
-              {rows.map(({ category, bytes, blocks }) => (
-                <Row
-                  key={category}
-                  name={category}
-                  bytes={bytes}
-                  blocks={blocks}
-                  whole={whole}
-                  colour={categoryColour(category)}
-                />
-              ))}
-            </ul>
-            {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
-          </Panel>
-        )}
-        {(owners.length > 1 || url["memory.by"] !== undefined) && (
-          <Panel
-            title={`${when}, by ${grouping === "size" ? "size of blocks" : "who allocated it"}`}
-            about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
-            tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
-          >
-            <ul class="memory-rows">
-              {owners.slice(0, 15).map(({ name, bytes, blocks }) => (
-                <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--accent)" />
-              ))}
-            </ul>
-          </Panel>
-        )}
+        <div class="memory-peaks">
+          {!isUnknown && (
+            <Panel
+              title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
+              about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
+              tools={
+                time !== null && (
+                  <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
+                    Show the peak
+                  </button>
+                )
+              }
+            >
+              <ul class="memory-rows" style={nameRoom(rows.map(({ category }) => category))}>
+                {rows.map(({ category, bytes, blocks }) => (
+                  <Row
+                    key={category}
+                    name={category}
+                    bytes={bytes}
+                    blocks={blocks}
+                    whole={whole}
+                    colour={categoryColour(category)}
+                  />
+                ))}
+              </ul>
+              {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
+            </Panel>
+          )}
+          {(owners.length > 1 || url["memory.by"] !== undefined) && (
+            <Panel
+              title={`${when}, by ${grouping === "size" ? "Size of Blocks" : "Who Allocated It"}`}
+              about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
+              tools={
+                <Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />
+              }
+            >
+              <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
+                {shown.map(({ name, bytes, blocks }) => (
+                  <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--c-queued)" />
+                ))}
+              </ul>
+            </Panel>
+          )}
+        </div>
       </OneStop>
       {isUnknown && (
         <p class="muted">This recording does not tell which blocks hold it. A memory snapshot of PyTorch does.</p>
@@ -206,20 +232,6 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
           empty="No allocations were recorded, only what was held."
         />
       )}
-      {device.findings.length > 0 && (
-        <Panel title="What to change">
-          <ul class="memory-findings">
-            {device.findings.map(({ rule, title, action }) => (
-              <li key={rule}>
-                <strong>{title}.</strong> {action}{" "}
-                {SETTING.exec(action)?.map((setting) => (
-                  <CopyButton key={setting} text={setting} what="the setting" />
-                ))}
-              </li>
-            ))}
-          </ul>
-        </Panel>
-      )}
       <Iterations device={device} />
       <Segments id={id} />
     </>
@@ -233,6 +245,11 @@ interface RowProps {
   whole: number;
   colour: string;
 }
+
+/** The room that the longest of these names needs: bars begin next to it. */
+const nameRoom = (names: readonly string[]) => ({
+  "--name-room": `${Math.ceil(Math.max(...names.map(textWidth), 0)) + 2}px`,
+});
 
 function Row({ name, bytes, blocks, whole, colour }: RowProps) {
   // Values that count from the start of the recording, or contradict each other, are no parts of a whole.
@@ -268,7 +285,7 @@ function Iterations({ device }: { device: MemoryDevice }) {
   }[leak.verdict];
   const shown = iterations.slice(0, 60);
   return (
-    <Panel title="Over iterations" about="The peak of each iteration, and what is still in use at its end." picture>
+    <Panel title="Over Iterations" about="The peak of each iteration, and what is still in use at its end." picture>
       <p>{verdict}</p>
       <ol class={shown.length <= FEW ? "memory-iterations memory-few" : "memory-iterations"}>
         {shown.map(({ number, peak_bytes: peak, end_bytes: end, peak_ns: time }) => (

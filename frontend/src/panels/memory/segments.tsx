@@ -28,7 +28,7 @@ export function Segments({ id }: { id: string }) {
   if (segments.length === 0) return null;
   return (
     <Panel
-      title="Allocator's segments at the end"
+      title="Allocator's Segments at the End"
       about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Coloured by what a block holds; paler: freed, but a stream still uses it; empty: cached, not in use. Click a block, or move by arrow keys, to see it and its neighbours."
       picture
     >

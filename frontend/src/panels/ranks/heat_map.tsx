@@ -59,7 +59,7 @@ export function HeatMap({ job }: { job: RankJob }) {
   const about = MEASURES.find(([id]) => id === measure)?.[2] ?? "";
   return (
     <Panel
-      title="Ranks and iterations"
+      title="Ranks and Iterations"
       about={`${about} One row per rank, one column per iteration. A click or Space selects a cell, a double click or Enter opens the rank at that iteration; arrow keys, Page Up, Page Down, Home and End walk over the cells. Dragging over iterations, ranks or both zooms in, as + does; - zooms out, Escape shows all.`}
       tools={
         <>

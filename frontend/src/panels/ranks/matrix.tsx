@@ -69,7 +69,7 @@ export function Matrix({ job }: { job: RankJob }) {
   const marks = ranks.map((rank, at) => ({ rank, at })).filter(({ at }) => at % apart === 0);
   return (
     <Panel
-      title="Communication matrix"
+      title="Communication Matrix"
       about="What ranks send each other: a row for each rank that sends, a column for each that receives. Only sends whose partners are recorded, or found by their ends; an outline marks slow ones."
       tools={
         <Choice

@@ -103,7 +103,7 @@ function Findings({ job }: { job: RankJob }) {
   const [next] = verdict.runners_up;
   if (job.findings.length === 0) return null;
   return (
-    <Panel title="What to change">
+    <Panel title="What to Change">
       <ul class="rank-findings">
         {job.findings.map(({ id, rule, title, text, gain_ns: gain }) => (
           <li key={id}>
@@ -235,7 +235,7 @@ function LeftOut({ job }: { job: RankJob }) {
   const { missing, left_out_texts: texts } = job;
   if (isAllMatched(job) && job.collectives.length > 0) return null;
   return (
-    <Panel title="What was left out" about="Enters no number of this page.">
+    <Panel title="What Was Left Out" about="Enters no number of this page.">
       {texts.length === 0 && missing.count === 0 ? (
         <p class="muted">Nothing.</p>
       ) : (

@@ -14,7 +14,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 
 export function Keys({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keyboard shortcuts of the timeline" onClose={onClose}>
+    <Dialog title="Keyboard Shortcuts of the Timeline" onClose={onClose}>
       <dl class="timeline-keys">
         {KEYS.map(([keys, what]) => (
           <div key={keys}>
