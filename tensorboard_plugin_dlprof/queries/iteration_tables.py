@@ -47,9 +47,10 @@ ITERATIONS = Table(
         Column("start_ns", "Timestamp", "duration_ns", "When the iteration started.", "iteration.start_time",
                order="part.iter_value", tier=1),
         Column("duration_ns", "Duration", "duration_ns", "How long the iteration took.", _LENGTH),
-        Column("kernels", "Total Kernels", "integer", "Kernels that the iteration launched.", "stats.total_count"),
-        Column("tensor_core_kernels", "TC Kernels", "integer", "Kernels that it launched and that use Tensor Cores.",
-               "stats.uses_tc_count"),
+        Column("kernels", "Kernels Launched", "integer",
+               "Kernels that the iteration launched, of which the last may run in the next one.", "stats.total_count"),
+        Column("tensor_core_kernels", "TC Kernels Launched", "integer",
+               "Kernels that it launched and that use Tensor Cores.", "stats.uses_tc_count"),
         Column("gpu_time_ns", "Average GPU Time", "duration_ns",
                "Time in the iteration with a kernel running, wherever it was launched, overlap counted once, average "
                "over all GPUs in use.", _BUSY),
@@ -57,8 +58,8 @@ ITERATIONS = Table(
                "Average GPU time over the duration of the iteration.", f"{_BUSY} * 1.0 / nullif({_LENGTH}, 0)",
                nullable=True),
         Column("tensor_core_time_ns", "Average TC GPU Time", "duration_ns",
-               "Time with a Tensor Core kernel running, overlap counted once, average over all GPUs in use.",
-               "part.tc_duration"),
+               "Time in the iteration with a Tensor Core kernel running, wherever it was launched, overlap counted "
+               "once, average over all GPUs in use.", "part.tc_duration"),
         Column("tensor_core_time_fraction", "TC GPU Time Share", "fraction",
                "Average Tensor Core GPU time over the duration of the iteration.",
                f"part.tc_duration * 1.0 / nullif({_LENGTH}, 0)", nullable=True),
@@ -72,7 +73,8 @@ ITERATIONS = Table(
                "Plain sum of the durations of the kernels that it launched, on all GPUs.", "stats.total_gpu_time",
                hidden=True),
         Column("tensor_core_kernel_time_ns", "Total TC Kernel Time", "duration_ns",
-               "Plain sum of the durations of the Tensor Core kernels on all GPUs.", "stats.tc_gpu_time", hidden=True),
+               "Plain sum of the durations of the Tensor Core kernels that it launched, on all GPUs.",
+               "stats.tc_gpu_time", hidden=True),
     ),
 )  # fmt: skip
 
@@ -118,13 +120,13 @@ _MAY_USE = f"{_UNKNOWN}, or CUDA graphs recorded as a whole"
 
 _UNKNOWN_COLUMNS = (
     Column("unknown_kernel_ns", "Unknown GPU Time", "duration_ns",
-           f"Time with {_MAY_USE}, running, and no kernel that is known to use Tensor Cores. TC GPU time may be longer "
-           "by up to this.", UNKNOWN_PART),
-    Column("unknown_kernels", "Unknown Kernels", "integer", f"Of the kernels of the iteration, {_UNKNOWN}.",
+           f"Time in the iteration with {_MAY_USE}, running, wherever they were launched, and no kernel that is known "
+           "to use Tensor Cores. TC GPU time may be longer by up to this.", UNKNOWN_PART),
+    Column("unknown_kernels", "Unknown Kernels Launched", "integer", f"Of the kernels that it launched, {_UNKNOWN}.",
            "coalesce(unknown.unknown_kernels, 0)", hidden=True),
     Column("unknown_kernel_time_ns", "Total Unknown Kernel Time", "duration_ns",
-           f"Plain sum of the durations of {_UNKNOWN}, on all GPUs.", "coalesce(unknown.unknown_kernel_ns, 0)",
-           hidden=True),
+           f"Plain sum of the durations of those that it launched, {_UNKNOWN}, on all GPUs.",
+           "coalesce(unknown.unknown_kernel_ns, 0)", hidden=True),
 )  # fmt: skip
 
 _BY_CLOCK = "coalesce(unknown.unknown_part_ns, 0) > 0"

@@ -64,7 +64,7 @@ def test_each_gpu_has_a_bar(page: Page, several: TensorBoard, width: int) -> Non
     box = tracks.first.bounding_box()
     assert box is not None
     assert box["width"] >= width / 4
-    expect(tracks.get_by_role("group", name=re.compile("typical iteration on GPU"))).to_have_count(len(IN_USE))
+    expect(tracks.get_by_role("group", name=re.compile("Mean iteration on GPU"))).to_have_count(len(IN_USE))
     assert not page.evaluate(OVERLAP)
     expect(page.get_by_role("main")).to_contain_text("GPUs 4, 9 to 15 did no work in this recording.")
     # Rows of nothing would hide those that did some.

@@ -83,8 +83,10 @@ export function unitsOfColumns(largest: ReadonlyMap<string, number>): Map<string
   );
 }
 
-/** Made once: each is as slow to make as hundreds of numbers are to format. */
-const THREE_DECIMALS = new Intl.NumberFormat("en-US", { minimumFractionDigits: 3, maximumFractionDigits: 3 });
+/** By how many decimals, made once: each is as slow to make as hundreds of numbers are to format. */
+const WITH_DECIMALS = [0, 1, 2, 3].map(
+  (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
 
 /** A length in the unit of its column: three significant digits, but no more than three decimals: `148`, `12.3`, `0.012`; tiny ones `<0.001`. */
 export function inUnit(ns: number, unit: TimeUnit): string {
@@ -96,13 +98,16 @@ export function inUnit(ns: number, unit: TimeUnit): string {
 
 /** A moment in the unit of its column, to the third decimal: lengths are rounded, but moments are told apart. */
 export const momentInUnit = (ns: number, unit: TimeUnit): string =>
-  unit.ns === 1 ? formatCount(ns) : withMinus(THREE_DECIMALS.format(ns / unit.ns));
+  unit.ns === 1 ? formatCount(ns) : withMinus(WITH_DECIMALS[3]?.format(ns / unit.ns) ?? "");
 
-/** A moment by itself, as columns of moments have it, told apart from what is `apart` ns away: `2,858 ms`, `1.215 ms`. */
+/**
+ * A moment by itself, in the unit that columns of moments have, with as many decimals as tell it apart from what is `apart` ns
+ * away: `2,858 ms`, `1.22 ms`.
+ */
 export function formatTimestamp(ns: number, apart: number): string {
   const unit = apart >= NS_APART ? MS : (UNITS[2] ?? MS);
-  const value = Math.round(ns) / unit.ns;
-  return `${apart >= unit.ns ? formatCount(Math.round(value)) : THREE_DECIMALS.format(value)} ${unit.name}`;
+  const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 3);
+  return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.ns) ?? ""} ${unit.name}`;
 }
 
 /** Three decimals of a millisecond tell apart what is a microsecond apart. */

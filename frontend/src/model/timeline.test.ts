@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
 
 import type { TrackInfo } from "../api/types";
-import { binClass, binShare, itemAt, lanesOf, panned, rowsOf, stepOf, streamsShown, within, zoomed } from "./timeline";
+import { partKinds } from "./parts";
+import {
+  binClass,
+  binShare,
+  classColour,
+  itemAt,
+  lanesOf,
+  mayShow,
+  panned,
+  rowsOf,
+  stepOf,
+  streamsShown,
+  within,
+  zoomed,
+} from "./timeline";
 import { readTimeline, timelineLink } from "./timeline_link";
 
 const whole = { from: 0, to: 1000 };
@@ -65,6 +79,29 @@ describe("rows", () => {
     expect(shown(1, [])).toEqual([9]);
     expect(shown(1, loaded)).toEqual([9, 7, 5]);
     expect(shown(3, loaded)).toEqual([9, 8, 7, 5]);
+  });
+
+  it("of a strip have something in the window, or are not loaded yet", () => {
+    const rows = rowsOf(
+      [4, 3, 2, 1].map((id) => track(id, "stream", { device: 0, stream: id })),
+      new Set(),
+    ).filter(({ kind }) => kind === "stream");
+    const tracks = [
+      { id: 4, count: 1, items: { start: [500], duration: [10], class: [0] } },
+      { id: 3, count: 1, items: { start: [90], duration: [20], class: [0] } },
+      { id: 2, count: 9, bins: { class: "a  ", share: "/AA" }, bins_from: 0, bins_to: 300 },
+    ];
+    const answer = { state: 0, from: 1000, to: 2000, tracks, parts: {} };
+    const shown = (known: typeof answer | null) =>
+      rows.filter((row) => mayShow(row, { from: 1100, to: 1200 }, known)).map(({ track: id }) => id);
+    expect(shown(null)).toEqual([4, 3, 2, 1]);
+    expect(shown(answer)).toEqual([3, 1]);
+  });
+
+  it("of calls have no colour of a part of wall time", () => {
+    const parts = new Set(partKinds("Tensor Core").map(({ colour }) => colour));
+    for (const name of ["launch", "copy", "sync", "allocation", "other"])
+      expect(parts).not.toContain(classColour("call", name, new Map()));
   });
 
   it("stand from the host to the streams, busiest first, and the rest is folded", () => {

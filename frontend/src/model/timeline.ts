@@ -1,5 +1,5 @@
 /** The timeline: where things are on the screen, and what a key or wheel does to the window. */
-import type { Bins, IterationWindow, TrackData, TrackInfo, TrackItems, TrackKind } from "../api/types";
+import type { Bins, IterationWindow, TimelineWindow, TrackData, TrackInfo, TrackItems, TrackKind } from "../api/types";
 import { colourOf } from "./resources";
 import type { View } from "./timeline_link";
 
@@ -183,6 +183,22 @@ export function streamsShown(
   return [...streams.slice(0, most), ...others];
 }
 
+/** Whether a track has anything in what was loaded; before that it may. */
+export function mayShow({ track }: TrackRow, view: View, answer: TimelineWindow | null): boolean {
+  const data = answer?.tracks.find(({ id }) => id === track);
+  if (data === undefined || answer === null) return true;
+  const { items, bins, bins_from: from = 0, bins_to: to = 0 } = data;
+  const inView = (start: number, stop: number): boolean =>
+    answer.from + start < view.to && answer.from + stop > view.from;
+  const wide = bins === undefined ? 0 : (to - from) / Math.max(bins.class.length, 1);
+  return (
+    items?.start.some((start, at) => inView(start, start + (items.duration[at] ?? 0))) === true ||
+    bins?.class
+      .split("")
+      .some((_, at) => binClass(bins, at) >= 0 && inView(from + at * wide, from + (at + 1) * wide)) === true
+  );
+}
+
 const WORK: Readonly<Record<string, string>> = {
   tensor_core: colourOf("tensor_core"),
   other_kernel: colourOf("other_kernel"),
@@ -193,11 +209,12 @@ const WORK: Readonly<Record<string, string>> = {
   set: colourOf("memory"),
 };
 
+/** None has the colour of a part of wall time: a call that copies may only wait, while the copy itself lasts no time at all. */
 const HOST: Readonly<Record<string, string>> = {
   launch: "var(--timeline-call)",
-  copy: colourOf("memory"),
+  copy: "var(--timeline-sync)",
   sync: "var(--timeline-sync)",
-  allocation: colourOf("cpu"),
+  allocation: "var(--timeline-other)",
   other: "var(--timeline-other)",
   op: "var(--timeline-op)",
   range: "var(--timeline-range)",

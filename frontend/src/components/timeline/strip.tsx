@@ -12,7 +12,7 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { navigate } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
-import { rowsOf, streamsShown } from "../../model/timeline";
+import { mayShow, rowsOf, streamsShown } from "../../model/timeline";
 import { timelineLink, type View } from "../../model/timeline_link";
 import { ViewLink } from "../view_link";
 import { Tracks } from "./tracks";
@@ -81,10 +81,14 @@ export function TimelineStrip(props: TimelineStripProps) {
         return streamsShown(streams, most, loaded, communication);
       }),
     );
-    return asking
-      .filter((row) => row.kind !== "stream" || shown.has(row))
-      .map((row) => ({ ...row, height: row.height * times }));
-  }, [asking, answer, overview, most, times]);
+    return (
+      asking
+        .filter((row) => row.kind !== "stream" || shown.has(row))
+        // A lane in which nothing happens tells nothing; that a GPU was never idle does.
+        .filter((row) => row.kind === "idle" || mayShow(row, view, answer))
+        .map((row) => ({ ...row, height: row.height * times }))
+    );
+  }, [asking, answer, overview, most, times, view]);
   if (overview === null) return <StripToCome />;
   if (rows.length === 0) return null;
   return (

@@ -19,7 +19,7 @@ import { segmentsOf, type BarSegment } from "../../model/step";
 import { rankLabel } from "../../model/ranks";
 import { Ranks } from "../ranks/ranks";
 import { CompareRanks } from "../ranks/compare_ranks";
-import { GpusBand } from "./gpus_band";
+import { GpusBand, meanInWords } from "./gpus_band";
 
 /** Of a bar, px; the same as the track's in the style sheet. */
 const HEIGHT = 24;
@@ -77,11 +77,11 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           {devices.length > 0 && (
             <Panel
               title={`GPU Utilization${ofRank}`}
-              about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is a typical iteration, split like that of the Dashboard."
+              about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
               tools={
                 diagnosis !== null && (
                   <span class="muted sum-note">
-                    bars: of {diagnosis.marked ? "a typical iteration" : "first to last GPU work"},{" "}
+                    bars: of {diagnosis.marked ? meanInWords(diagnosis) : "first to last GPU work"},{" "}
                     {formatDuration(diagnosis.mean.wall_ns)}
                   </span>
                 )
@@ -106,7 +106,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
                         <StackedBar
                           segments={segments[i]}
                           whole_ns={diagnosis?.mean.wall_ns ?? 0}
-                          label={`A typical iteration on GPU ${id}`}
+                          label={`Mean iteration on GPU ${id}`}
                           height={HEIGHT}
                         />
                       )}

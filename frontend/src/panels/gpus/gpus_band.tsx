@@ -1,6 +1,6 @@
 /** How much of the time the GPUs were used, in a sentence. */
 import type { DashboardResponse, Diagnosis } from "../../api/types";
-import { capitalized, ofIterations, withinSentence } from "../../format/number";
+import { capitalized, formatCount, ofIterations, withinSentence } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
@@ -13,6 +13,10 @@ interface GpusBandProps {
 
 /** Times that differ by less are shown as the same. */
 const SAME_TIME = 0.005;
+
+/** Of which iterations the shares are: the median one, which is drawn over time, is another. */
+export const meanInWords = ({ mean }: Diagnosis): string =>
+  mean.iterations === 1 ? "one iteration" : `the mean of ${formatCount(mean.iterations)} iterations`;
 
 const BUSY: ReadonlySet<string> = new Set([...COMPUTE, "communication", "copy"]);
 
@@ -37,11 +41,13 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
       : shownParts(parts, diagnosis.mean.wall_ns, data.matrix_unit).shown.filter(({ kind }) => !BUSY.has(kind.key));
   const [cause] = idle.sort((a, b) => b.ns - a.ns);
   // The shares below are of another time than that above where the iterations are marked, or begin before the GPU's work.
-  const typical = diagnosis?.mean.wall_ns ?? 0;
-  const isOther = Math.abs(typical - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
+  const mean = diagnosis?.mean.wall_ns ?? 0;
+  const isOther = Math.abs(mean - (wall ?? 0)) > SAME_TIME * (wall ?? 0);
   const of =
     diagnosis !== null && isOther
-      ? `of ${diagnosis.marked ? "a typical iteration," : "the"} ${formatDuration(typical)}${diagnosis.marked ? "" : " from the first to the last GPU work"}`
+      ? diagnosis.marked
+        ? `of ${meanInWords(diagnosis)}, ${formatDuration(mean)}`
+        : `of the ${formatDuration(mean)} from the first to the last GPU work`
       : "";
   const gpu = most === least ? "" : `GPU ${least.device_id}`;
   const whose = gpu === "" && of === "" ? "" : `${capitalized([gpu, of].filter(Boolean).join(", "))}: `;

@@ -1,8 +1,9 @@
-/** A typical iteration of all GPUs on one axis: when each worked, and why it waited. */
+/** The iteration of median length of all GPUs on one axis: when each worked, and why it waited. */
 import type { DeviceUtilization, Diagnosis } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { TimelineStrip } from "../../components/timeline/strip";
 import { formatCount } from "../../format/number";
+import { formatDuration } from "../../format/time";
 
 /** More GPUs than these would be a wall. */
 const MOST_GPUS = 8;
@@ -19,7 +20,14 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
   if (shown === undefined || ids.length === 0) return null;
   return (
     <Panel
-      title={diagnosis.marked ? "A Typical Iteration over Time" : "The Recording over Time"}
+      title={diagnosis.marked ? "The Median Iteration over Time" : "The Recording over Time"}
+      tools={
+        diagnosis.marked && (
+          <span class="muted sum-note">
+            {shown.label}, {formatDuration(shown.wall_ns)}
+          </span>
+        )
+      }
       about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that its stream with the most work and those that communicate, at most two. A click opens the moment in the Timeline.`}
     >
       <TimelineStrip from={shown.start_ns} to={shown.stop_ns} devices={ids.slice(0, MOST_GPUS)} host={false} most={1} />

@@ -34,7 +34,8 @@ import { Handle } from "./handle";
 import type { Zoom } from "./use_window";
 
 export const LEFT = 56;
-const RIGHT = 14;
+/** Room for the word beside the line of the median. */
+const RIGHT = 52;
 const TOP = 22;
 const BOTTOM = 36;
 const HEIGHT = 270;
@@ -168,13 +169,18 @@ export function Bars(props: BarsProps) {
               ))}
             </g>
             {median > 0 && median <= topNs && (
-              <line
-                class="median-line"
-                x1={0}
-                x2={plotWidth}
-                y1={plotHeight * (1 - median / topNs)}
-                y2={plotHeight * (1 - median / topNs)}
-              />
+              <>
+                <line
+                  class="median-line"
+                  x1={0}
+                  x2={plotWidth}
+                  y1={plotHeight * (1 - median / topNs)}
+                  y2={plotHeight * (1 - median / topNs)}
+                />
+                <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs) + 4}>
+                  median
+                </text>
+              </>
             )}
             <CutBars placed={placed} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
             {axisLabels(window, plotWidth).map((iteration) => {
