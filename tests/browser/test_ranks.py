@@ -76,6 +76,9 @@ def test_ranks_are_compared_on_the_page(page: Page, tmp_path: Path) -> None:
         page.get_by_role("button", name="Compare the ranks").click()
         expect(page.locator(".rank-verdict")).to_contain_text("Rank 1 (host host0")
         expect(page.get_by_role("button", name="Compare the ranks")).to_have_count(0)
+        page.get_by_role("link", name="Recommendations").click()
+        hide = page.get_by_role("article", name="Hide communication")
+        expect(hide).to_contain_text("Its job was compared: this GPU waits for other ranks")
 
 
 def test_the_verdict_leads_to_its_collective_and_iterations_are_looked_at_closer(page: Page, many: TensorBoard) -> None:

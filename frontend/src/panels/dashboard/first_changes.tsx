@@ -5,6 +5,7 @@ import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
 import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
+import { WaitNote } from "../../components/wait_note";
 import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
@@ -106,6 +107,7 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
         <span class="change-action" data-tip={action}>
           <Sentence text={action} />
         </span>
+        <WaitNote rule={finding.rule} />
       </span>
     </li>
   );

@@ -10,6 +10,7 @@ import { Icon } from "../../components/icon";
 import { Breakable, Sentence } from "../../components/sentence";
 import { Duration, WrappingPath } from "../../components/value";
 import { ViewLink } from "../../components/view_link";
+import { WaitNote } from "../../components/wait_note";
 import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
@@ -62,6 +63,7 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
           </span>
           <CopyButton text={action} what="what to do" />
         </p>
+        <WaitNote rule={rule} />
         {untold !== "" && (
           <p class="muted">
             Gain not known: <Sentence text={untold} />

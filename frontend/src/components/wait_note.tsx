@@ -1,0 +1,26 @@
+/** What the job of a rank tells of a finding about communication: waiting for a late rank cannot be overlapped. */
+import { formatShare } from "../format/share";
+import { useRankSummary } from "../frame/use_rank_job";
+import { ViewLink } from "./view_link";
+
+/** The server's name of the rule that finds communication which nothing hides. */
+const RULE = "communication_detector";
+
+export function WaitNote({ rule }: { rule: string }) {
+  return rule === RULE ? <OfJob /> : null;
+}
+
+function OfJob() {
+  const { data: job } = useRankSummary();
+  const wait = job?.wait_fraction ?? null;
+  if (wait === null) return null;
+  return (
+    <span class="muted">
+      Its job was compared: this GPU waits for other ranks <strong>{formatShare(wait)}</strong> of its time, which no
+      overlap hides.{" "}
+      <ViewLink class="link-button" to={{ view: "gpus" }}>
+        See the job
+      </ViewLink>
+    </span>
+  );
+}
