@@ -44,8 +44,9 @@ GPUS = Table(
         Column("utilization_fraction", "GPU Utilization", "fraction",
                "Time with a kernel running on this GPU, over the wall clock time of the aggregated iterations.",
                f"time.busy_ns * 1.0 / nullif({_WALL}, 0)", nullable=True),
-        Column("busy_ns", "Busy Time", "duration_ns", "Time with a kernel running on this GPU, overlap counted once.",
-               "time.busy_ns", nullable=True),
+        Column("busy_ns", "Busy Time", "duration_ns",
+               "Time in the iterations with a kernel running on this GPU, wherever it was launched, overlap counted "
+               "once.", "time.busy_ns", nullable=True),
         Column("kernels", "Kernels", "integer", "Kernels that ran on this GPU.", "time.kernels", nullable=True),
         Column("tensor_core_fraction", "TC Share of Busy Time", "fraction",
                "Share of the time with a kernel running on this GPU in which a Tensor Core kernel was running. A "

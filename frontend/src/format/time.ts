@@ -8,7 +8,8 @@ export interface TimeUnit {
 
 const NS: TimeUnit = { name: "ns", ns: 1 };
 const MS: TimeUnit = { name: "ms", ns: 1e6 };
-const UNITS: readonly TimeUnit[] = [{ name: "s", ns: 1e9 }, MS, { name: "µs", ns: 1e3 }, NS];
+const SECONDS: TimeUnit = { name: "s", ns: 1e9 };
+const UNITS: readonly TimeUnit[] = [SECONDS, MS, { name: "µs", ns: 1e3 }, NS];
 
 /** The largest unit of which `ns` holds at least `least`. */
 function unitHolding(ns: number, least: number): TimeUnit {
@@ -63,10 +64,13 @@ export function columnUnit(largestNs: number): TimeUnit {
 export const unitOf = (values: readonly (number | null)[]): TimeUnit =>
   columnUnit(values.reduce<number>((most, ns) => Math.max(most, Math.abs(ns ?? 0)), 0));
 
-/** One unit for a column of moments: three decimals of it tell apart what is a microsecond apart, however late it was. */
+/** From here on moments are told in seconds: milliseconds of five digits are hard to read. */
+const LATE_NS = 10e9;
+
+/** One unit for a column of moments. */
 export function momentUnit(largestNs: number): TimeUnit {
   const unit = columnUnit(largestNs);
-  return unit.ns > MS.ns ? MS : unit;
+  return unit.ns > MS.ns && Math.abs(largestNs) < LATE_NS ? MS : unit;
 }
 
 /** A column whose largest value is less than this in the common unit has one of its own. */
@@ -84,7 +88,7 @@ export function unitsOfColumns(largest: ReadonlyMap<string, number>): Map<string
 }
 
 /** By how many decimals, made once: each is as slow to make as hundreds of numbers are to format. */
-const WITH_DECIMALS = [0, 1, 2, 3].map(
+const WITH_DECIMALS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map(
   (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
 
@@ -96,17 +100,17 @@ export function inUnit(ns: number, unit: TimeUnit): string {
   return size < 0.0995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
 }
 
-/** A moment in the unit of its column, to the third decimal: lengths are rounded, but moments are told apart. */
+/** A moment in the unit of its column: lengths are rounded, but moments are told apart, of ms and s to the microsecond. */
 export const momentInUnit = (ns: number, unit: TimeUnit): string =>
-  unit.ns === 1 ? formatCount(ns) : withMinus(WITH_DECIMALS[3]?.format(ns / unit.ns) ?? "");
+  unit.ns === 1 ? formatCount(ns) : withMinus(WITH_DECIMALS[unit.ns > MS.ns ? 6 : 3]?.format(ns / unit.ns) ?? "");
 
 /**
- * A moment by itself, in the unit that columns of moments have, with as many decimals as tell it apart from what is `apart` ns
- * away: `2,858 ms`, `1.22 ms`.
+ * A moment by itself, in the unit that columns of moments have up to `largest`, with as many decimals as tell it apart from what
+ * is `apart` ns away: `2,858 ms`, `1.22 ms`, `34.5 s`.
  */
-export function formatTimestamp(ns: number, apart: number): string {
-  const unit = apart >= NS_APART ? MS : (UNITS[2] ?? MS);
-  const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 3);
+export function formatTimestamp(ns: number, apart: number, largest = ns): string {
+  const unit = apart < NS_APART ? (UNITS[2] ?? MS) : largest < LATE_NS ? MS : SECONDS;
+  const decimals = Math.min(Math.max(-Math.floor(Math.log10(apart / unit.ns)), 0), 9);
   return `${WITH_DECIMALS[decimals]?.format(Math.round(ns) / unit.ns) ?? ""} ${unit.name}`;
 }
 

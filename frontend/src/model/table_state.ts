@@ -148,7 +148,7 @@ export const foldable = (
       (total === 1 || constant.includes(column.key)) &&
       (total > FEW_ROWS || (first !== undefined && isEmpty(first[column.key]))) &&
       column.key !== key &&
-      !NAMES.has(column.type) &&
+      (!NAMES.has(column.type) || (first !== undefined && isEmpty(first[column.key]))) &&
       !needed.includes(column.key),
   );
 

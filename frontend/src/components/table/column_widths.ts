@@ -3,7 +3,7 @@ import { useCallback, useRef, useState } from "preact/hooks";
 
 import type { Column, ColumnType, TableResponse } from "../../api/types";
 import { fitting, widthsIn, type ColumnSize } from "../../model/column_fit";
-import { splitPath } from "../../model/kernel_name";
+import { shortKernelName, splitPath } from "../../model/kernel_name";
 
 /** Least and ideal width in CSS pixels; those of texts that can always use more room are marked. */
 const SIZES: Record<ColumnType, { least: number; ideal: number; grows?: boolean }> = {
@@ -36,6 +36,7 @@ function stored(key: string): Widths {
 
 /** About what a letter takes, and a capital or an m more: measuring every cell would take longer than drawing it. */
 const LETTER_WIDTH = 7.3;
+const CODE_LETTER_WIDTH = 7.9;
 const CAPITAL = 0.3;
 const WIDE = 0.6;
 const lettersOf = (text: string): number =>
@@ -80,6 +81,9 @@ const namingColumn = (columns: readonly Column[], key: string): string =>
     columns.find(({ type }) => type === "path")
   )?.key ?? key;
 
+/** Names of kernels are of one width each. */
+const letterWidth = ({ type }: Column): number => (type === "kernel_name" ? CODE_LETTER_WIDTH : LETTER_WIDTH);
+
 export interface ColumnLayout {
   /** Those of the columns that fit; `needed` are in use, for order or as a filter, and stay. */
   fit: (columns: readonly Column[], needed: readonly string[]) => Column[];
@@ -122,6 +126,11 @@ export function useColumnLayout(
       if (column.type === "path" && text.length > (ofPaths.current.get(column.key) ?? 0))
         ofPaths.current.set(column.key, text.length);
     }
+  for (const column of data?.columns.filter(({ type }) => type === "kernel_name") ?? [])
+    for (const row of data?.rows ?? []) {
+      const { length } = shortKernelName(String(row[column.key] ?? ""));
+      if (length > (ofPaths.current.get(column.key) ?? 0)) ofPaths.current.set(column.key, length);
+    }
   // Columns in which nothing has been seen so far: whatever they could hold, they need no room for it.
   const filled = useRef(new Set<string>());
   for (const { key: column } of data?.columns ?? [])
@@ -155,8 +164,8 @@ export function useColumnLayout(
     columns.map((column) => ({
       key: column.key,
       ...sizeOf(column),
-      ...(column.type === "path"
-        ? { most: Math.ceil((ofPaths.current.get(column.key) ?? 0) * LETTER_WIDTH) + CELL_PADDING }
+      ...(ofPaths.current.has(column.key)
+        ? { most: Math.ceil((ofPaths.current.get(column.key) ?? 0) * letterWidth(column)) + CELL_PADDING }
         : {}),
       grows: SIZES[column.type].grows === true && filled.current.has(column.key),
       fixed: fixed.includes(column.key),

@@ -132,7 +132,7 @@ export function draw(context: CanvasRenderingContext2D, scene: Scene, strips: St
     context.fillStyle = palette.line;
     context.fillRect(x - 0.5, AXIS_HEIGHT, 1, height);
     context.fillStyle = palette.muted;
-    const text = formatTimestamp(time, step);
+    const text = formatTimestamp(time, step, view.to);
     const place = Math.min(
       Math.max(x - context.measureText(text).width / 2, 0),
       width - context.measureText(text).width,
@@ -298,6 +298,10 @@ function drawCurve(
   context.strokeStyle = colour;
   context.lineWidth = 1;
   context.stroke();
+  // It may lie on the edge of the curve.
+  context.strokeStyle = palette.background;
+  context.lineWidth = 3;
+  context.strokeText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
   context.fillStyle = palette.muted;
   context.fillText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
 }

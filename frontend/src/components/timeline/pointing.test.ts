@@ -15,7 +15,8 @@ describe("what is at the pointer", () => {
   });
 
   it("is the value of a curve", () => {
-    expect(binInWords({ ...ends, depth: [1, 2.5] }, 499, false, word)).toBe("2.5 launches wait");
+    expect(binInWords({ ...ends, depth: [1, 2.5] }, 499, false, word)).toBe("queue length 2.5 on average");
+    expect(binInWords({ ...ends, depth: [1, 2.5] }, 101, false, word)).toBe("queue length 1");
     expect(binInWords({ ...ends, in_use_bytes: [0, 2048] }, 300, false, word)).toBe("2.00 KiB in use");
   });
 });

@@ -17,7 +17,8 @@ function binAt(track: TrackData, time: number, bins: number): number {
 export function binInWords(track: TrackData, time: number, idle: boolean, word: (number: number) => string): string {
   const { depth, in_use_bytes: bytes } = track;
   const waiting = depth?.[binAt(track, time, depth.length)];
-  if (waiting !== undefined) return `${exactNumber(waiting)} launches wait`;
+  if (waiting !== undefined)
+    return `queue length ${exactNumber(waiting)}${Number.isInteger(waiting) ? "" : " on average"}`;
   const held = bytes?.[binAt(track, time, bytes.length)];
   if (held !== undefined) return `${formatBytes(held)} in use`;
   const bins = idle ? track.idle_bins : track.bins;

@@ -36,6 +36,8 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
   const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
+  // As on Iterations; the bar above is of what is from the first GPU work to the last, which the strip tells.
+  const recorded = marked ? null : data.performance.wall_clock_ns;
   const [only, ...others] = step?.iterations ?? [];
   return (
     <Panel
@@ -63,7 +65,7 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
         <div class="only-step">
           <p class="muted">
             {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
-            {formatDuration(only.wall_ns)}.{" "}
+            {formatDuration(recorded ?? only.wall_ns)}.{" "}
             {advice === null ? (
               data.iterations.source.kind === "profiler_step" ? (
                 // It is called already: the schedule stopped after one.
@@ -80,7 +82,7 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
               <Sentence text={advice} />
             )}
           </p>
-          <Strip iteration={String(only.number)} times={ROOM_TIMES} />
+          <Strip iteration={String(only.number)} duration_ns={recorded} times={ROOM_TIMES} />
         </div>
       ) : others.length < MOST_BARS ? (
         <StepChart

@@ -21,7 +21,7 @@ export function DeviceUse({ data }: { data: DashboardResponse }) {
     <Panel
       title="While Kernels Run"
       summed="means"
-      about="A GPU is busy as soon as any kernel runs, however little of it the kernel uses. Means, weighted by kernel time, over the ops for which each value is known."
+      about="A GPU is busy as soon as any kernel runs, however little of it the kernel uses. Means, weighted by kernel time, over the ops for which each value is known. Kernel time is that of the kernels that the iterations launched, as on Ops; Busy Time below is what ran in them."
       tools={
         <ViewLink class="more-button" to={{ view: "efficiency" }}>
           Efficiency <Icon name="right" />

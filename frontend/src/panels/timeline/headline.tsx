@@ -83,10 +83,15 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
         )}
       </h2>
       <p class="muted clip">
-        {idle > 0 && gaps !== null && op !== null && (
+        {idle > 0 && gaps !== null && (
           <>
-            Largest part: {formatDuration(total)} in {formatCounted(gaps, "gap")} before{" "}
-            <span data-tip={op}>{shortPath(op)}</span>
+            Largest part: {formatDuration(total)} in {formatCounted(gaps, "gap")}
+            {op !== null && (
+              <>
+                {" "}
+                before <span data-tip={op}>{shortPath(op)}</span>
+              </>
+            )}
           </>
         )}
       </p>
