@@ -68,6 +68,7 @@ describe("durations", () => {
     ]);
     expect(columnUnit(9_000_000).name).toBe("ms");
     expect(inUnit(840, columnUnit(840))).toBe("840");
+    expect(inUnit(99_900, unit)).toBe("0.100");
   });
 
   it.each([

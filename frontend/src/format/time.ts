@@ -97,7 +97,7 @@ export function inUnit(ns: number, unit: TimeUnit): string {
   const value = ns / unit.ns;
   const size = Math.abs(value);
   if (size > 0 && size < 0.0005) return "<0.001";
-  return size < 0.0995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
+  return size < 0.9995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
 }
 
 /** A moment in the unit of its column: lengths are rounded, but moments are told apart, of ms and s to the microsecond. */
