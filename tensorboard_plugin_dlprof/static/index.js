@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-D7C1MIMW.js";
+export{t as render}from"./assets/frame-20oGwMQw.js";
