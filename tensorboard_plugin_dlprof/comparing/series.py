@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 import msgspec
 
 from tensorboard_plugin_dlprof.comparing.comparison import FLOORS
-from tensorboard_plugin_dlprof.comparing.noise import Median, estimate, median_of
+from tensorboard_plugin_dlprof.comparing.noise import Estimate, Median, estimate, median_of
 from tensorboard_plugin_dlprof.comparing.recording import Recording
 
 MOST_RUNS = 20
@@ -65,6 +65,8 @@ class Series(TypedDict):
     runs: list[Placed]
     regression: int | None
     """Place of the first run that became slower; None if none did."""
+    untested: list[int]
+    """Places of runs that, or those before which, have too few iterations for a test."""
 
 
 def series(runs: Sequence[Run]) -> Series:
@@ -94,14 +96,25 @@ def series(runs: Sequence[Run]) -> Series:
             for place, run, values in zip(places, ordered, samples, strict=True)
         ],
         "regression": first_regression(samples, FLOORS[measure]),
+        "untested": untested(samples),
     }
 
 
 def first_regression(samples: Sequence[Sequence[float]], floor: float) -> int | None:
     """The first run that is slower than the up to five before it by more than noise and ``floor``; None if none is."""
     for place in range(1, len(samples)):
-        before = [value for run in samples[max(place - _BEFORE, 0) : place] for value in run]
-        result = estimate(before, samples[place])
+        result = _to_those_before(samples, place)
         if result is not None and result.ratio > 1 and result.is_change(floor):
             return place
     return None
+
+
+def untested(samples: Sequence[Sequence[float]]) -> list[int]:
+    """The runs after the first of which too few samples, or too few before them, tell nothing either way."""
+    results = [(place, _to_those_before(samples, place)) for place in range(1, len(samples))]
+    return [place for place, result in results if result is None or result.low is None]
+
+
+def _to_those_before(samples: Sequence[Sequence[float]], place: int) -> Estimate | None:
+    before = [value for run in samples[max(place - _BEFORE, 0) : place] for value in run]
+    return estimate(before, samples[place])

@@ -111,6 +111,8 @@ class ComparedSeries(TypedDict):
     runs: list[SeriesRun]
     regression: int | None
     """Place of the first run that became slower; None if none did."""
+    untested: list[int]
+    """Places of runs that, or those before which, have too few iterations for a test."""
     op_types: list[str]
 
 
@@ -145,7 +147,13 @@ def series_of(runs: Mapping[str, CachedRun]) -> ComparedSeries:
                 "op_type_ns": [*parts, sum(times.values()) - sum(parts)],
             }
         )
-    return {"measure": result["measure"], "runs": placed, "regression": result["regression"], "op_types": shown}
+    return {
+        "measure": result["measure"],
+        "runs": placed,
+        "regression": result["regression"],
+        "untested": result["untested"],
+        "op_types": shown,
+    }
 
 
 class Comparisons:

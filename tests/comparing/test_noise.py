@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tensorboard_plugin_dlprof.comparing import noise
 from tensorboard_plugin_dlprof.comparing.noise import Estimate, estimate
-from tensorboard_plugin_dlprof.comparing.series import first_regression
+from tensorboard_plugin_dlprof.comparing.series import first_regression, untested
 
 SAMPLES = st.lists(st.integers(1, 10**12), min_size=1, max_size=12)
 
@@ -95,3 +95,10 @@ def test_the_first_slower_run_of_a_series_is_found() -> None:
     assert first_regression([*constant, *slower], 0.02) == 6
     assert first_regression([*constant, *faster], 0.02) is None
     assert first_regression([[1.0], [9.0]], 0.02) is None
+
+
+def test_runs_of_a_series_that_are_too_short_for_a_test_are_told() -> None:
+    """None of them may be said to be no slower; samples of several runs before count together."""
+    assert untested([[1.0] * 3, [9.0] * 3]) == [1]
+    assert untested([[1.0] * 3, [1.0] * 8, [1.0] * 3, [1.0] * 8]) == [1, 2]
+    assert untested([[1.0] * 2, [1.0] * 2, [1.0] * 4]) == [1]

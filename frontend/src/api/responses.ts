@@ -1542,6 +1542,8 @@ export interface SeriesResponse {
   runs: SeriesRun[];
   /** Place of the first run that became slower; `null` if none did. */
   regression: number | null;
+  /** Places of runs that, or those before which, have too few iterations for a test. */
+  untested: number[];
   op_types: string[];
 }
 

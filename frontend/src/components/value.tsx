@@ -98,14 +98,15 @@ export function FittingPath({ path, id = "" }: Omit<OpPathProps, "room" | "shown
   );
 }
 
-/** An op's path that takes as many lines as it needs. */
-export function WrappingPath({ path, id = "" }: Omit<OpPathProps, "room" | "shown">) {
-  const { place, name } = splitPath(path);
+/** An op's path, or its `short` form, that takes as many lines as it needs. */
+export function WrappingPath({ path, short = path, id = "" }: Pick<OpPathProps, "path" | "id"> & { short?: string }) {
+  const { place, name } = splitPath(short);
   return (
     <span data-tip={path}>
       <span class="op-place-wraps">
         <Breakable text={place} />
       </span>
+      <wbr />
       <Breakable text={name} />
       {id !== "" && (
         <>

@@ -172,6 +172,19 @@ function shortened(name: string, room: number): string {
   return name.length <= most ? name : `…${name.slice(1 - most)}`;
 }
 
+/** What the tests found, and of which runs they tell nothing. */
+function regressionSentence({ regression, untested, runs }: SeriesResponse, named: readonly string[]): string {
+  const nameOf = (place: number): string => named[place] ?? "";
+  const without =
+    untested.length === 0
+      ? ""
+      : `Too few iterations to test (four of a run and before it are needed): ${untested.map(nameOf).join(", ")}.`;
+  if (regression !== null)
+    return `▲ ${nameOf(regression)} is the first that became slower by more than noise. ${without}`.trim();
+  if (untested.length >= runs.length - 1) return without;
+  return `${without === "" ? "None" : "None of the others"} became slower by more than noise. ${without}`.trim();
+}
+
 function Line({ series: series, profiles }: { series: SeriesResponse; profiles: readonly ProfileEntry[] }) {
   const [measure, width] = useWidth(800);
   const theme = useContext(ThemeContext);
@@ -180,8 +193,8 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
     value === null ? [] : [value.median, value.low ?? value.median, value.high ?? value.median],
   );
   const high = Math.max(...ends, 1);
-  const low = Math.min(...ends, high);
-  const y = (ns: number): number => PAD + ((high - ns) / Math.max(high - low, 1)) * (HEIGHT - 2 * PAD);
+  // From 0, so that a small difference looks small.
+  const y = (ns: number): number => PAD + ((high - ns) / high) * (HEIGHT - 2 * PAD);
   const step = (width - LEFT - 20) / Math.max(runs.length, 1);
   const x = (place: number): number => LEFT + (place + 0.5) * step;
   const names = allRuns(null, profiles);
@@ -212,7 +225,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
   return (
     <div ref={measure}>
       <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Medians of ${formatCounted(runs.length, "run")}`}>
-        {[high, low].map((ns) => (
+        {[high, 0].map((ns) => (
           <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
             {formatDuration(ns)}
           </text>
@@ -255,10 +268,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
       <OpTypes series={series} named={named} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
       <p class="muted">
         Median {series.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
-        {formatCounted(runs.length, "run")}.{" "}
-        {regression === null
-          ? "None became slower by more than noise."
-          : `▲ ${named[regression] ?? ""} is the first that became slower by more than noise.`}
+        {formatCounted(runs.length, "run")}. {regressionSentence(series, named)}
       </p>
     </div>
   );

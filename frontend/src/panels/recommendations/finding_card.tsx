@@ -17,6 +17,7 @@ import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
+import { shortPath } from "../../model/short_place";
 import { evidenceLink } from "../../model/timeline_link";
 import type { Changes } from "../../model/url_state";
 
@@ -195,7 +196,7 @@ function EvidenceTable({ rows, firstIteration, manyGpus, name, each }: EvidenceT
               <td>
                 <Where row={row} to={target(row, firstIteration, manyGpus)} />
                 {/* What stands there already says nothing more. */}
-                {(row.detail ?? "") !== "" && row.detail !== row.path && (
+                {(row.detail ?? "") !== "" && row.detail !== row.path && row.detail !== row.call && (
                   <small class="muted evidence-detail">
                     <Sentence text={row.detail ?? ""} />
                   </small>
@@ -241,7 +242,9 @@ function Where({ row, to }: { row: DiagnosedEvidence; to: Changes | null }) {
     kind === "iteration" || kind === "device" ? (
       `${EVIDENCE_LABELS[kind].head} ${path}`
     ) : row.op != null ? (
-      <WrappingPath path={path} id={row.op} />
+      <WrappingPath path={path} short={shortPath(path)} id={row.op} />
+    ) : path.startsWith("/") ? (
+      <WrappingPath path={path} short={shortPath(path)} />
     ) : (
       <Breakable text={path} />
     );
