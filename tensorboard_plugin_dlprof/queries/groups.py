@@ -112,7 +112,7 @@ GROUPS = Table(
         Column("using_ops", "Ops Using TC", "integer",
                "Ops below that use Tensor Cores. Empty if none is known to use them but some may.", _USING,
                nullable=True),
-        Column("using_fraction", "Share Using TC", "fraction",
+        Column("using_fraction", "Share of Eligible Ops Using TC", "fraction",
                "Ops that use Tensor Cores, over the eligible ops; empty where none is eligible. Empty if none is "
                "known to use them but some may.",
                f"{_USING} * 1.0 / nullif(max(node.num_supported_leaf_ops, node.num_tc_leaf_ops), 0)", nullable=True),

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { foldedName, splitNumber } from "./folding";
 import { buildTree, keep, pathOf, Rows, type RowOptions } from "./group_tree";
-import { chainOf, levels, limitedNs, mayBeMoreTime, sorted, tensorCoreShare, usingShare } from "./tree_values";
+import { chainOf, levels, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";
 
@@ -69,13 +69,10 @@ describe("rows of the tree", () => {
     expect(folded([3, 0, 3, 10, 5])).toEqual(["Head", "Layer[0]", "Layer[1]"]);
   });
 
-  it("tell shares, and no share of nothing", () => {
+  it("tell shares of their kernel time", () => {
     const net = rowsWith().find("/Net/");
-    const other = rowsWith().find("UNASSOCIATED_0");
-    if (net === null || other === null) throw new Error("rows are missing");
-    expect(usingShare(net)).toBeCloseTo(2 / 3);
+    if (net === null) throw new Error("the row is missing");
     expect(tensorCoreShare(net)).toBe(0.4);
-    expect(usingShare(other)).toBeNull();
   });
 
   it("are filtered by path with the levels above, and what lies below", () => {
@@ -179,9 +176,8 @@ describe("what is not known of matrix units", () => {
     const [unknown, none] = [row(null, null, 1), row(0, 0, 0)];
     if (unknown === null || none === null) throw new Error("There is no such row.");
     expect(tensorCoreShare(unknown)).toBeNull();
-    expect(usingShare(unknown)).toBeNull();
     expect(mayBeMoreTime(unknown)).toBe(true);
-    expect([tensorCoreShare(none), usingShare(none), mayBeMoreTime(none)]).toEqual([0, 0, false]);
+    expect([tensorCoreShare(none), mayBeMoreTime(none)]).toEqual([0, false]);
   });
 });
 

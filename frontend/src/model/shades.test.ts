@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 
 import { nodes } from "../testing/tree";
 import { buildTree, Rows, type TreeRow } from "./group_tree";
-import { boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
+import { boundInWords, boundOf, colourings, contrast, STEP_KEYS, stepColours } from "./shades";
 
 const rows = new Rows(buildTree(nodes(), ""), { sort: "", fold: true, visible: null });
 
@@ -33,6 +33,21 @@ it("a bound that is known of less than half of the kernel time is none of the wh
   const few = { ...nodes(), memory_bound_ns: nodes().kernel_time_ns.map((time) => time * 0.49) };
   const part = new Rows(buildTree(few, ""), { sort: "", fold: true, visible: null });
   expect(part.roots.map(boundOf)).toEqual(["", ""]);
+});
+
+it("a sentence names both bounds where the lesser takes a tenth", () => {
+  const wordsOf = (compute: number): string[] => {
+    const times = nodes().kernel_time_ns;
+    const parts = {
+      compute_bound_ns: times.map((time) => time * compute),
+      memory_bound_ns: times.map((time) => time / 2),
+    };
+    return new Rows(buildTree({ ...nodes(), ...parts }, ""), { sort: "", fold: true, visible: null }).roots.map(
+      boundInWords,
+    );
+  };
+  expect(wordsOf(0.4)[0]).toBe("50.0 % of its kernel time bound by memory, 40.0 % by compute");
+  expect(wordsOf(0.05)[0]).toBe("bound by memory");
 });
 
 it("text can be read on every step, in both themes", () => {

@@ -2,6 +2,7 @@
  * What the boxes of the model are coloured by: each question has a few steps that differ in lightness, so that they can be told
  * apart without any colour vision.
  */
+import { formatShare, shareOf } from "../format/share";
 import type { TreeRow } from "./group_tree";
 import { mayBeMoreOps, tensorCoreShare } from "./tree_values";
 import type { Colours } from "./resources";
@@ -123,6 +124,28 @@ export function colourings(
 export function boundOf({ values }: TreeRow): string {
   const { compute_bound_ns: compute, memory_bound_ns: memory, kernel_time_ns: all } = values;
   return compute + memory === 0 || (compute + memory) * 2 < all ? "" : compute > memory ? "compute" : "memory";
+}
+
+/** Kernel time bound by compute and by memory, that of most first; without what takes none. */
+export const boundShares = ({ values }: TreeRow): { by: "compute" | "memory"; ns: number }[] =>
+  [
+    { by: "memory" as const, ns: values.memory_bound_ns },
+    { by: "compute" as const, ns: values.compute_bound_ns },
+  ]
+    .filter(({ ns }) => ns > 0)
+    .sort((a, b) => b.ns - a.ns);
+
+/** What of the kernel time must be bound by the other for a sentence to name both. */
+const BOTH = 0.1;
+
+/** In words, for a sentence: by what most of the kernel time is bound, with shares where the other takes a part worth a name. */
+export function boundInWords(row: TreeRow): string {
+  const [most, other] = boundShares(row);
+  const all = row.values.kernel_time_ns;
+  if (boundOf(row) === "" || most === undefined) return "";
+  if (other === undefined || other.ns < BOTH * all) return `bound by ${most.by}`;
+  const share = ({ ns }: { ns: number }): string => formatShare(shareOf(ns, all));
+  return `${share(most)} of its kernel time bound by ${most.by}, ${share(other)} by ${other.by}`;
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

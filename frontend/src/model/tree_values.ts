@@ -35,16 +35,6 @@ export const communicates = ({ nodes }: Tree): boolean => nodes.communication_ns
 /** Whether it is known what limits the ops of the tree, and what they could gain. */
 export const isRated = ({ nodes }: Tree): boolean => nodes.gain_ns.some((gain) => gain !== null && gain > 0);
 
-/**
- * Ops that use the matrix unit over the eligible ones; null where none is eligible. An op that uses it without being known as
- * eligible counts as eligible here, so that no share is above 1.
- */
-export function usingShare({ values, unknown }: TreeRow): number | null {
-  if (unknown.has("using_ops")) return null;
-  const eligible = Math.max(values.eligible_ops, values.using_ops);
-  return eligible > 0 ? values.using_ops / eligible : null;
-}
-
 /** What is known of a row; null where nothing is. */
 export const knownOf = ({ values, unknown }: TreeRow, measure: Measure): number | null =>
   unknown.has(measure) ? null : values[measure];
@@ -77,7 +67,7 @@ export function sorted(rows: readonly TreeRow[], sort: string): readonly TreeRow
     measure !== undefined
       ? row.values[measure]
       : key === "share"
-        ? (usingShare(row) ?? -1)
+        ? (tensorCoreShare(row) ?? -1)
         : key === "limited"
           ? limitedNs(row)
           : key === "gpu_share"

@@ -7,8 +7,8 @@ import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import type { TreeRow } from "../../model/group_tree";
-import { limitedNs, mayBeMoreOps, usingShare } from "../../model/tree_values";
-import { boundOf } from "../../model/shades";
+import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
+import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
 import { isTime, type TreeColumn } from "./tree_columns";
 
@@ -65,7 +65,7 @@ function Label({ name }: { name: string }) {
 
 /** How much of its cell the bar behind a value fills, from 0 to 1. */
 export function barOf(row: TreeRow, column: TreeColumn["key"], total: number): number {
-  if (column === "share") return usingShare(row) ?? 0;
+  if (column === "share") return tensorCoreShare(row) ?? 0;
   if (column === "gpu_share") return Math.min(shareOf(row.values.gpu_time_ns, total) ?? 0, 1);
   return isTime(column) && !row.unknown.has(column) ? Math.min(shareOf(row.values[column], total) ?? 0, 1) : 0;
 }
@@ -83,12 +83,13 @@ interface ValueCellProps {
 export function ValueCell({ row, column, label, matrixUnit, unit, total, change }: ValueCellProps) {
   if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} />;
   if (column === "share") {
-    const share = usingShare(row);
-    if (share === null) return <span class="unknown">–</span>;
-    const of = `${mayBeMoreOps(row) ? "At least " : ""}${formatCount(row.values.using_ops)} of ${formatCount(Math.max(row.values.eligible_ops, row.values.using_ops))} eligible ops`;
+    const share = tensorCoreShare(row);
+    // Of work of which some may use the units, and none is known to, nothing is known.
+    if (share === null || (share === 0 && mayBeMoreTime(row))) return <span class="unknown">–</span>;
+    const of = `${mayBeMoreTime(row) ? "At least " : ""}${readableAndExact(row.values.tensor_core_time_ns)} of ${readableAndExact(row.values.kernel_time_ns)} kernel time`;
     return (
       <span class="number" data-tip={of}>
-        {mayBeMoreOps(row) && share < 1 && "≥ "}
+        {mayBeMoreTime(row) && share < 1 && "≥ "}
         {formatShare(share)}
       </span>
     );
@@ -102,7 +103,11 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
     );
   }
   if (column === "change") return <ChangeCell change={change} />;
-  if (column === "bound") return boundOf(row) === "" ? <span class="unknown">–</span> : <span>{boundOf(row)}</span>;
+  if (column === "bound") {
+    const bound = boundOf(row);
+    if (bound === "") return <span class="unknown">–</span>;
+    return <span data-tip={boundTip(row)}>{bound}</span>;
+  }
   if (column === "name") return null;
   if (row.unknown.has(column)) return <span class="unknown">–</span>;
   const value = row.values[column];
@@ -124,6 +129,14 @@ export function ValueCell({ row, column, label, matrixUnit, unit, total, change 
       {inUnit(value, unit)}
     </span>
   );
+}
+
+/** How much of the kernel time each limits; what is left is bound by latency, or not known. */
+function boundTip(row: TreeRow): string {
+  const { kernel_time_ns: all } = row.values;
+  return boundShares(row)
+    .map(({ by, ns }) => `${by}: ${readableAndExact(ns)}, ${formatShare(shareOf(ns, all))} of the kernel time`)
+    .join("\n");
 }
 
 /** The change from the baseline, in words too. */

@@ -48,13 +48,17 @@ export const columnsFor = (
             about:
               "Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates.",
           },
-          { key: "bound", label: "Bound by", about: "What limits most of the kernel time: compute or memory." },
+          {
+            key: "bound",
+            label: "Bound by",
+            about: "What limits most of the kernel time, compute or memory; a tooltip tells the share of each.",
+          },
         ] as const)
       : []),
     ...withGpu({
       key: "share",
-      label: `Share Using ${core}`,
-      about: `Ops using ${unit}s over eligible ops; an op that uses them counts as eligible.`,
+      label: `On ${core}`,
+      about: `Time of the kernels that use ${unit}s over the time of all kernels of the ops below, as on Ops and in the picture's colours.`,
     }),
     ...(limited
       ? ([

@@ -10,14 +10,14 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
-import { boundOf } from "../../model/shades";
+import { boundInWords } from "../../model/shades";
 import { eligibleSentence, wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
   const row = useOneStop<HTMLElement>();
   const [cause] = limited?.causes ?? [];
-  const bound = gains === null ? "" : boundOf(gains);
+  const bound = gains === null ? "" : boundInWords(gains);
   const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
   const inIterations = ofIterations(" in", useScope().iterations);
   const sentences = [
@@ -34,7 +34,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />, up to{" "}
         <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
         {formatDuration(gains.values.gpu_time_ns)} GPU time{inIterations}
-        {bound === "" ? "" : `; bound by ${bound}`}.
+        {bound === "" ? "" : `; ${bound}`}.
       </>
     ),
     gains !== null && (
