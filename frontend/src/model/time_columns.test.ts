@@ -37,6 +37,14 @@ it("moments a microsecond apart are told apart a minute after the start", () => 
   expect(unit && rows.map(({ start_ns }) => momentInUnit(start_ns, unit))).toEqual(["60.111972", "60.111973"]);
 });
 
+it("A and B share a scale, so that the side with less time has the shorter bar", () => {
+  const scales = timeScales(
+    [time("a_ns"), time("b_ns"), time("gpu_time_ns")],
+    [{ a_ns: 1e6, b_ns: 4e6, gpu_time_ns: 2e6 }],
+  );
+  expect([...scales.values()].map(({ largest }) => largest)).toEqual([4e6, 4e6, 2e6]);
+});
+
 it("a column of losses has the unit of its largest loss", () => {
   const scales = timeScales([time("change_ns"), time("speed_ns")], [{ change_ns: 2e6, speed_ns: -1.3e6 }]);
   expect([...scales.values()].map(({ unit }) => unit.name)).toEqual(["ms", "ms"]);

@@ -11,6 +11,9 @@ export interface Scale {
 /** Whether a time is a moment and no length. */
 export const isMoment = (key: string): boolean => /start|timestamp|^allocated_ns$/.test(key);
 
+/** Times of a baseline and of the profile beside it: bars of one scale, so that equal times look equal. */
+const SIDES: readonly string[] = ["a_ns", "b_ns"];
+
 /** The scales of the columns of time, for these rows; none without rows. Lengths share a unit, moments have their own. */
 export function timeScales(columns: readonly Column[], rows: readonly Row[]): Map<string, Scale> {
   if (rows.length === 0) return new Map();
@@ -19,6 +22,8 @@ export function timeScales(columns: readonly Column[], rows: readonly Row[]): Ma
       .filter(({ type }) => type === "duration_ns")
       .map(({ key }) => [key, rows.reduce((most, row) => Math.max(most, Math.abs(Number(row[key] ?? 0))), 0)]),
   );
+  const most = Math.max(...SIDES.map((key) => largest.get(key) ?? 0));
+  for (const key of SIDES) if (largest.has(key)) largest.set(key, most);
   const lengths = unitsOfColumns(new Map([...largest].filter(([key]) => !isMoment(key))));
   return new Map(
     [...largest].map(([key, most]) => [key, { largest: most, unit: lengths.get(key) ?? momentUnit(most) }]),
