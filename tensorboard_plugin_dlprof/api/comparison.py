@@ -67,7 +67,8 @@ _ITERATIONS = (
 class Comparison:
     """What changed from a baseline A to a candidate B; from ``dlprof.compare``.
 
-    ``data`` is the object that ``dlprof compare --format json`` prints. Times are nanoseconds by unit of comparison.
+    ``data`` is the object that ``dlprof compare --format json`` prints. Times are nanoseconds by unit of comparison;
+    those of ops are of their kernels, without copies and memsets.
     """
 
     def __init__(self, result: comparison.Comparison) -> None:

@@ -102,7 +102,7 @@ def largest_remainder(
 
 
 def rows_of(a: Side, b: Side, matches: Iterable[Match], of_kernels: bool, wall: bool) -> tuple[list[Row], int]:
-    """The rows, and how many ops without GPU time on either side were left out.
+    """The rows, and how many ops without kernels on either side were left out.
 
     Args:
         a: the baseline; ``units`` say what its sums are divided by.

@@ -61,7 +61,7 @@ class Comparison(msgspec.Struct):
     groups: list[Group]
     """The rows summed over the repetitions of the model, in the order of the program."""
     left_out: int
-    """Ops without GPU time on either side, which have no row."""
+    """Ops without kernels on either side, which have no row: those of the CPU alone, and copies and memsets."""
     replacements: list[Replacement]
     memory: HeldRows
     measures: dict[str, Measure]

@@ -19,8 +19,21 @@ Value = str | int | float | None
 
 _Described = tuple[str, str, ColumnType, str]
 
-_A: _Described = ("a_ns", "A", "duration_ns", "Time of the baseline, by unit of comparison.")
-_B: _Described = ("b_ns", "B", "duration_ns", "Time of the candidate, by unit of comparison.")
+_OF_OPS_AND_PARTS = "by unit of comparison: kernel time of ops, without their copies; wall time of the other parts."
+_A: _Described = ("a_ns", "A", "duration_ns", f"Time of the baseline, {_OF_OPS_AND_PARTS}")
+_B: _Described = ("b_ns", "B", "duration_ns", f"Time of the candidate, {_OF_OPS_AND_PARTS}")
+_KERNELS_OF_A: _Described = (
+    "a_ns",
+    "Kernel Time A",
+    "duration_ns",
+    "Kernel time of the baseline, without copies, by unit of comparison.",
+)
+_KERNELS_OF_B: _Described = (
+    "b_ns",
+    "Kernel Time B",
+    "duration_ns",
+    "Kernel time of the candidate, without copies, by unit of comparison.",
+)
 _CHANGE: _Described = (
     "change_ns",
     "Change",
@@ -132,7 +145,7 @@ GROUPS = _table(
             "a_ops",
             "Ops A",
             "integer",
-            "How many ops of A with GPU time the row stands for; empty for a part of the time.",
+            "How many ops of A with kernels the row stands for; empty for a part of the time.",
         )
     ),
     _column(
@@ -140,7 +153,7 @@ GROUPS = _table(
             "b_ops",
             "Ops B",
             "integer",
-            "How many ops of B with GPU time the row stands for; empty for a part of the time.",
+            "How many ops of B with kernels the row stands for; empty for a part of the time.",
         )
     ),
     _column(_TOLD, tier=1),
@@ -158,8 +171,8 @@ KERNELS = _table(
     _column(("b", "Kernels of B", "kernel_name", "Those in their place, the one with the most time first."), True),
     _column(_CHANGE),
     _column(_PERCENT),
-    _column(_A),
-    _column(_B),
+    _column(_KERNELS_OF_A),
+    _column(_KERNELS_OF_B),
     _column(_ROWS, hidden=True),
     _column(("a_launches", "Launches A", "number", "Launches of A, by unit of comparison."), hidden=True),
     _column(("b_launches", "Launches B", "number", "Launches of B, by unit of comparison."), hidden=True),
@@ -180,8 +193,8 @@ MODULES = _table(
     _column(("path", "Module", "path", "A module or range; its ops and those of all below it are summed."), True),
     _column(_CHANGE),
     _column(_PERCENT),
-    _column(_A),
-    _column(_B),
+    _column(_KERNELS_OF_A),
+    _column(_KERNELS_OF_B),
     _column(_ROWS),
     _column(("level", "Level", "integer", "Depth in the tree; 1 is the top."), tier=1),
 )
@@ -192,8 +205,8 @@ TYPES = _table(
     _column(("op_type", "Op Type", "text", "What the ops do."), True),
     _column(_CHANGE),
     _column(_PERCENT),
-    _column(_A),
-    _column(_B),
+    _column(_KERNELS_OF_A),
+    _column(_KERNELS_OF_B),
     _column(_ROWS),
 )
 
@@ -201,7 +214,13 @@ ONE_SIDE = msgspec.structs.replace(
     GROUPS,
     name="compare_new",
     base="compare_new AS change",
-    columns=tuple(column for column in GROUPS.columns if column.key != "of_change_fraction"),
+    columns=tuple(
+        _column({"a_ns": _KERNELS_OF_A, "b_ns": _KERNELS_OF_B}[column.key])
+        if column.key in ("a_ns", "b_ns")
+        else column
+        for column in GROUPS.columns
+        if column.key != "of_change_fraction"
+    ),
 )
 """Groups of the ops that only one side has."""
 

@@ -175,6 +175,7 @@ def _more(comparison: Comparison, top: int) -> list[str]:
         lines.append(f"{changed:,} of {tested:,} tested groups changed by more than noise; ~ marks the others.{chance}")
     else:
         lines.append("No group was tested: that takes four iterations of each side.")
+    lines.append("Times of ops are those of their kernels, without copies and memsets.")
     return lines
 
 

@@ -21,17 +21,18 @@ _Known = Mapping[object, tuple[int | None, int | None]]
 """By the key of a row: times of A and B; None where they cannot be told apart from those of other rows."""
 
 
-def _columns(measure: str, of_rows: str = "", *, has_own: bool = False) -> tuple[Column, ...]:
-    """Those of a table; ``has_own``: a column of its own shows the time of this profile."""
+def _columns(measure: str, of_rows: str = "", *, label: str = "", has_own: bool = False) -> tuple[Column, ...]:
+    """Those of a table; ``label`` stands before A and B; ``has_own``: a column of its own shows the time of this
+    profile."""
     described = (
-        ("a_ns", "A", f"{measure} of the baseline{of_rows}."),
-        ("b_ns", "B", f"{measure} of this profile{of_rows}."),
+        ("a_ns", f"{label}A", f"{measure} of the baseline{of_rows}."),
+        ("b_ns", f"{label}B", f"{measure} of this profile{of_rows}."),
         ("change_ns", "Change", f"{measure} of B less that of A{of_rows}."),
     )
     return tuple(
         Column(
             key,
-            label,
+            head,
             "duration_ns",
             description,
             sql="",
@@ -39,15 +40,17 @@ def _columns(measure: str, of_rows: str = "", *, has_own: bool = False) -> tuple
             filterable=False,
             hidden=has_own and key == "b_ns",
         )
-        for key, label, description in described
+        for key, head, description in described
     )
 
 
 _OF_ITERATIONS = _columns("Duration", has_own=True)
-_OF_OPS = _columns("Kernel time", ", by unit of comparison")
+_WITHOUT_COPIES = "without copies, which are a part of the iteration of their own"
+# The tables' own GPU time has the copies of ops, so the heads say which time this is.
+_OF_OPS = _columns("Kernel time", f", by unit of comparison, {_WITHOUT_COPIES}", label="Kernel Time ")
 _OF_OPS_PER_ITERATION = tuple(
     msgspec.structs.replace(column, label=f"{column.label} per Iteration")
-    for column in _columns("Kernel time", " in an iteration, on average")
+    for column in _columns("Kernel time", f" in an iteration, on average, {_WITHOUT_COPIES}", label="Kernel Time ")
 )
 
 

@@ -239,10 +239,13 @@ function Shown({ comparison: comparison, baseline }: { comparison: CompareRespon
         below={["cmembers"]}
         pageSize={25}
       />
-      {(tab === "groups" || tab === "ops") && comparison.ops_without_gpu_time > 0 && (
+      {(tab === "groups" || tab === "ops") && (
         <p class="muted">
-          {formatCounted(comparison.ops_without_gpu_time, "op")} without GPU time on either side{" "}
-          {comparison.ops_without_gpu_time === 1 ? "is" : "are"} not listed, nor counted among ops and calls.
+          Times of ops are those of their kernels, without copies and memsets.
+          {comparison.ops_without_gpu_time > 0 &&
+            ` ${formatCounted(comparison.ops_without_gpu_time, "op")} without kernels on either side ${
+              comparison.ops_without_gpu_time === 1 ? "is" : "are"
+            } not listed, nor counted among ops and calls.`}
         </p>
       )}
       {tab === "groups" && <Noise comparison={comparison} of="groups" />}

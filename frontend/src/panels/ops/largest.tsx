@@ -40,6 +40,8 @@ function colourOfRow(row: Row, onGpu: boolean): ColourClass {
 export function Largest({ table, links, named, noun, selects, tools }: LargestProps) {
   const scope = useScope();
   const [kind, time] = scope.onGpu ? ["GPU", "gpu_time_ns"] : ["CPU", "cpu_time_ns"];
+  // Copies are no kernels: the whole of a table of kernels is less than the GPU time of the ops.
+  const measured = noun === "kernels" ? "kernel" : kind;
   const asked = { ...scope, table, links, offset: 0, limit: MOST, sort: `-${time}`, search: "", where: {} };
   const query = useQuery<TableResponse>(scopeKey(scope, "largest", table, time), (signal) => fetchTable(asked, signal));
   const page = query.data?.table === table ? query.data : null;
@@ -75,7 +77,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         <header class="headline">
           <h2>
             <code>{first.label}</code> takes <strong class="nowrap">{formatShare(shareOf(first.ns, whole))}</strong> of
-            the {kind} time
+            the {measured} time
             {rows.length > 3 && (
               <>
                 , the three largest {noun}{" "}
@@ -87,7 +89,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         </header>
       )}
       <Panel
-        title={`Where ${kind} Time Goes`}
+        title={`Where ${noun === "kernels" ? "Kernel" : kind} Time Goes`}
         summed
         about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s. A click selects one.`}
         picture
@@ -108,7 +110,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
                   : rows
               }
               whole_ns={whole}
-              label={`The largest ${noun} by ${kind} time`}
+              label={`The largest ${noun} by ${measured} time`}
             />
           )}
         </div>
