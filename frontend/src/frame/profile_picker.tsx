@@ -229,7 +229,15 @@ function PickerList(props: PickerProps & { onClose: () => void }) {
   useLayoutEffect(() => {
     const option = list.current?.querySelector(`[id="${id}-option-${current}"]`);
     // It opens at the head of a run, so that no row is cut in half below the search.
-    if (!scrolled.current) option?.closest("[role=group]")?.scrollIntoView({ block: "start" });
+    if (!scrolled.current) {
+      option?.closest("[role=group]")?.scrollIntoView({ block: "start" });
+      // Near its end the list scrolls less far: then at the head of the run that the search would cut.
+      const top = list.current?.getBoundingClientRect().top ?? 0;
+      const cut = [...(list.current?.querySelectorAll("[role=listbox] > [role=group]") ?? [])].find(
+        (group) => group.getBoundingClientRect().bottom > top + 1,
+      );
+      cut?.scrollIntoView({ block: "start" });
+    }
     scrolled.current = true;
     option?.scrollIntoView({ block: "nearest" });
   }, [current, id, search]);

@@ -89,6 +89,31 @@ export function shortKernelName(name: string): string {
   return inner === "" ? base : `${base} ‹${inner}›`;
 }
 
+/** The words of a name: of C++ its identifiers and numbers, of a generated name what stands between underscores. */
+const wordsOf = (name: string): string[] =>
+  name.includes("<") ? name.split(/\W+/) : name.split("_").filter((word) => /[A-Za-z]/.test(word));
+
+/** By name, where others of these are as short: its first word that none of the others has, if there is one. */
+export function wordsApart(names: Iterable<string>): Map<string, string> {
+  const alike = new Map<string, string[]>();
+  for (const name of new Set(names)) {
+    const short = shortKernelName(name);
+    alike.set(short, [...(alike.get(short) ?? []), name]);
+  }
+  const apart = new Map<string, string>();
+  for (const group of alike.values()) {
+    if (group.length === 1) continue;
+    const words = group.map((name) => new Set(wordsOf(name)));
+    const counts = new Map<string, number>();
+    for (const word of words.flatMap((own) => [...own])) counts.set(word, (counts.get(word) ?? 0) + 1);
+    group.forEach((name, at) => {
+      const own = [...(words[at] ?? [])].find((word) => word !== "" && counts.get(word) === 1);
+      if (own !== undefined) apart.set(name, own);
+    });
+  }
+  return apart;
+}
+
 const UNASSOCIATED = "unassociated_";
 
 /** The name of an op where there is little room: of a kernel without an op, that of the kernel. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortKernelName, splitId, splitPath } from "./kernel_name";
+import { shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
 import { splitText } from "./links";
 
 describe("kernel names", () => {
@@ -41,6 +41,24 @@ describe("kernel names", () => {
   ])("%s", (name, short) => {
     expect(shortKernelName(name)).toBe(short);
   });
+});
+
+it("tells kernels apart that are as short, by what only one of them has", () => {
+  const tile = (rest: string) => `Cijk_Alik_Bljk_BBS_BH_MT64x64x8_MI16x16x1_SN_${rest}`;
+  const names = [
+    tile("AFC1_4_ULS0"),
+    tile("AFC1_6_ULS1"),
+    tile("AFC0_4_ULS0"),
+    "sgemm",
+    "f<float, 4>(int)",
+    "f<float, 8>(int)",
+  ];
+  expect([...wordsApart([...names, "sgemm"])]).toEqual([
+    [names[1], "ULS1"],
+    [names[2], "AFC0"],
+    ["f<float, 4>(int)", "4"],
+    ["f<float, 8>(int)", "8"],
+  ]);
 });
 
 describe("paths of ops", () => {

@@ -12,7 +12,7 @@ import { formatShare } from "../../format/share";
 import { inUnit, readableAndExact, type TimeUnit } from "../../format/time";
 import { ThemeContext } from "../../frame/theme";
 import { copyText } from "../../host/tensorboard";
-import { splitPath } from "../../model/kernel_name";
+import { splitPath, wordsApart } from "../../model/kernel_name";
 import { placesApart } from "../../model/short_place";
 import { ambiguousPaths, isNumeric, nextSort, type TableState } from "../../model/table_state";
 import { timeScales } from "../../model/time_columns";
@@ -100,8 +100,17 @@ export function Grid(props: GridProps) {
     // eslint-disable-next-line react-hooks/exhaustive-deps -- the columns by their widths
     [rows, rooms],
   );
+  const kernels = useMemo(
+    () =>
+      new Map(
+        columns
+          .filter(({ type }) => type === "kernel_name")
+          .map(({ key }) => [key, wordsApart(rows.map((row) => cellText(row[key])))]),
+      ),
+    [rows, columns],
+  );
   const placeOf = (column: Column, row: Row): string | undefined =>
-    places.get(column.key)?.get(cellText(row[column.key]));
+    (kernels.get(column.key) ?? places.get(column.key))?.get(cellText(row[column.key]));
   const ambiguous = new Map(
     idShown
       ? []

@@ -21,7 +21,7 @@ interface TableCellProps {
   meter?: string | undefined;
   /** Whether other rows on the page have the same path but belong to another op. */
   ambiguous?: boolean;
-  /** What stands before the name of a path, as it is told from those of other rows. */
+  /** What stands before the name of a path, or behind that of a kernel, as it is told from those of other rows. */
   place?: string | undefined;
   /** The width of the cell in CSS pixels. */
   room?: number;
@@ -70,7 +70,7 @@ export function TableCell(props: TableCellProps) {
     case "boolean":
       return <YesNo value={Boolean(value)} />;
     case "kernel_name":
-      return <KernelName name={String(value)} full={fullName(column, row)} />;
+      return <KernelName name={String(value)} full={fullName(column, row)} apart={place ?? ""} />;
     case "path":
       return ambiguous ? (
         <OpPath path={String(value)} id={opId(row)} room={roomOf(room)} />
@@ -213,7 +213,7 @@ function MeterCell({
 /** Between the kernels of a cell, the one with the most time first. */
 const AND = " + ";
 
-function KernelName({ name, full }: { name: string; full: string }) {
+function KernelName({ name, full, apart }: { name: string; full: string; apart: string }) {
   const [first = "", ...rest] = name.split(AND);
   const others = rest.length;
   return (
@@ -221,6 +221,7 @@ function KernelName({ name, full }: { name: string; full: string }) {
       <span class="clip kernel-name" data-tip={full}>
         {shortKernelName(first)}
       </span>
+      {apart !== "" && <span class="muted nowrap kernel-name">{apart}</span>}
       {others > 0 && <span class="muted nowrap">+{others} more</span>}
       <CopyButton key={full} text={full} what="the full name" walk={false} />
     </span>
