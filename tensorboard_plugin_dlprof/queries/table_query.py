@@ -90,6 +90,16 @@ class TableQuery:
         values = ", ".join(f"sum({column.sql})" for column in columns)
         return f"SELECT {values} FROM {source} WHERE {self._where(True, True)}"
 
+    def _then(self) -> str:
+        """The column, in descending order, for rows whose values are equal or unknown; empty where ids decide."""
+        column, table = self.sorted_by, self.table
+        default = table.default_sort.removeprefix("-")
+        if column.key == default:
+            return table.default_then
+        # Many rows may have no value, which leaves the order to the next best. An index has no second key.
+        is_read_in_order = column.order != "" or column.lookup is not None
+        return default if column.nullable and not is_read_in_order and table.default_sort.startswith("-") else ""
+
     def ids(self, few: bool = True, backwards: bool = False, columns: Sequence[Column] = ()) -> str:
         """A SELECT of the ids of the rows that pass, or of some columns, in order.
 
@@ -117,8 +127,8 @@ class TableQuery:
             order = f"ifnull({column.sql}, {_INFINITE}) {ascending}"
         if few and self._conditions:
             order = f"+{order}"
-        if table.default_then and column.key == table.default_sort.removeprefix("-"):
-            then = table.column(table.default_then)
+        if (key := self._then()) != "":
+            then = table.column(key)
             order += f", ({then.sql}) {descending}"
             needed.append(then.sql)
         order += f", {table.row_id} {direction}"

@@ -128,6 +128,15 @@ def test_equal_rows_of_the_default_order_are_sorted_by_another_column(connection
     assert sorted_by("-name") == [6, 3, 1, 2]
 
 
+def test_rows_of_which_a_column_is_unknown_keep_the_default_order(connection: sqlite3.Connection) -> None:
+    """Where gains of most ops are unknown, those that take the most time stand before the others."""
+    table = msgspec.structs.replace(LAUNCHES, default_sort="-time_ns")
+    connection.execute("UPDATE launches SET stream = NULL WHERE id <> 1")
+    connection.execute("INSERT INTO launches VALUES (6, 1, 'A', 1, 15, NULL, '')")
+    rows = page(connection, table, SCOPE, PageRequest(op="A", sort="-stream")).rows
+    assert [row["id"] for row in rows] == [1, 3, 6, 2]
+
+
 def test_ops_without_gpu_time_are_sorted_by_their_time_on_the_host(tmp_path: Path) -> None:
     """A recording of the CPU alone, whose page of ops would begin with the last of them."""
     trace, database = tmp_path / "run.pt.trace.json", tmp_path / "run.dlprof_dldb.sqlite"

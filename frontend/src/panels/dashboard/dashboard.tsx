@@ -47,7 +47,7 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
         </>
       )}
       {!ofMemory && <WhereTimeGoes data={data} />}
-      <DlprofPanels data={data} timed={!ofMemory} />
+      <DlprofPanels data={data} timed={!ofMemory} communicates={diagnosis !== null && communicates(diagnosis)} />
     </div>
   );
 }
@@ -55,6 +55,10 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
 /** What the finding about unmarked iterations advises: beside it no other advice may stand. */
 const howToMark = (diagnosis: Diagnosis | null): string | null =>
   diagnosis?.findings.find(({ rule }) => rule === "no_iterations_detector")?.action ?? null;
+
+/** Whether collectives ran, which DLProf's classes count among kernels and the bar of a step does not. */
+const communicates = ({ mean }: Diagnosis): boolean =>
+  Object.values(mean.devices).some(({ overlap }) => overlap.communication_all_ns > 0);
 
 /** As high as the answer, so that nothing below it moves when it is there. */
 function AnswerToCome({ timed }: { timed: boolean }) {

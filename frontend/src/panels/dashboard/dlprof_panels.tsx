@@ -14,17 +14,19 @@ interface DlprofPanelsProps {
   data: DashboardResponse;
   /** Whether the recording tells of times at all: a snapshot of memory does not. */
   timed: boolean;
+  /** Whether collectives ran. */
+  communicates: boolean;
 }
 
-export function DlprofPanels({ data, timed }: DlprofPanelsProps) {
+export function DlprofPanels({ data, timed, communicates }: DlprofPanelsProps) {
   return (
     <>
       {timed && (
         <>
           <div class="panel-row">
             <Utilization data={data} />
-            <ResourceBreakdown data={data} />
-            <KernelTimePanel data={data} />
+            <ResourceBreakdown data={data} communicates={communicates} />
+            <KernelTimePanel data={data} communicates={communicates} />
             <TensorCoreEfficiency data={data} />
           </div>
           <PerformanceSummary data={data} />

@@ -9,11 +9,21 @@ import { formatDuration, readableAndExact } from "../../format/time";
 import { navigate } from "../../frame/url";
 import { kernelClasses, wholeGraphs } from "../../model/kernel_time";
 
-export function KernelTimePanel({ data }: { data: DashboardResponse }) {
+interface KernelTimePanelProps {
+  data: DashboardResponse;
+  /** Whether collectives ran, which count among the other kernels here. */
+  communicates: boolean;
+}
+
+export function KernelTimePanel({ data, communicates }: KernelTimePanelProps) {
   const graphs = data.kernel_time.graph;
   const inGraphs = graphs.time_ns ?? 0;
   const total = (data.kernel_time.total.time_ns ?? 0) + inGraphs;
-  const classes = kernelClasses(data).filter(({ key }) => key !== "total");
+  const classes = kernelClasses(data)
+    .filter(({ key }) => key !== "total")
+    .map((each) =>
+      each.key === "other_kernel" && communicates ? { ...each, label: `${each.label} and collectives` } : each,
+    );
   const used = shareOf(data.kernel_time.tensor_core.time_ns, total);
   return (
     <Panel

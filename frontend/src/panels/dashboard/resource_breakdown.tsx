@@ -7,7 +7,13 @@ import { unknownWork } from "../../model/kernel_time";
 import { isRecorded, notRecordedTip } from "../../model/recorded";
 import { colourOf, resourceLabel, resourceMeaning } from "../../model/resources";
 
-export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
+interface ResourceBreakdownProps {
+  data: DashboardResponse;
+  /** Whether collectives ran: the bar of the step names them, DLProf's classes do not. */
+  communicates: boolean;
+}
+
+export function ResourceBreakdown({ data, communicates }: ResourceBreakdownProps) {
   const wall = data.gpu_utilization.wall_ns ?? data.performance.wall_clock_ns;
   const labelOf = (resource: Resource): string => resourceLabel(resource, data.matrix_unit, unknownWork(data));
   const untold = data.resource_breakdown.some(({ resource, time_ns: time }) => resource === "unknown_kernel" && time);
@@ -19,7 +25,9 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
         ? "CPU, in ops and calls"
         : resource === "other"
           ? "Other, outside of them"
-          : labelOf(resource);
+          : resource === "other_kernel" && communicates
+            ? "Other kernels and collectives"
+            : labelOf(resource);
   const largest = [...data.resource_breakdown].sort((a, b) => (b.fraction ?? 0) - (a.fraction ?? 0))[0];
   return (
     <Panel
@@ -32,7 +40,7 @@ export function ResourceBreakdown({ data }: { data: DashboardResponse }) {
         label={
           largest === undefined
             ? "No resource usage"
-            : `Largest part: ${labelOf(largest.resource)}, ${formatShare(largest.fraction)}`
+            : `Largest part: ${leastOf(largest.resource, largest.time_ns)}, ${formatShare(largest.fraction)}`
         }
         centre={formatDuration(wall)}
         centreLabel="wall clock"

@@ -19,14 +19,14 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
     ...atRight(
       timed ? "Allocated at" : "Event",
       ...(timed ? ["Lifetime"] : []),
-      ...(withOps ? ["GPU time of the op"] : []),
+      ...(withOps ? ["GPU time of the op, all calls"] : []),
     ),
     ...(withOps ? ["Inputs of the op"] : []),
   ];
   return (
     <Panel
       title="Largest Blocks Held Then"
-      about="GPU time is that of the op that allocated the block, over all its calls: about what it costs to have it again. Inputs are those of the op's first call."
+      about="GPU time is that of the op that allocated the block, summed over all its calls. Inputs are those of the op's first call."
     >
       <div class="memory-held-frame">
         <table class="plain-table memory-held">
