@@ -6,6 +6,7 @@ import {
   median,
   moduleBoxes,
   orderBars,
+  orderLabels,
   programOrder,
   unchanged,
   waterfall,
@@ -104,4 +105,18 @@ it("names the runs of A and B once each, outside of names of ops", () => {
     "B (amp) is 23 % faster. 41 ms of it is `A B`, which only A (fp32) has; those of B and of A are B's",
   );
   expect(withNames("B is slower", "runs", "runs")).toBe("B is slower");
+});
+
+test("the largest bars in program order are named first, however narrow they are, and no name lies on another", () => {
+  const bar = (x: number, width: number, change: number) => ({ x, width, change, sum: 0 });
+  const bars = [bar(0, 0.5, -1e6), bar(0.5, 0.48, 1e5), bar(0.98, 0.01, 24e6), bar(0.99, 0.01, 20e6)];
+  const labels = orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 1000);
+  expect(labels.map(({ bar: place, anchor }) => [place, anchor])).toEqual([
+    [2, "end"],
+    [0, "middle"],
+    [1, "middle"],
+  ]);
+  expect(orderLabels(bars, ["linear", "relu", "Data loader", "Launching"], 60).map(({ bar: place }) => place)).toEqual([
+    2,
+  ]);
 });

@@ -1,6 +1,6 @@
 /** Geometry of a comparison: the waterfall, the bars in program order, the icicle. */
 import type { CompareResponse } from "../api/types";
-import { directionOf, type Direction } from "./change";
+import { directionOf, signedDuration, type Direction } from "./change";
 import { foldedName, numberless } from "./folding";
 import { pathOf, type Tree, type TreeRow } from "./group_tree";
 
@@ -148,6 +148,43 @@ export function orderBars(order: Order): OrderBar[] {
     x += bar.width;
     return bar;
   });
+}
+
+export interface OrderLabel {
+  /** Place of its bar. */
+  bar: number;
+  text: string;
+  x: number;
+  anchor: "start" | "middle" | "end";
+}
+
+/** About what a letter of a label takes, in pixels. */
+const LETTER = 6.2;
+const MOST_LABELS = 8;
+/** Of the largest change: a bar with less is named only where its name fits in its width. */
+const LEAST_NAMED = 0.2;
+
+/** What is written at bars: at the largest changes first, as many as have room beside each other. */
+export function orderLabels(bars: readonly OrderBar[], names: readonly string[], width: number): OrderLabel[] {
+  const sizes = bars.map(({ change }) => Math.abs(change));
+  const largest = Math.max(...sizes, 0);
+  const taken: (readonly [from: number, to: number])[] = [];
+  const result: OrderLabel[] = [];
+  const ordered = sizes.map((_, i) => i).sort((a, b) => (sizes[b] ?? 0) - (sizes[a] ?? 0));
+  for (const i of ordered) {
+    const bar = bars[i];
+    if (bar === undefined || bar.change === 0 || !names[i] || result.length === MOST_LABELS) continue;
+    const text = `${names[i]} ${signedDuration(bar.change)}`;
+    const room = text.length * LETTER;
+    if (room > bar.width * width && Math.abs(bar.change) < LEAST_NAMED * largest) continue;
+    const middle = (bar.x + bar.width / 2) * width;
+    const anchor = middle + room / 2 > width ? "end" : middle < room / 2 ? "start" : "middle";
+    const from = anchor === "end" ? width - room : anchor === "start" ? 0 : middle - room / 2;
+    if (taken.some(([left, right]) => from < right && left < from + room)) continue;
+    taken.push([from, from + room]);
+    result.push({ bar: i, text, x: { start: 0, middle, end: width }[anchor], anchor });
+  }
+  return result;
 }
 
 /** The bar at a place from 0 to 1. */

@@ -10,18 +10,19 @@ import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { navigate, useUrl } from "../../frame/url";
 import { rectangle } from "../../model/chart";
-import { barAt, orderBars, programOrder } from "../../model/comparison";
+import { barAt, orderBars, orderLabels, programOrder } from "../../model/comparison";
 import { signedDuration } from "../../model/change";
 
 const HEIGHT = 180;
 const PAD = 18;
-/** About what a letter of a label takes. */
-const LETTER = 6.2;
+/** Right of the bars: the values of 0 and of the whole change. */
+const AXIS = 84;
 /** More rows are folded unasked, where they repeat. */
 const MANY = 200;
 
 export function OrderChart({ comparison: comparison }: { comparison: CompareResponse }) {
-  const [measure, width] = useWidth(800);
+  const [measure, whole] = useWidth(800);
+  const width = Math.max(whole - AXIS, 100);
   const [active, setActive] = useState<number | null>(null);
   const [dragged, setDragged] = useState<[number, number] | null>(null);
   const range = useUrl()["compare.where.position"];
@@ -38,6 +39,11 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
   const y = (ns: number): number => PAD + (highest - ns) * scale;
   const zero = y(0);
   const total = bars.at(-1)?.sum ?? 0;
+  const labels = orderLabels(
+    bars,
+    order.name.map((name) => name.split("/").at(-1) ?? ""),
+    width,
+  );
   const path = (wanted: (change: number) => boolean): string =>
     bars
       .filter(({ change }) => wanted(change))
@@ -48,7 +54,7 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
   const line = bars.map(({ x, width: share, sum }) => `L${(x + share) * width} ${y(sum)}`).join("");
   const at = (event: MouseEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    return barAt(bars, (event.clientX - box.left) / Math.max(box.width, 1));
+    return barAt(bars, (event.clientX - box.left) / width);
   };
   const choose = ([from, to]: [number, number]): void => {
     const [first, last] = [Math.min(from, to), Math.max(from, to)];
@@ -108,29 +114,32 @@ export function OrderChart({ comparison: comparison }: { comparison: CompareResp
           if (dragged === null) setActive(null);
         }}
       >
-        <svg width={width} height={HEIGHT} role="img" aria-label="Accumulated change in program order">
+        <svg width={whole} height={HEIGHT} role="img" aria-label="Accumulated change in program order">
           {marked !== null && <Mark bars={bars} range={marked} width={width} />}
           {marked === null && active !== null && <Mark bars={bars} range={[active, active]} width={width} />}
           <path class="bar-less" d={path((change) => change < 0)} />
           <path class="bar-more" d={path((change) => change > 0)} />
           <line class="order-zero" x1="0" x2={width} y1={zero} y2={zero} />
           <path class="order-line" d={`M0 ${zero}${line}`} />
-          {bars.map(({ x, width: share, change }, i) => {
-            const name = (order.name[i] ?? "").split("/").at(-1) ?? "";
-            const text = `${name} ${signedDuration(change)}`;
-            // Where it fits within its bar's width.
-            return name !== "" && text.length * LETTER < share * width ? (
-              <text
-                key={i}
-                class="axis-text order-label"
-                x={(x + share / 2) * width}
-                y={Math.max(y(Math.max(change, 0)) - 5, 11)}
-                text-anchor="middle"
-              >
-                {text}
-              </text>
-            ) : null;
-          })}
+          {labels.map(({ bar: i, text, x, anchor }) => (
+            <text
+              key={i}
+              class="axis-text order-label"
+              x={x}
+              y={Math.max(y(Math.max(bars[i]?.change ?? 0, 0)) - 5, 11)}
+              text-anchor={anchor}
+            >
+              {text}
+            </text>
+          ))}
+          {Math.abs(y(total) - zero) > 12 && (
+            <text class="axis-text" x={width + 6} y={zero + 4}>
+              0
+            </text>
+          )}
+          <text class="axis-text order-total" x={width + 6} y={y(total) + 4}>
+            {signedDuration(total) || "0"}
+          </text>
         </svg>
       </div>
       <p class="order-words muted" role="status">
