@@ -4,10 +4,10 @@ import {
   compatibilityOf,
   compatibilityText,
   fitted,
+  heightFor,
   graphNeighbour,
   inView,
   layOut,
-  pitchFor,
   NODE,
   scaled,
   whole,
@@ -15,9 +15,12 @@ import {
 } from "./graph_layout";
 import { buildTree, Rows } from "./group_tree";
 import { nodes } from "../testing/tree";
+import { openedFirst } from "./tree_values";
 
 const rows = new Rows(buildTree(nodes(), ""), { sort: "-gpu_time_ns", fold: false, visible: null });
-const graph = layOut(rows, () => true);
+const WIDE = 1_200;
+const wanted = () => 200;
+const graph = layOut(rows, () => true, wanted, WIDE);
 const named = (name: string) => {
   const node = graph.nodes.find(({ row }) => row.name === name);
   if (node === undefined) throw new Error(`${name} is missing`);
@@ -27,7 +30,7 @@ const named = (name: string) => {
 describe("the graph", () => {
   it("stands from left to right, parents in the middle of their children, none upon another", () => {
     const net = named("Net");
-    expect(net.x).toBeGreaterThan(named("/").x + NODE.width);
+    expect(net.x).toBeGreaterThan(named("/").x + named("/").width);
     expect(net.y).toBe((named("Head").y + named("Layer[1]").y) / 2);
     for (const one of graph.nodes)
       for (const other of graph.nodes)
@@ -46,7 +49,12 @@ describe("the graph", () => {
     ) as unknown as typeof many;
     wide.name = wide.name.map((name, i) => (i < many.name.length ? name : `Layer ${i}`));
     wide.structure = wide.structure.map((structure, i) => (i < many.name.length ? structure : 100 + i));
-    const tall = layOut(new Rows(buildTree(wide, ""), { sort: "", fold: false, visible: null }), () => true);
+    const tall = layOut(
+      new Rows(buildTree(wide, ""), { sort: "", fold: false, visible: null }),
+      () => true,
+      wanted,
+      WIDE,
+    );
     const root = tall.nodes.find(({ row }) => row.name === "Net");
     expect(tall.height).toBeGreaterThan(count * NODE.height);
     expect(root?.y).toBeLessThan(8 * NODE.height);
@@ -58,7 +66,7 @@ describe("the graph", () => {
     // Only the column of the layers, and of it the first two rows.
     const column = named("Head");
     const place = { scale: 2, left: -2 * column.x, top: -2 * column.y };
-    const part = inView(graph, place, 2 * NODE.width, 2 * (NODE.height + 20));
+    const part = inView(graph, place, 2 * column.width, 2 * (NODE.height + 20));
     expect(part.nodes.map(({ row }) => row.name)).toEqual(["Head", "Layer[0]"]);
     expect(part.edges.map(({ to }) => to.row.name)).toEqual(["linear", "conv_0", "Head", "Layer[0]", "Layer[1]"]);
   });
@@ -79,7 +87,7 @@ describe("its place", () => {
   const small: Pick<Graph, "width" | "height" | "nodes"> = { width: 100, height: 100, nodes: [] };
 
   it("is the middle where all fits", () => {
-    expect(fitted(small, 300, 200)).toEqual({ scale: 1.5, left: 75, top: 25 });
+    expect(fitted(small, 300, 200)).toEqual({ scale: 1.25, left: 87.5, top: 37.5 });
   });
 
   it("stays readable where it does not", () => {
@@ -134,11 +142,36 @@ it("says without work of a GPU which ops could use the units", () => {
   ]);
 });
 
-it("moves levels apart as far as there is room, but no farther than a node is wide", () => {
-  const narrow = NODE.width + 56;
-  expect(pitchFor(graph, 100, 2_000)).toBe(narrow);
-  const wide = pitchFor(graph, 2_000, 2_000);
-  expect(wide).toBeGreaterThan(narrow);
-  expect(wide).toBeLessThanOrEqual(2 * NODE.width);
-  expect(layOut(rows, () => true, wide).width).toBeGreaterThan(graph.width);
+it("makes boxes as wide as their names, where there is room, and all alike narrower where there is none", () => {
+  const long = (row: { name: string }) => (row.name === "Net" ? 400 : 100);
+  const wide = layOut(rows, () => true, long, 3_000);
+  const widths = (of: Graph) =>
+    ["/", "Net", "Head"].map((name) => of.nodes.find(({ row }) => row.name === name)?.width);
+  expect(widths(wide)).toEqual([NODE.narrowest, 400, NODE.narrowest]);
+  expect(
+    layOut(
+      rows,
+      () => true,
+      () => 10_000,
+      10_000,
+    ).nodes[0]?.width,
+  ).toBe(NODE.widest);
+  const room = 0.85 * (wide.levels * NODE.narrowest + 48 * (wide.levels - 1) + 100);
+  const tight = layOut(rows, () => true, long, room);
+  expect(tight.nodes.find(({ row }) => row.name === "Net")?.width).toBeCloseTo(NODE.narrowest + 100, -1);
+  expect(tight.width * 0.85).toBeLessThanOrEqual(room);
+  expect(wide.width).toBeGreaterThan(tight.width);
+});
+
+it("is drawn as high as it is, up to what the page has", () => {
+  const of = { width: 968, height: 500 };
+  expect(heightFor(of, 1_000, 320, 2_000)).toBe(532);
+  expect(heightFor(of, 1_000, 320, 400)).toBe(400);
+  expect(heightFor({ width: 968, height: 50 }, 1_000, 320, 2_000)).toBe(320);
+});
+
+it("opens first what takes most time, as far as that can be read", () => {
+  expect([...openedFirst(rows, 4, 9)]).toEqual(["/", "/Net/", "/Net/Head/", "/Net/Layer[0]/", "/Net/Layer[1]/"]);
+  expect([...openedFirst(rows, 4, 3)]).toEqual(["/", "/Net/"]);
+  expect([...openedFirst(rows, 1, 9)]).toContain("/Net/");
 });

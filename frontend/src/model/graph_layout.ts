@@ -7,6 +7,8 @@ export interface GraphNode {
   row: TreeRow;
   x: number;
   y: number;
+  /** The same for all of a level. */
+  width: number;
   open: boolean;
 }
 
@@ -22,27 +24,42 @@ export interface Graph {
   edges: readonly GraphEdge[];
   width: number;
   height: number;
+  levels: number;
 }
 
-export const NODE = { width: 216, height: 42 } as const;
-const PITCH = { x: NODE.width + 56, y: NODE.height + 10 } as const;
+/** `widest` and `narrowest`: a name may be longer, the line of numbers below it is about as long as the latter. */
+export const NODE = { height: 42, narrowest: 150, widest: 420 } as const;
+const PITCH = NODE.height + 10;
+
+/** Between levels: least, and most; longer edges say nothing. */
+const GAP = { least: 48, most: 150 } as const;
 
 /** Distance of a parent below the first of many children: far enough to look central, near enough to be seen with it. */
-const FARTHEST = 4 * PITCH.y;
+const FARTHEST = 4 * PITCH;
 
-/** Children are placed one below the other, and a parent in the middle of its children, or near the first of many. */
-export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean, pitch: number = PITCH.x): Graph {
+/**
+ * Children are placed one below the other, and a parent in the middle of its children, or near the first of many.
+ *
+ * @param wanted the width that the texts of a row take; a level is as wide as its widest, within `NODE`'s limits
+ * @param room what the drawing may take, where that does not make nodes too narrow or too wide
+ */
+export function layOut(
+  rows: Rows,
+  isOpen: (row: TreeRow) => boolean,
+  wanted: (row: TreeRow) => number,
+  room: number,
+): Graph {
   const nodes: GraphNode[] = [];
   const edges: GraphEdge[] = [];
   let bottom = 0;
   const place = (row: TreeRow): GraphNode => {
     const open = row.expandable && isOpen(row);
-    const node: GraphNode = { row, x: (row.depth - 1) * pitch, y: bottom, open };
+    const node: GraphNode = { row, x: 0, y: bottom, width: 0, open };
     nodes.push(node);
     const below = open ? rows.below(row).map(place) : [];
     const [first] = below;
     const last = below.at(-1);
-    if (first === undefined || last === undefined) bottom += PITCH.y;
+    if (first === undefined || last === undefined) bottom += PITCH;
     else node.y = Math.min((first.y + last.y) / 2, first.y + FARTHEST);
     for (const to of below) edges.push({ from: node, to, outer: to === first || to === last });
     return node;
@@ -50,20 +67,42 @@ export function layOut(rows: Rows, isOpen: (row: TreeRow) => boolean, pitch: num
   // Work that no op is known to have launched is no part of the model.
   const groups = rows.roots.filter(({ isOp }) => !isOp);
   (groups.length > 0 ? groups : rows.roots).forEach(place);
+  const levels = spread(nodes, wanted, room);
   return {
     nodes,
     edges,
-    width: nodes.reduce((most, { x }) => Math.max(most, x + NODE.width), 0),
+    width: nodes.reduce((most, { x, width }) => Math.max(most, x + width), 0),
     height: nodes.reduce((most, { y }) => Math.max(most, y + NODE.height), 0),
+    levels,
   };
 }
 
-/** How far apart levels are, so that a graph of few levels has no empty half beside it; edges longer than a node say nothing. */
-export function pitchFor(graph: Graph, width: number, height: number): number {
-  const gaps = Math.round((graph.width - NODE.width) / PITCH.x);
-  if (gaps < 1) return PITCH.x;
-  const room = (width - 32) / fitted(graph, width, height).scale - NODE.width;
-  return Math.min(Math.max(room / gaps, PITCH.x), 2 * NODE.width);
+/** Gives nodes their width and their distance from the left, level by level; returns how many levels there are. */
+function spread(nodes: readonly GraphNode[], wanted: (row: TreeRow) => number, room: number): number {
+  const widths: number[] = [];
+  for (const { row } of nodes)
+    widths[row.depth - 1] = Math.max(widths[row.depth - 1] ?? NODE.narrowest, Math.min(wanted(row), NODE.widest));
+  const sum = widths.reduce((all, width) => all + width, 0);
+  const gaps = Math.max(widths.length - 1, 1);
+  // What names take beyond the narrowest shrinks where all of it does not fit, drawn as small as can be read.
+  const spare = sum - widths.length * NODE.narrowest;
+  const fits = room / READABLE - gaps * GAP.least - widths.length * NODE.narrowest;
+  const kept = spare <= 0 ? 1 : Math.min(Math.max(fits / spare, 0), 1);
+  const final = widths.map((width) => Math.floor(NODE.narrowest + (width - NODE.narrowest) * kept));
+  const left = room - final.reduce((all, width) => all + width, 0);
+  const gap = Math.min(Math.max(Math.floor(left / gaps), GAP.least), GAP.most);
+  const starts = final.map((_, level) => final.slice(0, level).reduce((all, width) => all + width + gap, 0));
+  for (const node of nodes) {
+    node.x = starts[node.row.depth - 1] ?? 0;
+    node.width = final[node.row.depth - 1] ?? NODE.narrowest;
+  }
+  return widths.length;
+}
+
+/** The height of a view of that width which shows the whole graph, within what the page has. */
+export function heightFor(graph: Pick<Graph, "width" | "height">, width: number, least: number, most: number): number {
+  const scale = Math.min(Math.max((width - 32) / Math.max(graph.width, 1), READABLE), LARGEST);
+  return Math.max(Math.min(Math.ceil(graph.height * scale) + 32, most), least);
 }
 
 export type Compatibility = "using" | "not_using" | "not_eligible" | "not_known";
@@ -98,10 +137,10 @@ export interface Place {
 }
 
 const READABLE = 0.85;
-const LARGEST = 1.5;
+const LARGEST = 1.25;
 
 /**
- * The whole graph in the middle of the view, a small one half as large again; where that would be too small to read, from its root and its first
+ * The whole graph in the middle of the view, a small one a quarter as large again; where that would be too small to read, from its root and its first
  * nodes, the longest, on, and then as large as its width allows and the root stays in view.
  */
 export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: number, height: number): Place {
@@ -142,8 +181,8 @@ export function inView(graph: Graph, place: Place, width: number, height: number
   const top = -place.top / place.scale;
   const right = left + width / place.scale;
   const bottom = top + height / place.scale;
-  const isIn = ({ x, y }: GraphNode): boolean =>
-    x <= right && x + NODE.width >= left && y <= bottom && y + NODE.height >= top;
+  const isIn = ({ x, y, width }: GraphNode): boolean =>
+    x <= right && x + width >= left && y <= bottom && y + NODE.height >= top;
   const passes = ({ from, to }: GraphEdge): boolean =>
     from.x <= right && to.x >= left && Math.min(from.y, to.y) <= bottom && Math.max(from.y, to.y) + NODE.height >= top;
   return {

@@ -7,7 +7,7 @@ const FILTER_HELP =
   "Any part of a path, or a pattern: * stands for anything within one level, ** for any number of levels.\n/ResNet/*/conv2d   **/attention/**   *[0]*";
 
 export function TreeTools({ tree }: { tree: GroupTree }) {
-  const { level, deepest, filter, selected, root } = tree;
+  const { level, byTime, deepest, filter, selected, root } = tree;
   const zoomable = selected !== null && !selected.isOp && selected.members.length === 1 && selected.key !== root;
   return (
     <>
@@ -31,7 +31,13 @@ export function TreeTools({ tree }: { tree: GroupTree }) {
         </button>
         <label class="level-choice">
           To level
-          <select class="input" value={level} onChange={(event) => tree.setLevel(Number(event.currentTarget.value))}>
+          <select
+            class="input"
+            value={byTime ? "" : level}
+            onChange={(event) => tree.setLevel(Number(event.currentTarget.value))}
+          >
+            {/* Those with most time are open, down to no one level. */}
+            {byTime && <option value="">–</option>}
             {Array.from({ length: deepest }, (_, i) => i + 1).map((each) => (
               <option key={each} value={each}>
                 {each}

@@ -8,7 +8,7 @@ import { navigate, useUrl } from "../../frame/url";
 import { useCauses } from "../../frame/use_causes";
 import { useQuery, type Query } from "../../frame/use_query";
 import { buildTree, keep, Rows, type TreeRow } from "../../model/group_tree";
-import { levels } from "../../model/tree_values";
+import { levels, openedFirst } from "../../model/tree_values";
 import { pathMatcher } from "../../model/path_filter";
 import { shortHash } from "../../model/short_hash";
 
@@ -23,6 +23,8 @@ export interface GroupTree {
   selected: TreeRow | null;
   /** Levels that are open by default. */
   level: number;
+  /** Whether the rows with most time are open, not all down to a level. */
+  byTime: boolean;
   deepest: number;
   fold: boolean;
   sort: string;
@@ -42,10 +44,12 @@ export interface GroupTree {
 /**
  * @param name under which the state is kept in the URL
  * @param screen rows that may be open at first
+ * @param deepest of a drawing: the rows with most time are opened down to this level, not whole levels
  */
 export function useGroupTree(
   name: string,
   screen: number,
+  deepest: number | null = null,
 ): {
   tree: GroupTree | null;
   query: Query<GroupsResponse>;
@@ -73,15 +77,23 @@ export function useGroupTree(
     [unordered, screen],
   );
 
+  const first = useMemo(
+    () => (unordered === null || deepest === null ? null : openedFirst(unordered, screen, deepest)),
+    [unordered, screen, deepest],
+  );
+
   const asked = Number(url[`${name}.level`]);
-  const level = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, opened.deepest) : opened.fitting;
+  const isAsked = Number.isInteger(asked) && asked >= 1;
+  const level = isAsked ? Math.min(asked, opened.deepest) : opened.fitting;
+  const byTime = isAsked ? null : first;
   const hashes = url[`${name}.toggled`] ?? "";
   // The same function until something is opened or closed: what is worked out with it is kept as long.
   const isOpen = useMemo(() => {
     const toggled = new Set(hashes.split(".").filter(Boolean));
     return (row: TreeRow): boolean =>
-      (row.depth < level || rows?.holdsMatch(row) === true) !== toggled.has(shortHash(row.key));
-  }, [rows, level, hashes]);
+      ((byTime === null ? row.depth < level : byTime.has(row.key)) || rows?.holdsMatch(row) === true) !==
+      toggled.has(shortHash(row.key));
+  }, [rows, level, byTime, hashes]);
 
   if (unordered === null || rows === null || data === null) return { tree: null, query };
 
@@ -104,6 +116,7 @@ export function useGroupTree(
       leftOut: data.left_out,
       selected: rows.find(url[`${name}.row`] ?? ""),
       level,
+      byTime: byTime !== null,
       deepest: opened.deepest,
       fold,
       sort,

@@ -17,24 +17,26 @@ import { chainOf, nothingShown, timeOf, type Measure } from "../../model/tree_va
 import type { TreeRow } from "../../model/group_tree";
 import {
   fitted,
+  heightFor,
   graphNeighbour,
   inView,
   layOut,
   NODE,
-  pitchFor,
   scaled,
   whole,
   type GraphNode,
   type Place,
 } from "../../model/graph_layout";
 import { shortUnit } from "../../model/resources";
-import { NodeBox, NodePatterns } from "./node_box";
+import { NodeBox, NodePatterns, nodeWidth } from "./node_box";
 import { NodePane } from "./node_pane";
 import { usePlace } from "./use_place";
 import { WasteNote } from "./waste_note";
 import { useOneStop } from "../../components/walking";
 
-const SCREEN_NODES = 24;
+/** Boxes below one another that can be read at once, and levels beside one another. */
+const SCREEN_NODES = 16;
+const SCREEN_LEVELS = 4;
 
 const ALL_GROUPS = { table: "groups", sort: "", search: "", where: {}, links: {} };
 
@@ -43,7 +45,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
   const scope = useScope();
   const { matrixUnit, onGpu } = scope;
   const tools = useOneStop<HTMLElement>();
-  const { tree, query } = useGroupTree("groups", SCREEN_NODES);
+  const { tree, query } = useGroupTree("groups", SCREEN_NODES, SCREEN_LEVELS);
   if (tree === null)
     return query.error === null ? <Loading what="the graph" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const { nodes } = tree.rows.tree;
@@ -151,7 +153,7 @@ function heightLeft(drawing: HTMLElement): number {
 
 function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: string; onGpu: boolean }) {
   const [measure, width] = useWidth(900);
-  const [height, setHeight] = useState(LEAST_HEIGHT);
+  const [most, setMost] = useState(LEAST_HEIGHT);
   const [focus, setFocus] = useState<string | null>(null);
   const grabbed = useRef<{ x: number; y: number; place: Place; moved: boolean } | null>(null);
   const box = useRef<HTMLDivElement>(null);
@@ -164,15 +166,16 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
     [measure],
   );
   const { rows, isOpen } = tree;
+  const core = shortUnit(matrixUnit);
   const lay = useCallback(
-    (open: (row: TreeRow) => boolean) => layOut(rows, open, pitchFor(layOut(rows, open), width, height)),
-    [rows, width, height],
+    (open: (row: TreeRow) => boolean) => layOut(rows, open, (row) => nodeWidth(row, core, onGpu), width - 32),
+    [rows, width, core, onGpu],
   );
   const graph = useMemo(() => lay(isOpen), [lay, isOpen]);
+  const height = heightFor(graph, width, LEAST_HEIGHT, most);
   const [place, show] = usePlace(fitted(graph, width, height));
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
-  const core = shortUnit(matrixUnit);
   const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";
   const time = rows.roots.reduce((sum, row) => sum + row.values[by], 0);
   const focused = graph.nodes.find(({ row }) => row.key === (focus ?? tree.selected?.key)) ?? graph.nodes[0];
@@ -180,7 +183,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   useLayoutEffect(() => {
     const resize = (): void => {
       // A frame that is not shown has no height.
-      if (box.current !== null && window.innerHeight > 0) setHeight(heightLeft(box.current));
+      if (box.current !== null && window.innerHeight > 0) setMost(heightLeft(box.current));
     };
     resize();
     window.addEventListener("resize", resize);
@@ -204,7 +207,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
   const bring = (node: GraphNode): void => {
     const left = node.x * place.scale + place.left;
     const top = node.y * place.scale + place.top;
-    const right = left + NODE.width * place.scale;
+    const right = left + node.width * place.scale;
     const bottom = top + NODE.height * place.scale;
     const x = left < 8 ? 8 - left : right > width - 8 ? width - 8 - right : 0;
     const y = top < 8 ? 8 - top : bottom > height - 8 ? height - 8 - bottom : 0;
@@ -272,7 +275,7 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
         <NodePatterns />
         <g transform={`translate(${place.left} ${place.top}) scale(${place.scale})`}>
           {drawn.edges.map(({ from, to }) => {
-            const x = from.x + NODE.width;
+            const x = from.x + from.width;
             const middle = (x + to.x) / 2;
             const y = from.y + NODE.height / 2;
             const end = to.y + NODE.height / 2;

@@ -1,6 +1,8 @@
+import { textWidth } from "../../components/text_width";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
+import type { TreeRow } from "../../model/group_tree";
 import { knownOf } from "../../model/tree_values";
 
 /** Stripes for those that could but do not: colour is never the only sign. */
@@ -29,20 +31,42 @@ interface NodeBoxProps {
   onToggle: () => void;
 }
 
-const LETTERS = 21;
+/** Of the texts: that of the page as it is measured, in the sizes and weights of the style sheet. */
+const FONT = { name: 1.12, words: 0.88 };
+/** Left of the texts, and right of them up to the button. */
+const BESIDE = 18 + 14;
+
+const countOf = (row: TreeRow): string => (row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "");
+
+const timeOf = (row: TreeRow, onGpu: boolean): string =>
+  formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
+
+const wordsOf = (row: TreeRow, core: string, onGpu: boolean): string =>
+  `${compatibilityText(row, core, onGpu)} · ${onGpu ? "" : "CPU "}${timeOf(row, onGpu)}`;
+
+/** The width of a box in which nothing is cut. */
+export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
+  BESIDE +
+  1 +
+  Math.ceil(
+    Math.max(textWidth(row.name + countOf(row)) * FONT.name, textWidth(wordsOf(row, core, onGpu)) * FONT.words),
+  );
 
 /** Cut in the middle: siblings begin alike, and their ends tell them apart. */
-function shortened(text: string, letters: number): string {
-  if (text.length <= letters) return text;
+function shortened(text: string, room: number): string {
+  const width = textWidth(text);
+  if (width <= room) return text;
+  const letters = Math.max(Math.floor((text.length * room) / width), 3);
   const end = Math.floor((letters - 1) / 2);
   return `${text.slice(0, letters - 1 - end)}…${text.slice(-end)}`;
 }
 
 export function NodeBox({ node, core, onGpu, selected, focused, chained, share, onSelect, onToggle }: NodeBoxProps) {
-  const { row, x, y, open } = node;
-  const count = row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : "";
+  const { row, x, y, width, open } = node;
+  const count = countOf(row);
   const words = compatibilityText(row, core, onGpu);
-  const time = formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
+  const time = timeOf(row, onGpu);
+  const room = width - BESIDE;
   return (
     <g
       class={`graph-node${selected ? " selected" : ""}${focused ? " focused" : ""}${chained ? " chained" : ""}${row.isOp ? " op" : ""}`}
@@ -50,27 +74,27 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
       data-tip={`${row.key}\n${words}\n${onGpu ? "GPU" : "CPU"} time ${time}${count === "" ? "" : `\n${formatCount(row.members.length)} alike, added up`}`}
       onClick={onSelect}
     >
-      <rect class="node-box" width={NODE.width} height={NODE.height} rx="6" />
+      <rect class="node-box" width={width} height={NODE.height} rx="6" />
       <rect
         class={`node-fill ${compatibilityOf(row, onGpu)}`}
         x="1"
         y="1"
-        width={Math.max(share * (NODE.width - 2), 0)}
+        width={Math.max(share * (width - 2), 0)}
         height={NODE.height - 2}
         rx="5"
       />
       <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       <text class="node-name" x="18" y="17">
-        {shortened(row.name, LETTERS - count.length)}
+        {shortened(row.name, room / FONT.name - textWidth(count))}
         {count}
       </text>
       <text class="node-words" x="18" y="33">
-        {shortened(`${words} · ${onGpu ? "" : "CPU "}${time}`, 34)}
+        {shortened(wordsOf(row, core, onGpu), room / FONT.words)}
       </text>
       {row.expandable && (
         <g
           class="node-toggle"
-          transform={`translate(${NODE.width} ${NODE.height / 2})`}
+          transform={`translate(${width} ${NODE.height / 2})`}
           data-tip={open ? "Close" : "Open"}
           onClick={(event) => {
             event.stopPropagation();
