@@ -5,6 +5,14 @@ import type { ColourClass } from "./resources";
 /** The server's name of the family of rows that launched no kernel. */
 const NO_KERNELS = "copies and memsets";
 
+/** Whether a row tells of matrix units, and does not know: `null` is unknown, an absent column tells nothing. */
+const isUnknown = (row: Row): boolean =>
+  row.tensor_core_fraction === null || (row.tensor_core_fraction === undefined && row.using_tensor_cores === null);
+
 /** A kernel that copies is a kernel, and so is what nobody names. Without GPU work, all time is the CPU's. */
-export const workOf = ({ family }: Row, onGpu: boolean): ColourClass =>
-  !onGpu ? "cpu" : family === "collective" ? "communication" : family === NO_KERNELS ? "memory" : "other_kernel";
+export function workOf(row: Row, onGpu: boolean): ColourClass {
+  if (!onGpu) return "cpu";
+  if (row.family === "collective") return "communication";
+  if (row.family === NO_KERNELS) return "memory";
+  return isUnknown(row) ? "unknown_kernel" : "other_kernel";
+}

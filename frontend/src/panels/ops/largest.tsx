@@ -91,7 +91,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
       <Panel
         title={`Where ${noun === "kernels" ? "Kernel" : kind} Time Goes`}
         summed
-        about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s. A click selects one.`}
+        about={`The largest rows of the table below, over all GPUs and calls. The darkest or brightest run mostly on ${scope.matrixUnit}s; of those in olive or yellow, that is not known. A click selects one.`}
         picture
         tools={tools}
       >

@@ -1,0 +1,14 @@
+import { expect, test } from "vitest";
+
+import { workOf } from "./families";
+
+test("kernels whose use of matrix units is not known have a colour of their own", () => {
+  expect(workOf({ family: "gemm", tensor_core_fraction: null }, true)).toBe("unknown_kernel");
+  expect(workOf({ family: "gemm", using_tensor_cores: null }, true)).toBe("unknown_kernel");
+  expect(workOf({ family: "gemm", tensor_core_fraction: 0, using_tensor_cores: null }, true)).toBe("other_kernel");
+  expect(workOf({ family: "gemm", using_tensor_cores: false }, true)).toBe("other_kernel");
+  expect(workOf({ family: "gemm" }, true)).toBe("other_kernel");
+  expect(workOf({ family: "copies and memsets", tensor_core_fraction: null }, true)).toBe("memory");
+  expect(workOf({ family: "collective", tensor_core_fraction: null }, true)).toBe("communication");
+  expect(workOf({ family: "gemm", tensor_core_fraction: null }, false)).toBe("cpu");
+});
