@@ -17,6 +17,7 @@ import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
 import { currentUrl, navigate, useUrl } from "../../frame/url";
+import { useOnlyRow } from "../../frame/use_only_row";
 import { useQuery } from "../../frame/use_query";
 import { arrowOf, directionOf } from "../../model/change";
 import { Head } from "./head";
@@ -358,10 +359,13 @@ const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus 
 /** The rows that the selected group sums, and both sides of the one that is selected among them. */
 function Group({ baseline, group }: { baseline: Baseline; group: string }) {
   const row = useUrl()["cmembers.row"] ?? "";
+  const only = useOnlyRow("compare_of_group", { ...baselineLinks(baseline), row: group });
   if (group === "")
     return (
       <Hint title="Ops of the Selected Group" text="Select a group above to see its ops, their shapes and kernels." />
     );
+  if (only === null) return <Loading what="the ops of the group" />;
+  if (only !== "") return <RowDetail baseline={baseline} row={only} />;
   return (
     <>
       <DataTable

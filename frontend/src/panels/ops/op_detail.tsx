@@ -43,25 +43,33 @@ function OpReason({ op }: { op: string }) {
   const dimension = textOf(row, "dimension");
   const gain = numberOf(row, "gain_ns");
   const onUnits = row.matrix_unit === true;
+  const limits = [
+    {
+      label: onUnits ? `Of the peak of ${matrixUnit}s` : "Of peak FLOP/s",
+      share: numberOf(row, "peak_fraction"),
+      tip: "Operations a second over the published rate for the precision in which the op computes",
+    },
+    {
+      label: "Of peak bandwidth",
+      share: numberOf(row, "memory_fraction"),
+      tip: "Bytes that must be moved, a second, over the GPU's published memory bandwidth",
+    },
+    {
+      label: "Occupancy",
+      share: numberOf(row, "achieved_fraction") ?? numberOf(row, "occupancy_fraction"),
+      tip: "Warps on a multiprocessor over the most it can hold, mean by time",
+    },
+  ];
+  const isRated = limits.some(({ share }) => share !== null);
   return (
     <section class="panel op-reason" aria-label={`How well ${op} uses the GPU`}>
-      <ul class="meters">
-        <Meter
-          label={onUnits ? `Of the peak of ${matrixUnit}s` : "Of peak FLOP/s"}
-          share={numberOf(row, "peak_fraction")}
-          tip="Operations a second over the published rate for the precision in which the op computes"
-        />
-        <Meter
-          label="Of peak bandwidth"
-          share={numberOf(row, "memory_fraction")}
-          tip="Bytes that must be moved, a second, over the GPU's published memory bandwidth"
-        />
-        <Meter
-          label="Occupancy"
-          share={numberOf(row, "achieved_fraction") ?? numberOf(row, "occupancy_fraction")}
-          tip="Warps on a multiprocessor over the most it can hold, mean by time"
-        />
-      </ul>
+      {isRated && (
+        <ul class="meters">
+          {limits.map((limit) => (
+            <Meter key={limit.label} {...limit} />
+          ))}
+        </ul>
+      )}
       <p>
         <strong>{op}</strong> {size !== "" && <span class="muted">{formatSize(size)}</span>}{" "}
         {eligibilitySentence(textOf(row, "eligibility"), row.matrix_unit ?? null, matrixUnit)}{" "}
@@ -78,6 +86,7 @@ function OpReason({ op }: { op: string }) {
             {WITH_MORE_BITS.has(textOf(row, "precision")) && ", for matrix multiplications those of 16 bits"}.{" "}
           </>
         )}
+        {!isRated && "How near it comes to the GPU's limits is not known. "}
         <ViewLink class="more-button" to={showingOp("efficiency", op)}>
           Efficiency <Icon name="right" />
         </ViewLink>

@@ -2,8 +2,10 @@
 import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Hint } from "../../components/hint";
+import { Loading } from "../../components/message";
 import { DataTable } from "../../components/table/data_table";
 import { useUrl } from "../../frame/url";
+import { useOnlyRow } from "../../frame/use_only_row";
 import { hasGpuWork } from "../../model/headline";
 import { Largest } from "./largest";
 import { OpDetail } from "./op_detail";
@@ -95,8 +97,11 @@ export function Ops({ data }: { data: DashboardResponse }) {
 /** The ops that the selected row sums, and the kernels of the one that is selected among them. */
 function Members({ table, row, noun }: { table: string; row: string; noun: string }) {
   const op = useUrl()["members.row"] ?? "";
+  const only = useOnlyRow(table, { row });
   if (row === "")
     return <Hint title="Ops of the Selected Row" text={`Select one of the ${noun} above to see its ops.`} />;
+  if (only === null) return <Loading what="the ops of the row" />;
+  if (only !== "") return <OpDetail op={only} />;
   return (
     <>
       <DataTable
