@@ -222,7 +222,7 @@ ONE_SIDE = msgspec.structs.replace(
         if column.key != "of_change_fraction"
     ),
 )
-"""Groups of the ops that only one side has."""
+"""Groups of the ops that launch kernels on one side only."""
 
 OF_GROUP = msgspec.structs.replace(COMPARE, name="compare_of_group", where="change.of_group = :row", links=("row",))
 """The rows that a row of ``GROUPS`` sums, given by its key as the link ``row``."""

@@ -38,7 +38,7 @@ const TABS = [
   ["kernels", "Kernels replaced", "Kernels of A and those of B in their place"],
   ["modules", "Modules", "Sums over all ops below a module or range"],
   ["types", "Op types", "Sums over the ops of a type"],
-  ["new", "New and gone", "Ops that only one side has"],
+  ["new", "New and gone", "Ops that launch kernels on one side only"],
 ] as const;
 
 const HELD_BY = [
@@ -73,9 +73,9 @@ const TABLES = {
   new: {
     table: "compare_new",
     name: "cnew",
-    title: "Groups of Ops of One Side Only",
+    title: "Groups of Ops with Kernels on One Side Only",
     noun: "groups",
-    empty: "Every op of one side was found on the other.",
+    empty: "Every op with kernels on one side has some on the other.",
   },
 } as const;
 
