@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-CaZf44Id.js";
+export{t as render}from"./assets/frame-BqXX1M3o.js";
