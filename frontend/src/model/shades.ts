@@ -135,6 +135,12 @@ export const boundShares = ({ values }: TreeRow): { by: "compute" | "memory"; ns
     .filter(({ ns }) => ns > 0)
     .sort((a, b) => b.ns - a.ns);
 
+/** Both bounds with their shares, that of most first. */
+export const boundSharesInWords = (row: TreeRow): string =>
+  boundShares(row)
+    .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns))}`)
+    .join(", ");
+
 /** What of the kernel time must be bound by the other for a sentence to name both. */
 const BOTH = 0.1;
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { eligibleSentence, wasteOf } from "./waste";
+import { eligibleSentence, othersOf, wasteOf } from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
@@ -56,4 +56,21 @@ describe("how many ops use matrix units", () => {
     expect(said(0, 0, true, true)).toBe("Whether any op could use Tensor Cores is not known.");
     expect(said(0, 0)).toBe("No op is eligible for Tensor Cores.");
   });
+});
+
+it("a module that differs from its like in more than its number stands apart, and is told", () => {
+  const othersThan = (ops: readonly number[]): string[] => {
+    const structure = nodes().structure.map((each, i) => each + (ops[i] ?? 0) * 10);
+    const rows = new Rows(buildTree({ ...nodes(), structure, ops: [...ops] }, ""), {
+      sort: "",
+      fold: true,
+      visible: null,
+    });
+    const layer = rows.rowOf(3);
+    if (layer === null) throw new Error("There is no such row.");
+    return othersOf(rows, layer);
+  };
+  const { ops } = nodes();
+  expect(othersThan(ops.map((count, i) => (i === 4 ? 9 : count)))).toEqual(["/Net/Layer[1]/"]);
+  expect(othersThan(ops)).toEqual([]);
 });

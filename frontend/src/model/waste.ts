@@ -1,6 +1,6 @@
 /** Which module wastes most: the deepest row that holds most of what could be gained, or of what matrix units do not do. */
 import { formatCount, formatCounted } from "../format/number";
-import type { Rows, TreeRow } from "./group_tree";
+import { pathOf, type Rows, type TreeRow } from "./group_tree";
 import { limitedNs, type Measure } from "./tree_values";
 
 /** What must be of the GPU time of all for its cause to be named. */
@@ -60,6 +60,24 @@ export interface Waste {
   /** What has most time in eligible ops that do not use matrix units, or not well; null where nothing has. */
   limited: TreeRow | null;
   ops: EligibleOps;
+}
+
+const withoutNumbers = (text: string): string => text.replace(/\[\d+\]/g, "");
+
+/**
+ * Paths that differ from those of the row's members in numbers alone, in modules that are not alike: a first block with one
+ * op more is a row of its own, while tables of ops count them all as one.
+ */
+export function othersOf({ tree }: Rows, { members }: TreeRow): string[] {
+  const [first = 0] = members;
+  const own = new Set(members);
+  const name = withoutNumbers(tree.nodes.name[first] ?? "");
+  const path = withoutNumbers(pathOf(tree, first));
+  return tree.nodes.name.flatMap((each, node) => {
+    if (own.has(node) || withoutNumbers(each) !== name) return [];
+    const other = pathOf(tree, node);
+    return withoutNumbers(other) === path ? [other] : [];
+  });
 }
 
 export function wasteOf(rows: Rows): Waste {

@@ -81,7 +81,11 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
         label={`${data.matrix_unit} kernels, of kernel time${used !== null && untold > 0 ? ", at least" : ""}`}
         fraction={shareOf(used, all)}
         value={used === null ? "" : `${formatDuration(used)} of ${formatDuration(all)}`}
-        tip={used === null ? undefined : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time`}
+        tip={
+          used === null
+            ? undefined
+            : `${readableAndExact(used)} of ${readableAndExact(all)} kernel time, the sum over the kernels launched in the iterations`
+        }
       />
       <Meters
         rates={network}

@@ -17,6 +17,7 @@ import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
 import { pathOf, type TreeRow } from "../../model/group_tree";
+import { boundSharesInWords } from "../../model/shades";
 import { knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
 import { shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
@@ -61,6 +62,12 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
               none={row.unknown.has("tensor_core_time_ns") ? UNKNOWN : "no kernels"}
             />,
           ],
+          ...(scope.onGpu && known("gain_ns") !== null
+            ? ([
+                ["Could gain, up to", <Duration ns={known("gain_ns")} />],
+                ["Kernel time bound by", boundSharesInWords(row) || UNKNOWN],
+              ] as const)
+            : []),
           ["Calls", formatCount(known("calls"))],
           ["Eligible ops", formatCount(known("eligible_ops"))],
           [`Using ${unit}s`, formatCount(known("using_ops"))],

@@ -4,14 +4,14 @@ import { useMemo } from "preact/hooks";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { ofIterations } from "../../format/number";
+import { formatCount, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
 import { boundInWords } from "../../model/shades";
-import { eligibleSentence, wasteOf } from "../../model/waste";
+import { eligibleSentence, othersOf, wasteOf } from "../../model/waste";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
@@ -71,10 +71,18 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
 
 function Place({ row, tree }: { row: TreeRow; tree: GroupTree }) {
   const path = pathOf(tree.rows.tree, row.members[0] ?? 0);
+  const others = useMemo(() => othersOf(tree.rows, row), [tree.rows, row]);
+  const [other] = others;
+  const apart =
+    other === undefined
+      ? ""
+      : `\n${formatCount(others.length)} more of this path, but for its numbers, in modules that are not alike, counted apart: ${other}`;
   return (
-    <button type="button" class="link-button" data-tip={path} onClick={() => tree.select(row)}>
+    <button type="button" class="link-button" data-tip={path + apart} onClick={() => tree.select(row)}>
       {row.name === "/" ? "the whole model" : row.name}
-      {row.members.length > 1 ? ` ×${row.members.length}` : ""}
+      {row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : ""}
+      {others.length > 0 &&
+        `${row.members.length > 1 ? "" : " ×1"} of ${formatCount(row.members.length + others.length)}`}
     </button>
   );
 }
