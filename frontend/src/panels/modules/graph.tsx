@@ -85,7 +85,7 @@ export function Graph({ choice }: { choice: ComponentChildren }) {
           />
         </section>
         {tree.selected !== null && (
-          <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null })} />
+          <NodePane row={tree.selected} tree={tree} withKernels onClose={() => tree.change({ row: null })} />
         )}
       </div>
     </div>

@@ -107,7 +107,12 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           <div class="tree-and-pane">
             <TreeTable tree={tree} matrixUnit={matrixUnit} />
             {tree.selected !== null && (
-              <NodePane row={tree.selected} tree={tree} onClose={() => tree.change({ row: null, member: null })} />
+              <NodePane
+                row={tree.selected}
+                tree={tree}
+                withKernels={false}
+                onClose={() => tree.change({ row: null, member: null })}
+              />
             )}
           </div>
         </div>

@@ -30,10 +30,12 @@ const OF_GPU: ReadonlySet<Measure> = new Set(["gpu_time_ns", "gpu_idle_ns", "usi
 interface NodePaneProps {
   row: TreeRow;
   tree: GroupTree;
+  /** Whether it lists the longest kernels, where no table of them stands below. */
+  withKernels: boolean;
   onClose: () => void;
 }
 
-export function NodePane({ row, tree, onClose }: NodePaneProps) {
+export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const scope = useScope();
   const { matrixUnit: unit } = scope;
   const node = row.members[0] ?? 0;
@@ -73,7 +75,7 @@ export function NodePane({ row, tree, onClose }: NodePaneProps) {
           [`Using ${unit}s`, formatCount(known("using_ops"))],
         ]}
       />
-      <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />
+      {withKernels && <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />}
       <h3>{unit}s here</h3>
       {scope.onGpu ? (
         <Advice row={row} unit={unit} framework={scope.framework} />
