@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { gainTime, opening, rangeText } from "./findings";
+import { askingFirst, gainTime, opening, rangeText } from "./findings";
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -8,6 +8,13 @@ describe("findings", () => {
     expect(rangeText("154 µs", "5.92 ms")).toBe("154 µs to 5.92 ms");
     expect(rangeText("<0.1 %", "5.0 %")).toBe("<0.1 % to 5.0 %");
     expect(rangeText("5 ms", "5 ms")).toBe("5 ms");
+  });
+
+  it("puts what asks for no change last", () => {
+    const warmUp = { severity: "info", per: "once" } as const;
+    const overhead = { severity: "info", per: "iteration" } as const;
+    const start = { severity: "warning", per: "once" } as const;
+    expect(askingFirst([warmUp, overhead, start])).toEqual([overhead, start, warmUp]);
   });
 
   it("says of a gain from nothing what it can be", () => {

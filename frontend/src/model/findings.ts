@@ -1,5 +1,5 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
-import type { EvidenceKind, FindingSeverity, Gain } from "../api/types";
+import type { DiagnosedFinding, EvidenceKind, FindingSeverity, Gain } from "../api/types";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
@@ -34,6 +34,14 @@ export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; open
   iteration: { head: "Iteration", opens: "Iterations" },
   device: { head: "GPU", opens: "GPUs and Ranks" },
 };
+
+/** Findings for a list of few: what is told for information and happened once asks for no change, and comes last. */
+export function askingFirst<Told extends Pick<DiagnosedFinding, "severity" | "per">>(
+  findings: readonly Told[],
+): Told[] {
+  const asks = ({ severity, per }: Told): boolean => severity !== "info" || per !== "once";
+  return [...findings.filter(asks), ...findings.filter((finding) => !asks(finding))];
+}
 
 /** What the URL becomes where a piece of evidence is opened; null where no view shows it. */
 export function opening(

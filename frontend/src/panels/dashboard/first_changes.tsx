@@ -10,7 +10,7 @@ import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { gainTime, rangeText } from "../../model/findings";
+import { askingFirst, gainTime, rangeText } from "../../model/findings";
 import { longestLink, momentsOf } from "../../model/moments";
 
 const SHOWN = 3;
@@ -54,7 +54,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
                   </span>
                 </li>
               ))
-            : findings
+            : askingFirst(findings)
                 .slice(0, SHOWN)
                 .map((finding) => <Change key={finding.rule + finding.title} finding={finding} />)}
         </ol>
