@@ -84,10 +84,18 @@ ON_TENSOR_CORES = Column("tensor_core_fraction", "On TC", "fraction",
                          "Time of kernels on Tensor Cores over the time of all kernels of these ops; empty where it is "
                          "unknown.", on_tensor_cores("ops"), nullable=True)  # fmt: skip
 
+_KERNEL_NS = "CASE WHEN ops.graph_ops = 0 THEN nullif(ops.kernel_ns, 0) END"
+
+KERNEL_TIME = Column("kernel_time_ns", "Kernel Time", "duration_ns",
+                     "Time of the kernels of these ops, without copies and memsets; empty without kernels, and with "
+                     "CUDA graphs recorded as a whole.", _KERNEL_NS, nullable=True, hidden=True,
+                     tier=2)  # fmt: skip
+
 _FILLED = {"sql": FILLED, "sortable": False, "filterable": False, "hidden": True, "tier": 2}
 
 OF_TYPE = (
     msgspec.structs.replace(ON_TENSOR_CORES, **_FILLED),
+    msgspec.structs.replace(KERNEL_TIME, **_FILLED),
     family_column("the op of the type that takes the most time", FILLED, listed=False),
 )
 """Filled in by ``fill_types``: in SQL, every type would read all patterns."""
@@ -99,10 +107,11 @@ _OF_TYPES = (
 
 def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], None]:
     """Fills in ``OF_TYPE``, for rows of types of ops."""
-    values = f"{on_tensor_cores('ops')}, {family('ops.kernel_calls', 'ops.gpu_ns', 'ops.graph_ops', 'rate.family')}"
+    of_work = family("ops.kernel_calls", "ops.gpu_ns", "ops.graph_ops", "rate.family")
+    values = f"{on_tensor_cores('ops')}, {_KERNEL_NS}, {of_work}"
     types = {
-        op_type: (on_cores, kind)
-        for op_type, on_cores, kind in connection.execute(
+        op_type: filled
+        for op_type, *filled in connection.execute(
             f"SELECT name.string, {values} FROM ({_OF_TYPES}) AS ops JOIN dictionary AS name ON name.id = ops.type_id "
             f"{EFFICIENCY_OF_LONGEST}",
             {"aggregation": scope.aggregation, "domain": scope.domain},
@@ -110,7 +119,8 @@ def fill_types(connection: sqlite3.Connection, scope: Scope) -> Callable[[Row], 
     }
 
     def fill(row: Row) -> None:
-        row["tensor_core_fraction"], row["family"] = types.get(row["op_type"], (None, None))
+        on_cores, kernel_ns, kind = types.get(row["op_type"], (None, None, None))
+        row.update(tensor_core_fraction=on_cores, kernel_time_ns=kernel_ns, family=kind)
 
     return fill
 

@@ -9,6 +9,7 @@ import msgspec
 from tensorboard_plugin_dlprof.classify.directions import direction_sql
 from tensorboard_plugin_dlprof.queries.kinds_of_work import (
     EFFICIENCY_OF_LONGEST,
+    KERNEL_TIME,
     ON_TENSOR_CORES,
     PATTERN_SUMS,
     PATTERNS,
@@ -70,6 +71,7 @@ _COLUMNS = (
     Column("op_type", "Op Type", "text", "What the op that takes the most time does.", "op_type.string",
            searchable=True, hidden=True, tier=1),
     Column("cpu_time_ns", "CPU Time", "duration_ns", "Time of the ops on the host.", "ops.cpu_ns", hidden=True, tier=1),
+    KERNEL_TIME,
     Column("kernel_calls", "Kernel Calls", "integer", "How many kernels the ops launched.", "ops.kernel_calls",
            hidden=True, tier=1),
     Column("eligible_ops", "TC Eligible Ops", "integer", "How many of the ops could use Tensor Cores.",

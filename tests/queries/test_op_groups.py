@@ -96,6 +96,12 @@ def test_groups_are_the_sums_of_their_ops(amp: Path, table: str, own_name: int) 
     copies = [row["family"] == NO_KERNELS for row in rows if row["kernel_calls"] == 0 and row["gpu_time_ns"]]
     assert copies
     assert all(copies)
+    timed = [row for row in rows if row["kernel_time_ns"] is not None]
+    assert all(0 < whole(row, "kernel_time_ns") <= whole(row, "gpu_time_ns") for row in timed)
+    types, _ = rows_of(amp, "op_types")
+    assert sum(whole(row, "kernel_time_ns") for row in timed) == sum(
+        whole(row, "kernel_time_ns") for row in types if row["kernel_time_ns"]
+    )
 
 
 @pytest.mark.parametrize(("table", "own_name"), [("op_paths", 0), ("op_names", 1)])

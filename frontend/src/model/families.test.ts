@@ -9,6 +9,10 @@ test("kernels whose use of matrix units is not known have a colour of their own"
   expect(workOf({ family: "gemm", using_tensor_cores: false }, true)).toBe("other_kernel");
   expect(workOf({ family: "gemm" }, true)).toBe("other_kernel");
   expect(workOf({ family: "copies and memsets", tensor_core_fraction: null }, true)).toBe("memory");
+  const cast = { family: "elementwise", tensor_core_fraction: 0, gpu_time_ns: 453 };
+  expect(workOf({ ...cast, kernel_time_ns: 30 }, true)).toBe("memory");
+  expect(workOf({ ...cast, kernel_time_ns: 400 }, true)).toBe("other_kernel");
+  expect(workOf({ ...cast, kernel_time_ns: null }, true)).toBe("other_kernel");
   expect(workOf({ family: "collective", tensor_core_fraction: null }, true)).toBe("communication");
   expect(workOf({ family: "gemm", tensor_core_fraction: null }, false)).toBe("cpu");
 });

@@ -9,10 +9,14 @@ const NO_KERNELS = "copies and memsets";
 const isUnknown = (row: Row): boolean =>
   row.tensor_core_fraction === null || (row.tensor_core_fraction === undefined && row.using_tensor_cores === null);
 
+/** Whether less than half of the GPU time is that of kernels, where both are known. */
+const areMostlyCopies = ({ kernel_time_ns: kernels, gpu_time_ns: all }: Row): boolean =>
+  typeof kernels === "number" && typeof all === "number" && 2 * kernels < all;
+
 /** A kernel that copies is a kernel, and so is what nobody names. Without GPU work, all time is the CPU's. */
 export function workOf(row: Row, onGpu: boolean): ColourClass {
   if (!onGpu) return "cpu";
   if (row.family === "collective") return "communication";
-  if (row.family === NO_KERNELS) return "memory";
+  if (row.family === NO_KERNELS || areMostlyCopies(row)) return "memory";
   return isUnknown(row) ? "unknown_kernel" : "other_kernel";
 }
