@@ -16,7 +16,7 @@ from tests.waiting import wait_for
 
 NAMES: dict[str, str | re.Pattern[str]] = {
     "unknown_kernel": re.compile("^(Unknown kernels(, graphs)?|In CUDA graphs)$"),
-    "other_kernel": "Other kernels",
+    "other_kernel": re.compile("^Other kernels( and collectives)?$"),
     "memory": "Memory",
     "data_loader": "Data loader",
     "io": "I/O",
