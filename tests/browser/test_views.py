@@ -81,6 +81,9 @@ def test_kernels_by_iteration(page: Page, tensorboard: TensorBoard) -> None:
     share = iterations[0]["gpu_time_fraction"]
     expect(table.locator("tbody tr").first.locator(".meter-share").first).to_have_text(f"{share * 100:.1f} %")
     first = iterations[0]["iteration"]
+    # Those of the iteration of median length: by then the page has settled.
+    shown = page.get_by_role("grid", name=re.compile("^Kernels Launched in Iteration"))
+    expect(shown.locator("tbody tr").first).to_be_visible()
     table.locator("tbody tr").first.locator("td").first.focus()
     page.keyboard.press("Enter")
     kernels = grid(page, f"Kernels Launched in Iteration {first}")
