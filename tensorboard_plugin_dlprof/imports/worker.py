@@ -121,17 +121,21 @@ def _compare_ranks(job: dict[str, Any], progress: Progress) -> dict[str, Any]:
     from tensorboard_plugin_dlprof.pipeline import import_ranks_of
     from tensorboard_plugin_dlprof.ranks.job_step import make_jobs
 
-    folder, sources, errors = Path(job["folder"]), job["sources"], []
-    for number, (real, place) in enumerate(sources):
-        database = folder / database_of(Path(place))
+    folder, files, errors = Path(job["folder"]), job["files"], []
+    for number, (real, place, is_database) in enumerate(files):
+        database = folder / (place if is_database else database_of(Path(place)))
         database.parent.mkdir(parents=True, exist_ok=True)
-        target = database.with_name(database.name.removesuffix(DATABASE_SUFFIX) + RANK_SUFFIX)
-        part = partial(_progress_of_rank, progress, number, len(sources))
+        part = partial(_progress_of_rank, progress, number, len(files))
         try:
-            import_ranks_of(unmoved(Path(real), Path(real)), target, _options(job), part)
+            file = unmoved(Path(real), Path(real))
+            if is_database:
+                database.symlink_to(file)
+            else:
+                target = database.with_name(database.name.removesuffix(DATABASE_SUFFIX) + RANK_SUFFIX)
+                import_ranks_of(file, target, _options(job), part)
         except ProfileError as error:
             errors.append(error)
-    if len(errors) == len(sources):
+    if len(errors) == len(files):
         raise errors[0]
     progress("Comparing the ranks", 1.0)
     made, _ = make_jobs(folder)

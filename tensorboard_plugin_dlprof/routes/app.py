@@ -322,15 +322,15 @@ class App:
         siblings = self._questions.siblings(profile)
         if siblings is None:
             raise NotFound("No other ranks of this profile's job are below the log directory.")
-        if len(siblings.sources) > jobs.MOST_RANKS:
+        if len(siblings.files) > jobs.MOST_RANKS:
             raise Forbidden(f"A job of more than {jobs.MOST_RANKS} ranks is made by the command dlprof import --job.")
-        self._services.rank_jobs.start(siblings.folder, jobs.rank_sources(siblings))
+        self._services.rank_jobs.start(siblings.folder, jobs.rank_files(siblings))
         return self._job(request, asked)
 
     def _cancel_compare_ranks(self, request: Request, asked: ProfileRequest) -> Response:
         siblings = self._questions.siblings(self._to_change(asked))
         if siblings is not None:
-            self._services.rank_jobs.cancel(siblings.folder)
+            self._services.rank_jobs.cancel(siblings.folder, jobs.rank_files(siblings))
         return self._job(request, asked)
 
     def _aggregate(self, request: Request, asked: AggregateRequest) -> Response:

@@ -13,7 +13,7 @@ from tensorboard_plugin_dlprof.database.job_rows import opened_job, read_job_mem
 from tensorboard_plugin_dlprof.database.naming import database_of, source_stem
 from tensorboard_plugin_dlprof.errors import NotADatabase, NotFound, ProfileError
 from tensorboard_plugin_dlprof.imports.lru_cache import LruCache
-from tensorboard_plugin_dlprof.imports.rank_jobs import RankJobManager, RankSource
+from tensorboard_plugin_dlprof.imports.rank_jobs import RankFile, RankJobManager
 from tensorboard_plugin_dlprof.metadata import DATABASE_SUFFIX, JOB_SUFFIX, RANK_SUFFIX
 from tensorboard_plugin_dlprof.opening.regular_file import Identity, shown
 from tensorboard_plugin_dlprof.opening.sqlite_file import deadline
@@ -78,7 +78,9 @@ class Jobs:
 
         def cached(folder: Path) -> Iterable[Path]:
             siblings = self.siblings(profile, snapshot)
-            return () if siblings is None else self._made.databases(folder, rank_sources(siblings))
+            if siblings is None or len(siblings.files) > MOST_RANKS:
+                return ()
+            return self._made.databases(folder, rank_files(siblings))
 
         return self._find(profile, _databases_in) or self._find(profile, cached)
 
@@ -112,13 +114,14 @@ class Jobs:
         siblings = self.siblings(profile, snapshot)
         if siblings is None:
             return None
-        job = self._made.status(siblings.folder)
+        job = self._made.status(siblings.folder, rank_files(siblings))
         return {
             "run": siblings.run,
-            "sources": len(siblings.sources),
+            "files": len(siblings.files),
+            "has_sources": siblings.has_sources,
             "processes": siblings.processes,
-            "size_bytes": sum(each.size_bytes for each in siblings.sources),
-            "is_possible": import_mode != "off" and len(siblings.sources) <= MOST_RANKS,
+            "size_bytes": sum(each.size_bytes for each in siblings.files),
+            "is_possible": import_mode != "off" and len(siblings.files) <= MOST_RANKS,
             "state": "offered" if job is None or job.state == "cancelled" else job.state,
             "message": "" if job is None else job.message,
             "progress": None
@@ -164,10 +167,10 @@ class Jobs:
         return key[1], ranks
 
 
-def rank_sources(siblings: Siblings) -> tuple[RankSource, ...]:
+def rank_files(siblings: Siblings) -> tuple[RankFile, ...]:
     """The files of the ranks, as a job is made of them."""
     return tuple(
-        RankSource(each.path, each.real, each.size_bytes, each.mtime_ns, each.shown_name) for each in siblings.sources
+        RankFile(each.path, each.real, each.size_bytes, each.mtime_ns, each.shown_name) for each in siblings.files
     )
 
 
@@ -251,8 +254,10 @@ class JobOffer(TypedDict):
 
     run: str
     """The folder that they are all below, as TensorBoard names it."""
-    sources: int
-    """How many files would be read."""
+    files: int
+    """How many would be read."""
+    has_sources: bool
+    """Whether any of them is a source; else all are databases."""
     processes: int
     """How many ranks are in the profile itself."""
     size_bytes: int

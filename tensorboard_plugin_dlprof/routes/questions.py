@@ -265,9 +265,10 @@ class Questions:
     def _with_ranks(self, profile: ListedProfile) -> tuple[ListedProfile, int]:
         """The profile with what its database says of its rank, which the list learns later, and how many ranks it
         holds."""
-        if profile.source is None or database_path(profile, self._imports) is None:
+        path = database_path(profile, self._imports)
+        if path is None:
             return profile, 1
-        with self.borrow(self.newest_path(profile), shown(Path(profile.name))) as borrowed:
+        with self.borrow(path, shown(Path(profile.name))) as borrowed:
             facts, processes = source_facts(borrowed.connection), rank_count(borrowed.connection)
         rank = profile.rank if facts["rank"] is None else facts["rank"]
         return msgspec.structs.replace(profile, rank=rank, world_size=facts["world_size"]), processes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -20,15 +20,19 @@ class Siblings(msgspec.Struct, frozen=True):
     """The folder that they are all below."""
     run: str
     """TensorBoard's name of that folder; ``.`` is the log directory."""
-    sources: tuple[File, ...]
+    files: tuple[File, ...]
+    """Of each its source; its database where the source is not here."""
+    has_sources: bool
+    """Whether any of them is a source."""
     processes: int
     """How many ranks are in the profile itself."""
 
 
 class _Candidate(msgspec.Struct, frozen=True):
-    source: File
+    file: File
+    is_source: bool
     folder: Path
-    """Where its database goes."""
+    """That of its database."""
     rank: int | None
 
 
@@ -37,19 +41,19 @@ def siblings_of(profile: ListedProfile, profiles: Iterable[ListedProfile], proce
 
     ``processes`` of them are in the profile itself, as in a report of Nsight Systems about several. The others lie in
     the nearest folder, from the profile's own upwards, that has all ranks of its world; else in the nearest that has
-    most of them.
+    most of them. Files in the cloud are left out.
     """
-    world = profile.world_size or 0
-    if profile.source is None:
+    world, file = profile.world_size or 0, profile.file
+    if file is None or file.remote is not None:
         return None
-    own = database_of(profile.source.path).parent
-    alone = Siblings(own, profile.run, (profile.source,), processes) if processes > 1 else None
+    own = database_of(file.path).parent
+    alone = _siblings(own, profile.run, [_candidate(profile, file)], processes) if processes > 1 else None
     if world < 2:
         return alone
     candidates = [
-        _Candidate(each.source, database_of(each.source.path).parent, _rank(each, each.source))
+        _candidate(each, each.file)
         for each in profiles
-        if each.source is not None and each.source.remote is None and each.world_size in (None, world)
+        if each.file is not None and each.file.remote is None and each.world_size in (None, world)
     ]
     # Of a file whose rank nothing tells yet, only its place says that it belongs here.
     fit = [each for each in candidates if each.rank is not None or each.folder == own]
@@ -60,17 +64,26 @@ def siblings_of(profile: ListedProfile, profiles: Iterable[ListedProfile], proce
         ranks = len({each.rank for each in below if each.rank is not None}) + unknown
         if ranks > most:
             run = "/".join(names[: len(names) - above]) or "."
-            best, most = Siblings(folder, run, tuple(each.source for each in below), processes), ranks
+            best, most = _siblings(folder, run, below, processes), ranks
         if ranks >= world:
             break
     return best
 
 
-def _rank(profile: ListedProfile, source: File) -> int | None:
+def _siblings(folder: Path, run: str, candidates: Sequence[_Candidate], processes: int) -> Siblings:
+    has_sources = any(each.is_source for each in candidates)
+    return Siblings(folder, run, tuple(each.file for each in candidates), has_sources, processes)
+
+
+def _candidate(profile: ListedProfile, file: File) -> _Candidate:
+    return _Candidate(file, profile.source is not None, database_of(file.path).parent, _rank(profile, file))
+
+
+def _rank(profile: ListedProfile, file: File) -> int | None:
     if profile.rank is not None:
         return profile.rank
-    named = rank_from_name(source.path)
+    named = rank_from_name(file.path)
     if named >= 0:
         return named
-    folder = source.path.parent.name
+    folder = file.path.parent.name
     return int(folder) if folder.isdecimal() and len(folder) <= 6 else None

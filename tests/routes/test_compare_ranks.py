@@ -46,7 +46,7 @@ def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     assert answer["job"] is None
     offer = answer["offer"]
     size = sum(path.stat().st_size for path in traces)
-    assert (offer["run"], offer["sources"], offer["size_bytes"]) == ("run", 4, size)
+    assert (offer["run"], offer["files"], offer["size_bytes"]) == ("run", 4, size)
     assert (offer["is_possible"], offer["state"]) == (True, "offered")
     job = compared(server, profile)["job"]
     import_into(tmp_path / "by-command" / "run", traces, logs / "run")
@@ -65,6 +65,8 @@ def test_ranks_of_two_hosts_become_a_job(tmp_path: Path) -> None:
     server.rescan()
     server.profiles()
     wait_for(lambda: server.get(f"/job?profile={profile}").json["job"] is None)
+    # What was said of the old files does not hold for the new ones.
+    assert server.get(f"/job?profile={profile}").json["offer"]["state"] == "offered"
 
 
 def test_folders_may_number_the_ranks(tmp_path: Path) -> None:
@@ -82,6 +84,23 @@ def test_folders_may_number_the_ranks(tmp_path: Path) -> None:
     assert server.get(f"/job?profile={profile}").json["offer"]["run"] == "run"
     job = compared(server, profile)["job"]
     assert (job["rank"], job["ranks"]["rank"]) == (2, [0, 1, 2, 3])
+
+
+def test_databases_without_their_sources_are_compared(tmp_path: Path) -> None:
+    """They were imported elsewhere, without --job; nothing is written beside them."""
+    logs = tmp_path / "logs"
+    traces = write_job(PLAN, tmp_path / "made")
+    import_into(logs / "run", traces, tmp_path / "made")
+    server = Server(logs, tmp_path / "cache")
+    server.profiles()
+    wait_for(lambda: server.profiles()[2]["world_size"] is not None)
+    profile = server.profiles()[2]["id"]
+    offer = server.get(f"/job?profile={profile}").json["offer"]
+    assert (offer["run"], offer["files"], offer["has_sources"]) == ("run", 4, False)
+    before = sorted(logs.rglob("*"))
+    job = compared(server, profile)["job"]
+    assert (job["rank"], job["ranks"]["rank"], job["verdict"]["rank"]) == (2, [0, 1, 2, 3], 1)
+    assert sorted(logs.rglob("*")) == before
 
 
 def test_a_rank_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -104,7 +123,7 @@ def test_processes_of_one_report_are_compared(tmp_path: Path) -> None:
     server = Server(logs, tmp_path / "cache")
     profile = opened(server, "report.sqlite")
     offer = server.get(f"/job?profile={profile}").json["offer"]
-    assert (offer["sources"], offer["processes"]) == (1, 2)
+    assert (offer["files"], offer["processes"]) == (1, 2)
     job = compared(server, profile)["job"]
     assert job["ranks"]["rank"] == [0, 1]
     # All of the page numbers processes from 1.
@@ -135,7 +154,7 @@ def test_captures_of_one_job_are_told_apart(tmp_path: Path) -> None:
     server = Server(logs, tmp_path / "cache")
     profile = opened(server, first[0].name)
     offer = server.get(f"/job?profile={profile}").json["offer"]
-    assert offer["sources"] == 4
+    assert offer["files"] == 4
     run = next(each for each in server.profiles() if each["id"] == profile)["run"]
     assert offer["run"] == run.partition("/")[0]
     assert compared(server, profile)["job"]["verdict"]["rank"] == {"first": 1, "second": 3}[offer["run"]]

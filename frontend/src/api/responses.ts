@@ -941,8 +941,10 @@ export interface JobMissing {
 export interface JobOffer {
   /** The folder that they are all below, as TensorBoard names it. */
   run: string;
-  /** How many files would be read. */
-  sources: number;
+  /** How many would be read. */
+  files: number;
+  /** Whether any of them is a source; else all are databases. */
+  has_sources: boolean;
   /** How many ranks are in the profile itself. */
   processes: number;
   /** The sizes of the files together. */

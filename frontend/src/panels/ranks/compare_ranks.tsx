@@ -34,7 +34,7 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     setError(null);
     action(profile).then(reload, (failure: unknown) => setError(asApiError(failure)));
   };
-  const alone = offer !== null && offer.sources === 1;
+  const alone = offer !== null && offer.files === 1;
   const title = alone
     ? `${formatCount(offer.processes)} processes were recorded`
     : `This is one of ${formatCount(world)} ranks`;
@@ -42,14 +42,14 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     return (world ?? 1) < 2 ? null : (
       <Message title={title}>
         <p>
-          Which of them costs the others time, and why, shows once they are compared. None of the others is below this
-          log directory; copy their recordings beside this one.
+          Which of them costs the others time, and why, shows once they are compared. None of the others is on this
+          machine below the log directory; copy their recordings beside this one.
         </p>
       </Message>
     );
   if (isActive)
     return (
-      <Message title={`Comparing ${formatCount(alone ? offer.processes : offer.sources)} ranks`}>
+      <Message title={`Comparing ${formatCount(alone ? offer.processes : offer.files)} ranks`}>
         <p>{offer.state === "queued" ? "Another import is running; this comes next." : offer.progress?.stage}</p>
         <Progress fraction={offer.progress?.fraction ?? null} label="Comparing the ranks" />
         <button type="button" class="button" onClick={() => ask(cancelCompareRanks)}>
@@ -61,7 +61,7 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
     <Message title={title}>
       <p>
         Which of them costs the others time, and why, shows once they are compared.
-        {!alone && ` ${formatCount(offer.sources)} of their recordings are here (${formatBytes(offer.size_bytes)}).`}
+        {!alone && ` ${formatCount(offer.files)} of their recordings are here (${formatBytes(offer.size_bytes)}).`}
       </p>
       {offer.state === "done" && <p>They were compared, but this one is not among those that could be.</p>}
       {offer.message !== "" && <p class="muted">{offer.message}</p>}
@@ -72,7 +72,10 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
       ) : (
         <>
           <p>On a command line, in the log directory:</p>
-          <Snippet what="the command that compares the ranks" text={`dlprof import "${offer.run}" --job`} />
+          <Snippet
+            what="the command that compares the ranks"
+            text={offer.has_sources ? `dlprof import "${offer.run}" --job` : `dlprof job "${offer.run}"`}
+          />
         </>
       )}
       {error !== null && <ErrorBox error={error} />}
