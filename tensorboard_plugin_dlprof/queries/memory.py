@@ -14,7 +14,6 @@ from tensorboard_plugin_dlprof.columns.group import distinct_values
 from tensorboard_plugin_dlprof.errors import NotFound, UnfitDatabase
 from tensorboard_plugin_dlprof.events.memory_tables import (
     CATEGORIES,
-    FREE,
     HELD_BEFORE,
     KINDS,
     STAYS,
@@ -22,7 +21,7 @@ from tensorboard_plugin_dlprof.events.memory_tables import (
     History,
     Phase,
 )
-from tensorboard_plugin_dlprof.events.tables import Int8s, Int64s
+from tensorboard_plugin_dlprof.events.tables import Int64s
 from tensorboard_plugin_dlprof.memory.answer import MOST_OWNERS, SCHEMA, held_rows, not_recorded
 from tensorboard_plugin_dlprof.memory.peak import (
     categories_of,
@@ -38,7 +37,6 @@ from tensorboard_plugin_dlprof.memory.stored import (
     TAKEN,
     Facts,
     Steps,
-    all_blocks_of,
     check_texts,
     devices_of,
     open_blocks_of,
@@ -46,7 +44,6 @@ from tensorboard_plugin_dlprof.memory.stored import (
     owners_of,
     read_memory,
     read_states,
-    segments_of,
     stacks_of,
     state_of,
     times_of,
@@ -57,10 +54,6 @@ from tensorboard_plugin_dlprof.queries.memory_answers import (
     MemoryCurve,
     MemoryPeak,
     MemoryPhase,
-    MemorySegment,
-    MemorySegments,
-    SegmentBlock,
-    SegmentBlocks,
 )
 from tensorboard_plugin_dlprof.queries.memory_table import NO_COSTS, op_costs
 from tensorboard_plugin_dlprof.queries.scope import Scope
@@ -71,10 +64,6 @@ _LARGEST = 15
 """Blocks of a moment that are told one by one; what they cost is looked up for each."""
 
 _MOST_PHASES = 500
-_MOST_SEGMENTS = 2_000
-_MOST_BLOCKS = 50_000
-_NEIGHBOURS = 2
-"""Blocks on each side of one that is looked at."""
 
 
 def memory(connection: sqlite3.Connection) -> dict[str, Any]:
@@ -82,7 +71,7 @@ def memory(connection: sqlite3.Connection) -> dict[str, Any]:
     rows = connection.execute(
         "SELECT device_id, headline, CAST(answer AS BLOB) FROM memory_answers ORDER BY device_id"
     ).fetchall()
-    with _damage(connection):
+    with damage_told(connection):
         devices = {str(int(device)): _answer(text) for device, _, text in rows}
     missing = not_recorded(info(connection).get("format", ""), recorded(connection) or ())
     return {
@@ -138,8 +127,8 @@ def memory_curve(
         stop: Last moment.
         bins: Bins of equal length, up to ``MOST_BINS``. Each has its least and its most, so that no peak is lost.
     """
-    facts = _facts(connection, device)
-    with _damage(connection):
+    facts = facts_of(connection, device)
+    with damage_told(connection):
         steps = read_states(connection, facts, start, stop)
     axis = steps.axis
     first = int(axis[0]) if start is None else start
@@ -173,7 +162,7 @@ def _peak_at(connection: sqlite3.Connection, facts: Facts, steps: Steps, first: 
         # A row stands for several states: those of it are read.
         stop = int(steps.axis[place + 1]) if place + 1 < len(steps.axis) else last
         most = int(steps.high_bytes[place])
-        with _damage(connection):
+        with damage_told(connection):
             steps = read_states(connection, facts, int(steps.axis[place]), min(stop, last))
         place = int(np.argmax(steps.high_bytes == most))
     return min(max(int(steps.axis[place]), first), last)
@@ -186,7 +175,7 @@ def _marks(connection: sqlite3.Connection, device: int, kind: str, first: int, l
         "WHERE device_id = :device AND kind = :kind AND place BETWEEN :first AND :last",
         {"device": device, "kind": kind, "first": first, "last": last, "length": last - first + 1, "bins": bins},
     )
-    with _damage(connection):
+    with damage_told(connection):
         return [int(number) for (number,) in rows]
 
 
@@ -199,7 +188,7 @@ def _phases(connection: sqlite3.Connection, device: int, first: int, last: int) 
     ).fetchall()
     if len(rows) > _MOST_PHASES:
         return []
-    with _damage(connection):
+    with damage_told(connection):
         return [
             {"phase": Phase(phase).name.lower(), "from": max(int(start), first), "to": min(int(stop), last)}
             for start, stop, phase in rows
@@ -214,7 +203,7 @@ def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: I
         result = with_rest(of_kinds, in_use, facts.relative)
     else:
         states = places + steps.first_state
-        with _damage(connection):
+        with damage_told(connection):
             blocks = open_blocks_of(connection, facts, int(states[0]), int(states[-1]))
             result = stacked(blocks, states, in_use, facts.relative)
     order = sorted(
@@ -226,8 +215,8 @@ def _stack(connection: sqlite3.Connection, facts: Facts, steps: Steps, places: I
 def memory_at(connection: sqlite3.Connection, scope: Scope, device: int, moment: int) -> dict[str, Any]:
     """What is in use at a moment (ns, or number of an event), by category and by who allocated it, and the largest
     blocks with what their ops cost."""
-    facts = _facts(connection, device)
-    with _damage(connection):
+    facts = facts_of(connection, device)
+    with damage_told(connection):
         state, time_ns, in_use = state_of(connection, facts, moment)
         blocks = open_blocks_of(connection, facts, state)
         owners, stacks = owners_of(connection, device), stacks_of(connection, device)
@@ -258,8 +247,8 @@ def owners_at_peak(connection: sqlite3.Connection, device: int, answer: dict[str
     Returns:
         Bytes by name, which add up to the peak; empty where nothing tells who allocated any of it.
     """
-    facts = _facts(connection, device)
-    with _damage(connection):
+    facts = facts_of(connection, device)
+    with damage_told(connection):
         event, owners = answer["peak_event"], owners_of(connection, device)
         blocks = open_blocks_of(connection, facts, 0 if event is None else int(event) + 1)
         check_texts(blocks, owners, stacks_of(connection, device))
@@ -333,7 +322,7 @@ def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
     """
     cache: dict[str, Any] = getattr(connection, "cache", {})
     if "memory" not in cache:
-        with _damage(connection):
+        with damage_told(connection):
             cache["memory"] = {each.device: each for each in read_memory(connection)}
     result: dict[int, History] = cache["memory"]
     return result
@@ -341,17 +330,17 @@ def histories_of(connection: sqlite3.Connection) -> dict[int, History]:
 
 def timed_devices(connection: sqlite3.Connection) -> list[Facts]:
     """The GPUs whose memory was recorded with times."""
-    with _damage(connection):
+    with damage_told(connection):
         return [facts for facts in devices_of(connection) if facts.timed]
 
 
-def _facts(connection: sqlite3.Connection, device: int) -> Facts:
+def facts_of(connection: sqlite3.Connection, device: int) -> Facts:
     """The facts about the memory of one GPU.
 
     Raises:
         NotFound: None was recorded.
     """
-    with _damage(connection):
+    with damage_told(connection):
         for facts in devices_of(connection):
             if facts.device == device:
                 return facts
@@ -359,7 +348,7 @@ def _facts(connection: sqlite3.Connection, device: int) -> Facts:
 
 
 @contextmanager
-def _damage(connection: sqlite3.Connection) -> Iterator[None]:
+def damage_told(connection: sqlite3.Connection) -> Iterator[None]:
     """Says of what is damaged that it is."""
     try:
         yield
@@ -372,84 +361,3 @@ def _reduced(ufunc: np.ufunc, values: Int64s, begin: Int64s, end: Int64s) -> lis
     bounds = np.stack((begin, end), axis=1).reshape(-1)
     result: list[int] = ufunc.reduceat(np.append(values, values[-1]), bounds)[::2].tolist()
     return result
-
-
-def memory_segments(connection: sqlite3.Connection, device: int) -> MemorySegments:
-    """What the allocator holds at the end of a snapshot."""
-    facts = _facts(connection, device)
-    with _damage(connection):
-        result = segments_of(connection, device)
-        category = all_blocks_of(connection, facts).category
-        largest = sorted(enumerate(result), key=lambda each: -each[1].total_bytes)[:_MOST_SEGMENTS]
-        left = _MOST_BLOCKS
-        segments: list[MemorySegment] = []
-        shown = 0
-        for number, each in largest:
-            blocks = [(size, state, _category(state, row, category)) for size, state, row in each.blocks[:left]]
-            left -= len(blocks)
-            shown += len(blocks)
-            segments.append(
-                {
-                    "number": number,
-                    "total_bytes": each.total_bytes,
-                    "pool": each.pool,
-                    "stream": each.stream,
-                    "blocks": blocks,
-                }
-            )
-    return {
-        "categories": list(CATEGORIES),
-        "segments": segments,
-        "segments_left_out": len(result) - len(largest),
-        "blocks_left_out": sum(len(each.blocks) for each in result) - shown,
-    }
-
-
-def _category(state: str, row: int, category: Int8s) -> int:
-    """The category of a block of a segment; -1 of what is free."""
-    if state == FREE:
-        return -1
-    return int(category[row]) if row >= 0 else HELD_BEFORE
-
-
-def segment_block(connection: sqlite3.Connection, device: int, segment: int, block: int) -> SegmentBlocks:
-    """A block of a segment at the end of a snapshot, and its neighbours by address.
-
-    Raises:
-        NotFound: There is no such block.
-    """
-    facts = _facts(connection, device)
-    with _damage(connection):
-        segments = segments_of(connection, device)
-        if segment >= len(segments) or block >= len(segments[segment].blocks):
-            raise NotFound(f"GPU {device} has no block {block} in a segment {segment}.")
-        of, first = segments[segment], max(block - _NEIGHBOURS, 0)
-        some = of.blocks[first : block + _NEIGHBOURS + 1]
-        blocks = all_blocks_of(connection, facts)
-        owners, stacks = owners_of(connection, device), stacks_of(connection, device)
-        check_texts(blocks, owners, stacks)
-        offset = sum(size for size, _, _ in of.blocks[:first])
-        rows: list[SegmentBlock] = []
-        for size, state, row in some:
-            event = int(blocks.allocated[row]) if row >= 0 else -1
-            category = _category(state, row, blocks.category)
-            rows.append(
-                {
-                    "size_bytes": size,
-                    "offset_bytes": offset,
-                    "state": state,
-                    "category": CATEGORIES[category] if category >= 0 else None,
-                    "owner": (owners[blocks.owner[row]] or None) if row >= 0 else None,
-                    "stack": (stacks[blocks.stack[row]] or None) if row >= 0 else None,
-                    "allocated_event": event if event >= 0 else None,
-                    "allocated_ns": times_of(connection, facts, np.array([event]))[0],
-                }
-            )
-            offset += size
-    return {
-        "total_bytes": of.total_bytes,
-        "pool": of.pool,
-        "stream": of.stream,
-        "place": block - first,
-        "blocks": rows,
-    }

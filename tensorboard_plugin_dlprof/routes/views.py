@@ -12,6 +12,7 @@ from tensorboard_plugin_dlprof.queries.efficiency import efficiency
 from tensorboard_plugin_dlprof.queries.findings import findings
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
 from tensorboard_plugin_dlprof.queries.iteration_bars import iteration_bars
+from tensorboard_plugin_dlprof.queries.memory_segments import memory_segments, segment_block
 from tensorboard_plugin_dlprof.queries.page_answer import TablePage, page_of
 from tensorboard_plugin_dlprof.queries.scope import Scope, find_scope
 from tensorboard_plugin_dlprof.queries.tables import table_of
@@ -51,8 +52,8 @@ VIEWS: Mapping[str, Callable[[Connection, Scope, Any], Any]] = MappingProxyType(
         "/memory_curve": lambda con, _, asked: memory.memory_curve(
             con, asked.device, asked.start, asked.stop, asked.bins
         ),
-        "/memory_segments": lambda con, _, asked: memory.memory_segments(con, asked.device),
-        "/memory_block": lambda con, _, asked: memory.segment_block(con, asked.device, asked.segment, asked.block),
+        "/memory_segments": lambda con, _, asked: memory_segments(con, asked.device),
+        "/memory_block": lambda con, _, asked: segment_block(con, asked.device, asked.segment, asked.block),
         "/memory_at": lambda con, scope, asked: memory.memory_at(con, scope, asked.device, asked.time),
     }
 )
