@@ -29,6 +29,7 @@ def main(argv: list[str] | None = None) -> int:
     compile_modules()
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
         results = run(options, Path(folder))
+    options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     print(f"\nResults in {options.results}")
     return 0

@@ -45,6 +45,7 @@ def main(argv: list[str] | None = None, peers: Sequence[Peer] = PEERS) -> int:
         trace = Path(folder) / "worker0.pt.trace.json"
         tile_trace(options.trace, trace, options.size * 10**6)
         results = _compare(peers, trace, options)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
     options.results.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
     print(f"\nResults in {options.results}")
     return 0
