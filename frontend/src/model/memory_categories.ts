@@ -1,7 +1,7 @@
 /** The colour of what memory holds: the same for a category everywhere. What nobody knows is grey, paler where it was
  * allocated in the recording. */
 
-const paler = (colour: string): string => `color-mix(in srgb, ${colour} 55%, var(--panel))`;
+const paler = (colour: string, percent = 55): string => `color-mix(in srgb, ${colour} ${percent}%, var(--panel))`;
 
 const COLOURS: Readonly<Record<string, string>> = {
   parameter: "var(--c-memory)",
@@ -16,7 +16,9 @@ const COLOURS: Readonly<Record<string, string>> = {
   temporary: paler("var(--c-other-kernel)"),
   input: "var(--c-host-code)",
   "taken from the driver": "var(--c-memory)",
-  unknown: paler("var(--c-outside)"),
+  // Most of it, often: quiet, so that what the recording shows stands out.
+  "held before the recording": paler("var(--c-outside)", 75),
+  unknown: paler("var(--c-outside)", 45),
 };
 
 /** The colour of a part of a training step: that of what it leaves in memory. */

@@ -28,6 +28,13 @@ import { HeldBlocks } from "./held_blocks";
 import { MemoryCurve } from "./memory_curve";
 import { Segments } from "./segments";
 
+/** Where a sentence of the headline ends and another begins. */
+const NEXT_SENTENCE = /(?<=\.) (?=[A-Z])/;
+
+/** Old recordings tell how much is allocated, not which block: what holds it would be one bar and an empty table. */
+const isUnknown = ({ at_peak: held }: MemoryDevice): boolean =>
+  held.every(({ category, blocks }) => category === "unknown" && blocks === null);
+
 export function Memory() {
   const scope = useScope();
   const query = useQuery<MemoryResponse>(scopeKey(scope, "memory"), (signal) => fetchMemory(scope, signal));
@@ -48,12 +55,25 @@ export function Memory() {
         <RecordedMeanwhile profile={scope.profile} />
       </Message>
     );
+  const [answer = "", ...rest] = memory.headline.split(NEXT_SENTENCE);
   return (
     <div class="stacked">
       <header class="headline">
         <h2>
-          <Headline text={memory.headline} />
+          <Headline text={answer} />
         </h2>
+        <p class="model-line">
+          {rest.length > 0 && (
+            <span>
+              <Headline text={rest.join(" ")} />
+            </span>
+          )}
+          {isUnknown(device) ? (
+            <span>This recording does not tell which blocks hold it. A memory snapshot of PyTorch does.</span>
+          ) : (
+            device.findings.length === 0 && <span>No rule about memory found anything to change.</span>
+          )}
+        </p>
         <RecordedMeanwhile profile={scope.profile} />
       </header>
       {devices.length > 1 && (
@@ -115,7 +135,7 @@ const SETTING = /^PYTORCH\w+=[^\s,]+/;
 
 /** What to change, before all that shows why. */
 function Findings({ findings }: Pick<MemoryDevice, "findings">) {
-  if (findings.length === 0) return <p class="muted">No rule about memory found anything to change.</p>;
+  if (findings.length === 0) return null;
   return (
     <Panel title="What to Change">
       <ul class="memory-findings">
@@ -153,75 +173,78 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   // Without events only the end is known.
   const most = device.events > 0 ? "At the Peak" : "At the End";
   const when = at === null ? most : device.peak_ns === null ? "At the Clicked Event" : "At the Clicked Moment";
-  // Old recordings tell how much is allocated, not which block: all else would be one bar and an empty table.
-  const isUnknown = device.at_peak.every(({ category, blocks }) => category === "unknown" && blocks === null);
+  const unknown = isUnknown(device);
+  const held = !unknown && (
+    <div class="memory-held-then">
+      <h3>
+        {when}: {formatBytes(whole)} {device.relative ? "more than at the start" : device.peak_of}
+      </h3>
+      <table class="plain-table">
+        <tbody>
+          {rows.map(({ category, bytes, blocks }) => (
+            <tr key={category} data-tip={exactly(category, bytes, blocks)}>
+              <th scope="row">
+                <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
+              </th>
+              <td class="right number">{formatBytes(bytes)}</td>
+              <td class="right number muted">{formatShare(partOf(bytes, whole))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
+      {time !== null && (
+        <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
+          Show the peak
+        </button>
+      )}
+    </div>
+  );
+  const about =
+    "By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use.";
   return (
     <>
-      {(!isUnknown || device.findings.length > 0) && <Findings findings={device.findings} />}
+      <Findings findings={device.findings} />
       <OneStop>
-        {device.events > 0 && (
+        {device.events > 0 ? (
           <Panel
             title={ofDriver ? `Memory Taken from the Driver, GPU ${id}` : `Memory over Time, GPU ${id}`}
             about={`${
               ofDriver
                 ? "What allocations took from the driver: a framework's allocator takes pieces in which it keeps many tensors."
                 : "Memory in use by tensors, and what the framework's allocator has reserved from the GPU."
-            } Click to see what is held at a moment; drag to zoom in, double click to zoom out.`}
+            } Click to see what is held at a moment; drag to zoom in, double click to zoom out.${unknown ? "" : ` ${about}`}`}
             picture
           >
-            <MemoryCurve id={id} device={device} time={time} />
+            <div class="memory-over-time">
+              <MemoryCurve id={id} device={device} time={time} named={unknown ? [] : rows} />
+              {held}
+            </div>
+          </Panel>
+        ) : (
+          held &&
+          rows.length > 1 && (
+            <Panel title={`Memory, GPU ${id}`} about={about}>
+              {held}
+            </Panel>
+          )
+        )}
+        {(owners.length > 1 || url["memory.by"] !== undefined) && (
+          <Panel
+            title={`${when}, by ${grouping === "size" ? "Size of Blocks" : "Who Allocated It"}`}
+            about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
+            tools={<Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />}
+          >
+            <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
+              {shown.map(({ name, bytes, blocks }) => (
+                <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} />
+              ))}
+            </ul>
           </Panel>
         )}
-        <div class="memory-peaks">
-          {!isUnknown && (
-            <Panel
-              title={`${when}: ${formatBytes(whole)} ${device.relative ? "more than at the start" : device.peak_of}`}
-              about="By what allocated and freed it: memory that the forward pass allocates and the backward pass frees is activations. The rows add up to the memory in use."
-              tools={
-                time !== null && (
-                  <button type="button" class="button" onClick={() => navigate({ "memory.at": null })}>
-                    Show the peak
-                  </button>
-                )
-              }
-            >
-              <ul class="memory-rows" style={nameRoom(rows.map(({ category }) => category))}>
-                {rows.map(({ category, bytes, blocks }) => (
-                  <Row
-                    key={category}
-                    name={category}
-                    bytes={bytes}
-                    blocks={blocks}
-                    whole={whole}
-                    colour={categoryColour(category)}
-                  />
-                ))}
-              </ul>
-              {at === null && device.held_before !== null && <p class="muted note-below">{device.held_before}</p>}
-            </Panel>
-          )}
-          {(owners.length > 1 || url["memory.by"] !== undefined) && (
-            <Panel
-              title={`${when}, by ${grouping === "size" ? "Size of Blocks" : "Who Allocated It"}`}
-              about="The modules and ops that allocated what is held, or the files and lines of the program, with those that called them (after <) as stacks. What repeats in a model is one row."
-              tools={
-                <Choice label="Group by" options={groupings} value={grouping} to={(by) => ({ "memory.by": by })} />
-              }
-            >
-              <ul class="memory-rows" style={nameRoom(shown.map(({ name }) => name))}>
-                {shown.map(({ name, bytes, blocks }) => (
-                  <Row key={name} name={name} bytes={bytes} blocks={blocks} whole={whole} colour="var(--c-queued)" />
-                ))}
-              </ul>
-            </Panel>
-          )}
-        </div>
       </OneStop>
-      {isUnknown && (
-        <p class="muted">This recording does not tell which blocks hold it. A memory snapshot of PyTorch does.</p>
-      )}
       {at !== null && <HeldBlocks blocks={at.blocks} />}
-      {!isUnknown && (
+      {!unknown && device.events > 0 && (
         <DataTable
           table="memory_blocks"
           name="blocks"
@@ -238,12 +261,18 @@ function OfDevice({ id, device }: { id: string; device: MemoryDevice }) {
   );
 }
 
+/** The share of a whole; values that count from the start of the recording, or contradict each other, are no parts of one. */
+const partOf = (bytes: number, whole: number): number | null =>
+  bytes < 0 || bytes > whole ? null : shareOf(bytes, whole);
+
+const exactly = (name: string, bytes: number, blocks: number | null): string =>
+  `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${formatCounted(blocks, "block")}`}`;
+
 interface RowProps {
   name: string;
   bytes: number;
   blocks: number | null;
   whole: number;
-  colour: string;
 }
 
 /** The room that the longest of these names needs: bars begin next to it. */
@@ -251,18 +280,16 @@ const nameRoom = (names: readonly string[]) => ({
   "--name-room": `${Math.ceil(Math.max(...names.map(textWidth), 0)) + 2}px`,
 });
 
-function Row({ name, bytes, blocks, whole, colour }: RowProps) {
-  // Values that count from the start of the recording, or contradict each other, are no parts of a whole.
-  const share = bytes < 0 || bytes > whole ? null : shareOf(bytes, whole);
-  const exact = `${name}: ${exactNumber(bytes)} bytes${blocks === null ? "" : ` in ${formatCounted(blocks, "block")}`}`;
+function Row({ name, bytes, blocks, whole }: RowProps) {
+  const share = partOf(bytes, whole);
   return (
-    <li data-tip={exact}>
+    <li data-tip={exactly(name, bytes, blocks)}>
       <span class="memory-name">
         {/* The innermost lines of a stack tell it from others. */}
         {name.includes(" < ") ? name : <FittingPath path={name} />}
       </span>
       <span class="memory-track">
-        <span style={{ width: `${Math.max(0, Math.min(share ?? 0, 1)) * 100}%`, background: colour }} />
+        <span style={{ width: `${(share ?? 0) * 100}%` }} />
       </span>
       <span class="number">{formatBytes(bytes)}</span>
       <span class="number muted">{formatShare(share)}</span>

@@ -15,7 +15,7 @@ import { labelStep } from "../../model/chart";
 import { categoryColour, phaseColour } from "../../model/memory_categories";
 import { wholeNumber } from "../../model/url_state";
 
-const HEIGHT = 234;
+const HEIGHT = 280;
 const LEFT = 74;
 const BOTTOM = 22;
 const TOP = 8;
@@ -35,9 +35,11 @@ interface CurveProps {
   device: MemoryDevice;
   /** The clicked moment. */
   time: number | null;
+  /** The categories that the list beside it names. */
+  named: readonly { category: string }[];
 }
 
-export function MemoryCurve({ id, device, time }: CurveProps) {
+export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const scope = useScope();
   const url = useUrl();
   const [measure, width] = useWidth(1000);
@@ -69,12 +71,14 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
   // A capacity far above would press the curve down.
   const shownCapacity = capacity !== null && capacity < most * MOST_TIMES ? capacity : null;
   const top = Math.max(most * 1.12, (shownCapacity ?? 0) * 1.04);
+  const inner = width - LEFT;
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
+  const others = layers.filter(({ category }) => !named.some((each) => each.category === category)).reverse();
+  const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
   const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
-  const inner = width - LEFT;
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
   const momentAt = (event: MouseEvent): number => {
@@ -135,7 +139,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
           <g key={bytes}>
             <line class="grid-line" x1={LEFT} x2={width} y1={y(bytes)} y2={y(bytes)} />
             <text class="axis" x={LEFT - 6} y={y(bytes) + 4} text-anchor="end">
-              {formatBytes(bytes).replace(/\.0+ /, " ")}
+              {withoutZeros(formatBytes(bytes))}
             </text>
           </g>
         ))}
@@ -158,15 +162,23 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
             </text>
           </g>
         )}
-        {unit === "ns" &&
-          ticksOf(device.iterations, from, to, inner).map(({ number, start_ns: start }) => (
-            <g key={number}>
-              <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
-              {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
-                <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
-                  iteration {number}
-                </text>
-              )}
+        {iterations.map(({ number, start_ns: start }) => (
+          <g key={number}>
+            <line class="memory-tick" x1={x(start)} x2={x(start)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+            {x(start) > LEFT + ENDS && x(start) < width - ENDS && (
+              <text class="axis" x={x(start)} y={HEIGHT - 6} text-anchor="middle">
+                iteration {number}
+              </text>
+            )}
+          </g>
+        ))}
+        {iterations.length === 0 &&
+          roundMoments(from, to, inner).map((moment) => (
+            <g key={moment}>
+              <line class="memory-tick" x1={x(moment)} x2={x(moment)} y1={plotTop} y2={HEIGHT - BOTTOM} />
+              <text class="axis" x={x(moment)} y={HEIGHT - 6} text-anchor="middle">
+                {withoutZeros(shown(moment))}
+              </text>
             </g>
           ))}
         {marks.map(({ at, name, row }, number) => (
@@ -223,7 +235,7 @@ export function MemoryCurve({ id, device, time }: CurveProps) {
       </svg>
       <p class="muted note-below">
         {layers.length > 0 ? (
-          [...layers].reverse().map(({ category }) => (
+          others.map(({ category }) => (
             <span key={category} class="memory-key">
               <span class="swatch" style={{ background: categoryColour(category) }} />{" "}
               {layers.length === 1 && category === "unknown" ? "in use" : category}
@@ -291,6 +303,20 @@ function ticksOf<Each extends { start_ns: number }>(
     if (has) free = start + room;
     return has;
   });
+}
+
+/** A round value as it is said: `20 GiB`. */
+const withoutZeros = (value: string): string => value.replace(/\.0+(?=\s)/, "");
+
+/** Round moments between both ends of the axis, where their labels have room. */
+function roundMoments(from: number, to: number, inner: number): number[] {
+  const rough = ((to - from) * TICK_ROOM) / Math.max(inner, 1);
+  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)));
+  const step = power * ([1, 2, 5].find((factor) => factor * power >= rough) ?? 10);
+  const ends = (ENDS / Math.max(inner, 1)) * (to - from);
+  const first = Math.ceil((from + ends) / step);
+  const count = Math.max(Math.floor((to - ends) / step) - first + 1, 0);
+  return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
 
 /** The categories from below, the upper ones first, each up to the sum of those below and its own. */

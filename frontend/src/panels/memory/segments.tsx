@@ -1,5 +1,5 @@
-/** The allocator at the end of a snapshot: one strip a segment, what is in use filled, and what is free between left white. */
-import { useEffect, useRef } from "preact/hooks";
+/** The allocator at the end of a snapshot: all that it has taken as one band, broken into lines; what is free in it is empty. */
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
 import { fetchMemorySegments } from "../../api/client";
 import type { MemorySegment, MemorySegments } from "../../api/types";
@@ -14,8 +14,15 @@ import { formatShare, shareOf } from "../../format/share";
 import { categoryColour } from "../../model/memory_categories";
 import { BlockPane } from "./block_pane";
 
-const MOST_HEIGHT = 420;
-const GAP = 8;
+/** From one line of the band to the next, and its height in it, px. */
+const PITCH = 18;
+const THICK = 15;
+const MOST_LINES = 14;
+/** So much of a line a block should have, px. */
+const BLOCK_ROOM = 10;
+/** Between segments, where they are so wide, px. */
+const GAP = 1;
+const WIDE = 4;
 const USED = "active_allocated";
 const FREE = "inactive";
 
@@ -29,7 +36,7 @@ export function Segments({ id }: { id: string }) {
   return (
     <Panel
       title="Allocator's Segments at the End"
-      about="What PyTorch has taken from the GPU: one strip a segment, the largest first. Coloured by what a block holds; paler: freed, but a stream still uses it; empty: cached, not in use. Click a block, or move by arrow keys, to see it and its neighbours."
+      about="All that PyTorch has taken from the GPU, one segment after the other, the largest first; equal areas are equal sizes. Coloured by what a block holds; paler: freed, but a stream still uses it. Click a block, or move by arrow keys, to see it and its neighbours."
       picture
     >
       <Strips id={id} segments={segments} categories={query.data?.categories ?? []} />
@@ -77,65 +84,78 @@ function Strips({ id, segments, categories }: StripsProps) {
   };
   const [measure, width] = useWidth(1000);
   const canvas = useRef<HTMLCanvasElement>(null);
-  // Hundreds of segments stand in columns.
-  const pitch = Math.max(3, Math.min(10, Math.floor(MOST_HEIGHT / segments.length)));
-  const perColumn = Math.floor(MOST_HEIGHT / pitch);
-  const columns = Math.ceil(segments.length / perColumn);
-  const height = pitch * Math.min(segments.length, perColumn);
-  const most = Math.max(...segments.map(({ total_bytes: total }) => total), 1);
+  const blocksOf = segments.reduce((sum, { blocks }) => sum + blocks.length, 0);
+  const lines = Math.max(1, Math.min(Math.ceil((blocksOf * BLOCK_ROOM) / Math.max(width, 1)), MOST_LINES));
+  const height = (lines - 1) * PITCH + THICK;
+  const whole = Math.max(
+    segments.reduce((sum, { total_bytes: total }) => sum + total, 0),
+    1,
+  );
+  /** Where a segment begins in the band. */
+  const starts = useMemo(() => {
+    let at = 0;
+    return segments.map(({ total_bytes: total }) => (at += total) - total);
+  }, [segments]);
   useEffect(() => {
     const element = canvas.current;
     const context = element?.getContext("2d") ?? null;
     if (element === null || context === null) return;
     const style = getComputedStyle(element);
     const colours = categories.map((name) => resolved(element, categoryColour(name)));
-    const edge = style.getPropertyValue("--line");
+    const free = style.getPropertyValue("--line");
     const scale = window.devicePixelRatio;
     element.width = Math.round(width * scale);
     element.height = Math.round(height * scale);
     context.setTransform(scale, 0, 0, scale, 0, 0);
     context.clearRect(0, 0, width, height);
-    const thick = Math.max(pitch - 2, 2);
-    const across = width / columns - (columns > 1 ? GAP : 0);
+    const px = (bytes: number): number => (bytes / whole) * lines * width;
+    /** Each piece of a part of the band that stands on a line of its own. */
+    const each = (from: number, to: number, draw: (x: number, y: number, wide: number) => void): void => {
+      for (let line = Math.floor(from / width); line < lines && line * width < to; line += 1) {
+        const left = Math.max(from - line * width, 0);
+        draw(left, line * PITCH, Math.min(to - line * width, width) - left);
+      }
+    };
+    const fill = (from: number, to: number): void =>
+      each(from, to, (x, y, wide) => context.fillRect(x, y, wide, THICK));
     segments.forEach(({ total_bytes: total, blocks }, number) => {
-      const left = Math.floor(number / perColumn) * (across + GAP);
-      const top = (number % perColumn) * pitch;
-      let at = 0;
+      let at = starts[number] ?? 0;
+      const end = px(at + total);
+      // The end of a segment shows where there is room for it.
+      const last = end - (px(total) >= WIDE ? GAP : 0);
       context.globalAlpha = 1;
-      context.fillStyle = edge;
-      context.fillRect(left, top, Math.max((total / most) * across, 1), thick);
+      context.fillStyle = free;
+      fill(px(at), last);
       for (const [size, state, category] of blocks) {
         if (state !== FREE) {
-          context.fillStyle = colours[category] ?? edge;
+          context.fillStyle = colours[category] ?? free;
           context.globalAlpha = state === USED ? 1 : 0.5;
-          context.fillRect(left + (at / most) * across, top, Math.max((size / most) * across, 0.5), thick);
+          fill(px(at), Math.min(Math.max(px(at + size), px(at) + 0.5), Math.max(last, px(at) + 0.5)));
         }
         at += size;
       }
     });
     const selected = segments[row];
     if (selected === undefined || block === undefined) return;
-    const before = selected.blocks.slice(0, block).reduce((sum, [size]) => sum + size, 0);
+    const before = selected.blocks.slice(0, block).reduce((sum, [size]) => sum + size, starts[row] ?? 0);
     context.globalAlpha = 1;
-    context.strokeStyle = style.getPropertyValue("--accent");
+    context.strokeStyle = style.getPropertyValue("--text");
     context.lineWidth = 2;
-    context.strokeRect(
-      Math.floor(row / perColumn) * (across + GAP) + (before / most) * across,
-      (row % perColumn) * pitch,
-      Math.max(((selected.blocks[block]?.[0] ?? 0) / most) * across, 2),
-      thick,
+    each(px(before), Math.max(px(before + (selected.blocks[block]?.[0] ?? 0)), px(before) + 3), (x, y, wide) =>
+      context.strokeRect(x, y + 1, wide, THICK - 2),
     );
-  }, [segments, width, height, pitch, perColumn, columns, most, categories, row, block]);
+  }, [segments, starts, width, height, lines, whole, categories, row, block]);
   const shown = categories.filter((_, number) =>
     segments.some(({ blocks }) => blocks.some((each) => each[2] === number)),
   );
-  const across = width / columns - (columns > 1 ? GAP : 0);
+  const hasFree = segments.some(({ blocks }) => blocks.some((each) => each[1] === FREE));
   const onClick = (event: MouseEvent): void => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    const column = Math.floor((event.clientX - box.left) / (across + GAP));
-    const number = column * perColumn + Math.floor((event.clientY - box.top) / pitch);
-    let left = ((event.clientX - box.left - column * (across + GAP)) / across) * most;
-    const place = segments[number]?.blocks.findIndex(([size]) => (left -= size) < 0) ?? -1;
+    const line = Math.floor((event.clientY - box.top) / PITCH);
+    let at = ((line * width + event.clientX - box.left) / (lines * width)) * whole;
+    const number = starts.filter((start) => start <= at).length - 1;
+    at -= starts[number] ?? 0;
+    const place = segments[number]?.blocks.findIndex(([size]) => (at -= size) < 0) ?? -1;
     if (place >= 0) open(number, place);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -145,7 +165,7 @@ function Strips({ id, segments, categories }: StripsProps) {
     if (row < 0 || block === undefined) open(0, 0);
     else open(row + move[0], move[0] === 0 ? block + move[1] : 0);
   };
-  const label = `${exactNumber(segments.length)} segments, the largest of ${formatBytes(most)}. Arrow keys open one block after the other.`;
+  const label = `${exactNumber(segments.length)} segments, the largest of ${formatBytes(segments[0]?.total_bytes ?? 0)}. Arrow keys open one block after the other.`;
   return (
     <div ref={measure}>
       <canvas
@@ -164,6 +184,11 @@ function Strips({ id, segments, categories }: StripsProps) {
             <span class="swatch" style={{ background: categoryColour(category) }} /> {category}
           </span>
         ))}
+        {hasFree && (
+          <span class="memory-key">
+            <span class="swatch memory-free" /> cached, not in use
+          </span>
+        )}
       </p>
       {row >= 0 && segment !== undefined && block !== undefined && (
         <BlockPane id={id} of={[segment, block]} onClose={() => navigateStep({ "memory.block": null })} />
