@@ -29,20 +29,12 @@ CONTRIBUTING = (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8")
 COMMAND_LINE = (REPOSITORY / "tensorboard_plugin_dlprof" / "cli" / "README.md").read_text(encoding="utf-8")
 HTTP_API = (REPOSITORY / "tensorboard_plugin_dlprof" / "routes" / "http_api.md").read_text(encoding="utf-8")
 
-PROSE = (
-    "README.md",
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "benchmarks/README.md",
-    "docs/compare_in_ci.md",
-    "frontend/README.md",
-    "tensorboard_plugin_dlprof/analysis/README.md",
-    "tensorboard_plugin_dlprof/classify/README.md",
-    "tensorboard_plugin_dlprof/cli/README.md",
-    "tensorboard_plugin_dlprof/counters/README.md",
-    "tensorboard_plugin_dlprof/database/README.md",
-    "tensorboard_plugin_dlprof/routes/http_api.md",
-)
+PACKAGE = REPOSITORY / "tensorboard_plugin_dlprof"
+PROSE = [
+    document.relative_to(REPOSITORY).as_posix()
+    for folder in (".", "benchmarks", "docs", "frontend", "tensorboard_plugin_dlprof", "tensorboard_plugin_dlprof/*")
+    for document in sorted(REPOSITORY.glob(f"{folder}/*.md"))
+]
 
 
 def section(title: str) -> str:
@@ -177,6 +169,27 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
     text = (REPOSITORY / name).read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?://|#)([^)#]+)", text):
         assert ((REPOSITORY / name).parent / target).exists(), f"{name} links to {target}"
+
+
+@pytest.mark.parametrize("kind", ["py", "sql"])
+def test_comments_name_files_that_are_there(kind: str) -> None:
+    """A file that has moved is found in vain: paths, and modules as ``folder.module``."""
+    gone = []
+    for path in PACKAGE.rglob(f"*.{kind}"):
+        text = path.read_text(encoding="utf-8")
+        places = (PACKAGE, path.parent, REPOSITORY, REPOSITORY / "frontend" / "src")
+        for named in re.findall(r"\b((?:[a-z_]+/)+[a-z_]+\.(?:py|sql|tsx?|md))\b", text):
+            if not any((place / named).exists() for place in places):
+                gone.append(f"{path.name}: {named}")
+        for folder, module in re.findall(r"``([a-z_]+)\.([a-z_]+)(?:\.\w+)?``", text):
+            parent = PACKAGE / folder
+            if module == "py":
+                there = any(PACKAGE.rglob(f"{folder}.py"))
+            else:
+                there = not parent.is_dir() or any((parent / name).exists() for name in (f"{module}.py", module))
+            if not there:
+                gone.append(f"{path.name}: {folder}.{module}")
+    assert gone == []
 
 
 def test_contributing_says_what_every_folder_is_for() -> None:

@@ -66,7 +66,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Pool(enum.Enum):
-    """What a gain is taken from: exclusive parts of the wall time (``gaps.py``), or kernels by kind."""
+    """What a gain is taken from: exclusive parts of the wall time (``diagnosis.parts``), or kernels by kind."""
 
     DATA_LOADER = "data_loader"
     IO = "io"

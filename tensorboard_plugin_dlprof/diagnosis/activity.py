@@ -29,7 +29,7 @@ _TENSOR, _OTHER, _UNKNOWN, _GRAPH, _COMMUNICATION, _COPY = (1 << bit for bit in 
 
 
 def complete(profile: Profile) -> None:
-    """Make ``profile.activity`` the whole partition: add the time in which work runs, and for profiles from databases
+    """Make ``Profile.activity`` the whole partition: add the time in which work runs, and for profiles from databases
     that do not store it, the idle time as far as they tell its causes. What kernels use must be final."""
     activity = profile.activity
     if any(cause.part < Part.QUEUED for cause in activity.causes):

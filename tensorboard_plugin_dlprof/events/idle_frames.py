@@ -15,14 +15,12 @@ import numpy.typing as npt
 from tensorboard_plugin_dlprof.classify.frames import is_own
 from tensorboard_plugin_dlprof.columns.empty import empty
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values, rows_by_value
+from tensorboard_plugin_dlprof.diagnosis.parts import LONG_NS
 from tensorboard_plugin_dlprof.events.cleaning import rows_of
 from tensorboard_plugin_dlprof.events.linking import Links
 from tensorboard_plugin_dlprof.events.nesting import Nesting, nest
 from tensorboard_plugin_dlprof.events.tables import Capture, Frames, Int32s, Int64s, Strings
 from tensorboard_plugin_dlprof.profile.tables import IdleFrames
-
-LONG_GAP_NS = 1_000_000
-"""Shorter gaps are attributed to ops and calls (``analysis.gap_causes.LAUNCH_GAP_NS``)."""
 
 
 class _Gaps(msgspec.Struct):
@@ -57,7 +55,7 @@ def _long_gaps(capture: Capture, links: Links) -> _Gaps:
     rows = rows[np.argsort(work.start_ns[rows], kind="stable")]
     begins = np.append(work.start_ns[rows], capture.info.end_ns)
     ended = np.append(0, np.maximum.accumulate(work.end_ns[rows]))
-    gap = np.flatnonzero(begins - ended >= LONG_GAP_NS)
+    gap = np.flatnonzero(begins - ended >= LONG_NS)
     call = links.work_call[rows]
     thread = np.full(len(rows), -1, np.int32)
     thread[call >= 0] = capture.calls.thread[call[call >= 0]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -22,6 +23,7 @@ from tensorboard_plugin_dlprof.queries.pages import page, stream
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.table import Column, Table
 from tensorboard_plugin_dlprof.queries.table_query import CountKey
+from tensorboard_plugin_dlprof.queries.tables import TABLES
 
 SCOPE = Scope(1, 1, "default-domain")
 
@@ -221,3 +223,10 @@ def test_columns_in_which_all_rows_are_alike(connection: sqlite3.Connection, lim
     table = msgspec.structs.replace(LAUNCHES, columns=(*LAUNCHES.columns, from_a_query))
     request = PageRequest(op="A", where={"name": "gemm"})
     assert "other" in page_of(connection, table, SCOPE, request)["constant"]
+
+
+def test_every_join_is_of_one_table_under_an_alias() -> None:
+    """A table leaves out the joins whose alias no column names, which it could not tell of a subquery."""
+    joins = {join for table in TABLES.values() for join in table.joins}
+    assert joins
+    assert [join for join in joins if not re.match(r"((LEFT|CROSS) )?JOIN \w+ AS [a-z_]+ ON ", join)] == []

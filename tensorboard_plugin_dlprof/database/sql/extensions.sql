@@ -216,7 +216,7 @@ CREATE TABLE ext_op_kernels (
 ) WITHOUT ROWID;
 
 -- Ops of one pattern do the same in the repetitions of a model: their paths are equal but for numbers
--- (database/path_pattern.py), and their directions and types. The first of them stands for the pattern.
+-- (classify/path_pattern.py), and their directions and types. The first of them stands for the pattern.
 CREATE TABLE op_patterns (
     read_only_ops_id  INTEGER PRIMARY KEY,  -- read_only_ops.id
     first_ops_id      INTEGER NOT NULL      -- read_only_ops.id

@@ -1,5 +1,5 @@
 -- Ops by what they do in the repetitions of a model, as views; in databases of ours op_patterns.py stores their rows, in this
--- order, since a model may have many thousand ops. path_pattern is database/path_pattern.py.
+-- order, since a model may have many thousand ops. path_pattern is classify/path_pattern.py.
 
 CREATE VIEW op_patterns AS
 SELECT
