@@ -63,6 +63,21 @@ NAMES: Final = {
 """What users read for each part by its ``label``, in pages, reports and comparisons (``model/parts.ts`` has the same);
 ``unit`` is from ``classify.architecture.matrix_unit_of``."""
 
+REASON_NAMES: Final = {
+    "turnaround": "Latency of the GPU",
+    "dependency": "Waits for other work",
+    "graph": "Inside a CUDA graph",
+    "unexplained": "Not recorded",
+    "delivery": "Latency of the launch",
+    "sync": "Synchronization",
+    "copy": "Copy",
+    "allocation": "Memory allocation",
+    "module": "Loading of code",
+    "launch": "Launch",
+    "other": "Other call",
+}
+"""What users read for the detail of a cause: why queued work waits, or what kind of call blocks."""
+
 COMPUTE: Final = (Part.COMPUTE_TENSOR, Part.COMPUTE_OTHER, Part.COMPUTE_UNKNOWN)
 BUSY: Final = (*COMPUTE, Part.COMMUNICATION, Part.COPY)
 HOST: Final = (

@@ -2,7 +2,7 @@
 
 A gap is a maximal interval in which a GPU is idle, cut to the window. It consists of one or more pieces with a cause
 each. The grouped table counts a gap once in each group that it has pieces of, by the time of those pieces, so that its
-times add up to the idle time.
+times add up to the idle time. Ops that do the same in the repetitions of a model are one there.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import distinct_values
-from tensorboard_plugin_dlprof.diagnosis.parts import NAMES
+from tensorboard_plugin_dlprof.diagnosis.parts import NAMES, REASON_NAMES
 from tensorboard_plugin_dlprof.queries.activity import Int64s, Pieces, causes_named, some_pieces_in
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
 from tensorboard_plugin_dlprof.queries.scope import iteration_windows
@@ -91,6 +92,7 @@ def computed(
         result = gaps_in(con, device, start_ns, stop_ns)
         ops = _ending_ops(con, device, result, stop_ns)
         words = causes_named(con, distinct_values(result.pieces.cause).tolist())
+        alike = {cause: _of_all_repetitions(word) for cause, word in words.items()}
         length = result.pieces.stop - result.pieces.start
         main = _longest_pieces(result)
         iteration = np.searchsorted(begins, result.start, side="right") - 1
@@ -110,9 +112,10 @@ def computed(
             strict=True,
         )
         for gap, start, duration, cause in pieces:
-            label, reason, host = _words(words.get(cause, {}))
+            label, reason, host = _words(alike.get(cause, {}))
             op, op_id = ops[gap]
-            group = groups.setdefault((device, label, op), _Group(op_id))
+            group = groups.setdefault((device, label, path_pattern(op)), _Group())
+            group.op_ids.add(op_id)
             group.hosts[host] += duration
             group.reasons[reason] += duration
             group.add(gap, start, duration)
@@ -123,10 +126,10 @@ def computed(
 
 
 class _Group:
-    """What is idle on one GPU for one cause before one op: a gap is as long as its pieces of this cause together."""
+    """What is idle on one GPU for one cause before ops of one path: a gap is as long as its pieces of this cause."""
 
-    def __init__(self, op_id: str) -> None:
-        self.op_id = op_id
+    def __init__(self) -> None:
+        self.op_ids: set[str] = set()
         self.hosts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.ns: dict[int, int] = defaultdict(int)
@@ -145,17 +148,25 @@ class _Group:
         longest = max(self.ns, key=self.ns.__getitem__)
         start = self.start[longest]
         (reason, _), (host, _) = self.reasons.most_common(1)[0], self.hosts.most_common(1)[0]
+        op_id = next(iter(self.op_ids)) if len(self.op_ids) == 1 else ""
         return (
-            *(cause, reason, op, self.op_id, host, len(self.ns), total, total / wall_ns),
+            *(cause, reason, op, op_id, host, len(self.ns), total, total / wall_ns),
             *(self.ns[longest], start, device, f"{device}:{start}"),
         )
+
+
+def _of_all_repetitions(cause: dict[str, str]) -> dict[str, str]:
+    """The cause with the path of its op as a pattern."""
+    path = cause.get("path", "")
+    return {**cause, "path": path_pattern(path)} if path.startswith("/") else cause
 
 
 def _words(cause: dict[str, str]) -> tuple[str, str, str]:
     """The cause in words, its reason, and what the host did."""
     label = NAMES.get(cause.get("part", ""), cause.get("part", ""))
     host = " in ".join(filter(None, (cause.get("call", ""), cause.get("path", ""))))
-    return label, cause.get("detail", ""), host
+    reason = cause.get("detail", "")
+    return label, REASON_NAMES.get(reason, reason), host
 
 
 def _longest_pieces(gap: Gap) -> Int64s:
@@ -186,8 +197,8 @@ def _ending_ops(con: sqlite3.Connection, device: int, result: Gap, stop_ns: int)
 
 
 _CAUSE = Column("cause", "Cause", "text", "Why the GPU was idle, as the diagnosis says.", "gap.cause", searchable=True)
-_REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked; delivery is "
-                 "the latency of a launch to an idle GPU.", "gap.reason", searchable=True, tier=2)  # fmt: skip
+_REASON = Column("reason", "Reason", "text", "Why queued work did not start, or what kind of call blocked.",
+                 "gap.reason", searchable=True, tier=2)  # fmt: skip
 _OP = Column("op", "Next Op", "path", "The op whose work ended the gap; empty where the window ends first.", "gap.op",
              searchable=True)  # fmt: skip
 _HOST = Column("host", "Host Was In", "path", "The call, op, range or function that the host was in.", "gap.host",
@@ -229,8 +240,9 @@ GAP_GROUPS = Table(
     columns=(
         Column("at", "Place", "text", "The GPU and the moment that the longest begins.", "gap.at", hidden=True),
         _CAUSE,
-        _OP,
-        Column("gaps", "Gaps", "integer", "How many gaps have this cause and ending op.", "gap.gaps"),
+        msgspec.structs.replace(_OP, description="Path of the ops whose work ended the gaps, without indices, with # "
+                                "for numbers that only count repetitions; empty where the window ends first."),
+        Column("gaps", "Gaps", "integer", "How many gaps have this cause and are ended by these ops.", "gap.gaps"),
         Column("total_ns", "Total", "duration_ns", "How long the GPU was idle for it in all of them.", "gap.total_ns"),
         Column("window_fraction", "Share of Window", "fraction", "Share of the window.", "gap.window_fraction",
                tier=1),
@@ -240,7 +252,7 @@ GAP_GROUPS = Table(
         _DEVICE,
         Column("longest_start_ns", "Longest At", "duration_ns", "When the longest begins.", "gap.longest_start_ns",
                tier=2),
-        Column("op_id", "Op ID", "text", "Id of the ending op.", "gap.op_id", hidden=True),
+        Column("op_id", "Op ID", "text", "Id of the ending op, if it is one.", "gap.op_id", hidden=True),
     ),
 )  # fmt: skip
 

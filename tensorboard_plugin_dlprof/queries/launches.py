@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.columns.group import are_among, distinct_values
 from tensorboard_plugin_dlprof.errors import BadRequest, NotFound
 from tensorboard_plugin_dlprof.queries.item_facts import Facts
@@ -32,9 +33,9 @@ FARTHEST_NS = 1 << 60
 MOST_WORK = 200_000
 """Pieces of work that are read for the statistics of one window."""
 _MOST_OPS = 20
-_DELAYS_NS = (0, *(step * 10**power for power in range(3, 10) for step in (1, 2, 5)))
+_DELAYS_NS = (0, *(10**power for power in range(3, 10)))
 """Where the bars of the histogram of delays begin."""
-_LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000)
+_LENGTHS = (0, 1, 2, 10, 100, 1_000)
 """Where the bars of the histogram of queue lengths begin."""
 
 
@@ -154,7 +155,7 @@ def _delays(kernels: Launches) -> dict[str, Any]:
 
 
 def _short(con: sqlite3.Connection, track: TrackRow, kernels: Launches) -> dict[str, Any]:
-    """Launches whose work takes less time than their call, in all and by op."""
+    """Launches whose work takes less time than their call, in all and by ops that do the same."""
     call_ns = kernels.call_stop - kernels.call_start
     rows = kernels.work_ns < call_ns
     work_ns, call_ns, ref, of_class = kernels.work_ns[rows], call_ns[rows], kernels.ref[rows], kernels.work_class[rows]
@@ -165,9 +166,12 @@ def _short(con: sqlite3.Connection, track: TrackRow, kernels: Launches) -> dict[
         total = np.zeros(kinds.shape[1], np.int64)
         np.add.at(total, number, each)
         sums.append(total.tolist())
-    ops: dict[tuple[str, str], list[int]] = {}
+    ops: dict[str, list[int]] = {}
+    ids: dict[str, set[str]] = {}
     for fact, count, work, call in zip(Facts(con).of(track, kinds[0], kinds[1]), *sums, strict=True):
-        row = ops.setdefault((str(fact.get("op", "")), str(fact.get("op_id", ""))), [0, 0, 0])
+        path = path_pattern(str(fact.get("op", "")))
+        ids.setdefault(path, set()).add(str(fact.get("op_id", "")))
+        row = ops.setdefault(path, [0, 0, 0])
         row[0], row[1], row[2] = row[0] + count, row[1] + work, row[2] + call
     longest = sorted(ops.items(), key=lambda one: (-one[1][2], one[0]))[:_MOST_OPS]
     return {
@@ -175,8 +179,14 @@ def _short(con: sqlite3.Connection, track: TrackRow, kernels: Launches) -> dict[
         "work_ns": int(work_ns.sum()),
         "call_ns": int(call_ns.sum()),
         "ops": [
-            {"op": op, "op_id": op_id, "launches": count, "work_ns": work, "call_ns": call}
-            for (op, op_id), (count, work, call) in longest
+            {
+                "op": path,
+                "op_id": next(iter(ids[path])) if len(ids[path]) == 1 else "",
+                "launches": count,
+                "work_ns": work,
+                "call_ns": call,
+            }
+            for path, (count, work, call) in longest
         ],
     }
 

@@ -10,7 +10,7 @@ import { formatShare } from "../../format/share";
 import { formatDuration, readableAndExact, unitOf } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { useQuery } from "../../frame/use_query";
-import { histogramOf, type Bar } from "../../model/launches";
+import { countRange, durationRange, histogramOf, type Bar } from "../../model/launches";
 import type { LaunchStatistics } from "../../api/types";
 import type { View } from "../../model/timeline_link";
 import { showingOp } from "../../model/url_state";
@@ -40,7 +40,7 @@ export function Launches({ device, range }: { device: number; range: View }) {
 /** Of fewer, no twentieth can be left out. */
 const FEW = 20;
 
-function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatistics; wall: number }) {
+function Statistics({ statistics, wall }: { statistics: LaunchStatistics; wall: number }) {
   const { launches, unrecorded, host_ahead_ns: ahead, delay, short, queue } = statistics;
   const lacking =
     unrecorded > 0 &&
@@ -74,7 +74,7 @@ function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatis
           heads={["Launches waiting", "Share of the window"]}
           bars={histogramOf(
             queue.bins.map(({ from, ns }) => [from, ns]),
-            formatCount,
+            countRange,
           )}
           whole={wall}
           tip={readableAndExact}
@@ -84,7 +84,7 @@ function Statistics({ statistics: statistics, wall }: { statistics: LaunchStatis
           heads={["Delay", "Share of launches"]}
           bars={histogramOf(
             delay.bins.map(({ from_ns: from, launches: count }) => [from, count]),
-            formatDuration,
+            durationRange,
           )}
           whole={launches}
           tip={(count) => formatCounted(count, "launch", "launches")}
@@ -145,7 +145,7 @@ function ShortKernels({ short, launches }: { short: LaunchStatistics["short"]; l
               <tr key={`${id} ${op}`}>
                 <td>
                   {id === "" ? (
-                    op
+                    <FittingPath path={op} />
                   ) : (
                     <ViewLink class="link-button" to={showingOp("ops", id)}>
                       <FittingPath path={op} id={id} />
