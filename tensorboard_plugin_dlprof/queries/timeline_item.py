@@ -37,15 +37,20 @@ _AROUND_NS = 60_000_000_000
 
 
 def item(con: sqlite3.Connection, number: int) -> dict[str, Any]:
-    """One item, by its number.
+    """One item, by its number; of work also what the GPU did before and after it.
 
     Raises:
         NotFound: there is no such item.
     """
     tracks = recorded_tracks(con)
-    track = next(
-        (one for one in tracks if one.first_item <= number < one.first_item + one.items and _has_items(one)), None
-    )
+    answer = _item(con, tracks, number)
+    if answer["kind"] == STREAM:
+        answer |= _beside(con, tracks, answer.get("device", -1), answer["start"], answer["duration"])
+    return answer
+
+
+def _item(con: sqlite3.Connection, tracks: list[TrackRow], number: int) -> dict[str, Any]:
+    track = _track_of(tracks, number)
     if track is None:
         raise NotFound("There is no such item on the timeline; reload the page.")
     result = items_numbered(con, track, np.array([number], np.int64))
@@ -75,6 +80,13 @@ def item_at(con: sqlite3.Connection, track_id: int, at_ns: int) -> dict[str, Any
                     result = result.select(result.start <= at_ns)
             return item(con, int(result.number[-1])) if len(result.number) else None
     raise NotFound("There is no such track on the timeline; reload the page.")
+
+
+def _track_of(tracks: list[TrackRow], number: int) -> TrackRow | None:
+    """The track of an item."""
+    return next(
+        (one for one in tracks if one.first_item <= number < one.first_item + one.items and _has_items(one)), None
+    )
 
 
 def _has_items(track: TrackRow) -> bool:
@@ -140,12 +152,25 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
     tracks = recorded_tracks(con)
     if not any(track.kind == DEVICE and track.device == device for track in tracks):
         raise NotFound(f"There is no GPU {device} in this profile.")
+    result = _gap_around(con, device, at_ns)
+    if result is None:
+        raise NotFound("The GPU was not idle at this moment.")
+    start, duration = result["start"], result["duration"]
+    return {
+        **result,
+        "ended_by": _ended_by(con, tracks, device, start + duration),
+        **_beside(con, tracks, device, start, duration),
+    }
+
+
+def _gap_around(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any] | None:
+    """The gap of a GPU around a moment and its causes; None if it was not idle then."""
     reach = 1_000_000
     while True:
         result = gaps_in(con, device, at_ns - reach, at_ns + reach)
         place = int(np.searchsorted(result.start, at_ns, side="right")) - 1
         if place < 0 or result.stop[place] <= at_ns:
-            raise NotFound("The GPU was not idle at this moment.")
+            return None
         start, stop = int(result.start[place]), int(result.stop[place])
         if (start > at_ns - reach and stop < at_ns + reach) or reach > _AROUND_NS:
             break
@@ -168,8 +193,37 @@ def gap(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
         "cause": longest.get("part", ""),
         "label": NAMES.get(str(longest.get("part", "")), ""),
         "parts": parts,
-        "ended_by": _ended_by(con, device, stop),
     }
+
+
+def _beside(
+    con: sqlite3.Connection, tracks: list[TrackRow], device: int, start: int, duration: int
+) -> dict[str, dict[str, Any] | None]:
+    """What a GPU did before and after a stretch of time: in each case the longest work, else the gap."""
+    return {
+        "before": _at(con, tracks, device, start - 1),
+        "after": _at(con, tracks, device, start + duration),
+    }
+
+
+def _at(con: sqlite3.Connection, tracks: list[TrackRow], device: int, at_ns: int) -> dict[str, Any] | None:
+    """What a GPU did at a moment, in short; None outside of the recording. A gap has no id."""
+    work = _longest_at(con, device, at_ns)
+    track = None if work is None else _track_of(tracks, int(work.number[0]))
+    if work is not None and track is not None:
+        about = _about(con, track, work)
+        return {key: about[key] for key in ("id", "name", "start", "duration")}
+    around = _gap_around(con, device, at_ns)
+    if around is None:
+        return None
+    return {"id": None, "name": around["label"], "start": around["start"], "duration": around["duration"]}
+
+
+def _longest_at(con: sqlite3.Connection, device: int, at_ns: int) -> Items | None:
+    """The longest work of a GPU that ran at a moment."""
+    works = works_after(con, device, at_ns, at_ns + 1)
+    works = works.select(works.stop > at_ns)
+    return works.select(np.array([np.argmax(works.stop - works.start)])) if len(works.number) else None
 
 
 def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
@@ -178,17 +232,14 @@ def moment(con: sqlite3.Connection, device: int, at_ns: int) -> dict[str, Any]:
     Raises:
         NotFound: the capture does not tell what the GPU did.
     """
-    works = works_after(con, device, at_ns, at_ns + 1)
-    works = works.select(works.stop > at_ns)
-    if len(works.number):
-        return item(con, int(works.number[np.argmax(works.stop - works.start)]))
-    return gap(con, device, at_ns)
+    work = _longest_at(con, device, at_ns)
+    return gap(con, device, at_ns) if work is None else item(con, int(work.number[0]))
 
 
-def _ended_by(con: sqlite3.Connection, device: int, stop: int) -> dict[str, Any] | None:
+def _ended_by(con: sqlite3.Connection, tracks: list[TrackRow], device: int, stop: int) -> dict[str, Any] | None:
     items = works_after(con, device, stop, stop + 1)
     first = np.flatnonzero(items.start == stop)
-    return item(con, int(items.number[first[0]])) if len(first) else None
+    return _item(con, tracks, int(items.number[first[0]])) if len(first) else None
 
 
 def search(con: sqlite3.Connection, text: str, at_ns: int) -> dict[str, Any] | None:

@@ -101,6 +101,15 @@ class TimelineWindow(Struct):
     """What each GPU did in the window, by part."""
 
 
+class Beside(Struct):
+    """What a GPU did before or after an item or a gap: its longest work then; without id a gap, named by its cause."""
+
+    id: int | None
+    name: str
+    start: int
+    duration: int
+
+
 class TimelineItem(Struct):
     """One item, with what launched it, or what it launched."""
 
@@ -121,6 +130,8 @@ class TimelineItem(Struct):
     works: list[TimelineItem] | UnsetType = UNSET
     delay_ns: int | UnsetType = UNSET
     starts_before_call: bool | UnsetType = UNSET
+    before: Beside | UnsetType | None = UNSET
+    after: Beside | UnsetType | None = UNSET
 
 
 class GapPart(Struct):
@@ -146,6 +157,8 @@ class TimelineGap(Struct):
     label: str
     parts: list[GapPart]
     ended_by: TimelineItem | None
+    before: Beside | None
+    after: Beside | None
 
 
 class DelayBin(Struct):

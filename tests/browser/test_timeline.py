@@ -26,6 +26,10 @@ def test_a_gap_is_found_by_keyboard_and_kept_in_the_url(page: Page, tensorboard:
     expect(page.get_by_label("Details")).to_contain_text(re.compile(r"Gap of .*parts", re.DOTALL))
     expect(page.locator(".panel [role=status]").first).to_contain_text("Gap of")
     assert "p.dlprof.timeline.gap=" in page.url
+    page.locator("body").press(".")  # what the GPU did after it, and what before that
+    expect(page.get_by_label("Details")).to_contain_text(re.compile(r"kernel.*takes|copy.*takes", re.DOTALL))
+    page.locator("body").press(",")
+    expect(page.get_by_label("Details")).to_contain_text("Gap of")
     page.locator("body").press("Escape")
     expect(page.get_by_label("Details")).to_have_count(0)
     assert "timeline.gap" not in page.url
@@ -67,10 +71,14 @@ def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     expect(head).not_to_contain_text("iteration")
     largest = page.locator(".timeline-answer p")
     expect(largest).to_contain_text(re.compile(r"^Largest part: "))
-    gaps, op = re.search(r"in (\d+) gaps? before (\S+)", largest.inner_text()).groups()  # type: ignore[union-attr]
-    rows = page.get_by_role("grid", name="Gaps by Cause and Op").get_by_role("row")
-    row = rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op).first
-    expect(row.get_by_role("gridcell").last).to_have_text("0")
+    gaps, op = re.search(r"in (\d+) gaps? before ([^\s,]+)", largest.inner_text()).groups()  # type: ignore[union-attr]
+    rows = page.get_by_role("grid", name="Gaps of GPU 0 by Cause and Op").get_by_role("row")
+    expect(rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op)).not_to_have_count(
+        0
+    )
+    page.get_by_role("group", name="GPU").get_by_role("button", name="1").click()
+    expect(head).to_contain_text(re.compile("^GPU 1 is idle"))
+    expect(page.get_by_role("grid", name="Gaps of GPU 1", exact=True)).to_be_visible()
 
 
 PERFETTO = """<script>

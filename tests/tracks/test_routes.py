@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.classify.path_pattern import path_pattern
 from tensorboard_plugin_dlprof.cli.main import main
+from tensorboard_plugin_dlprof.diagnosis.parts import REASON_NAMES
 from tests.imports.traces import write_long_trace, write_trace
 from tests.routes.serving import Server
 from tests.routes.test_response_types import fits
@@ -104,14 +106,15 @@ def test_parts_of_any_window_add_up(profile: Profile) -> None:
 
 
 def test_groups_of_gaps_count_and_measure_the_same_gaps(profile: Profile) -> None:
-    """No two rows show the same cause and op of a GPU, a single gap is the longest, and no gap exceeds the listed."""
+    """No two rows show the same cause and ops of a GPU, a single gap is the longest, and no gap exceeds the listed."""
     about = profile.get("/timeline")
     start, stop = about["start"], about["stop"]
     gaps, groups = profile.rows("gaps", start, stop), profile.rows("gap_groups", start, stop)
+    assert {row["reason"] for row in gaps} | {row["reason"] for row in groups} <= {"", *REASON_NAMES.values()}
     shown = [(row["device"], row["cause"], row["op"]) for row in groups]
     assert len(set(shown)) == len(shown)
     for row in groups:
-        before = [gap for gap in gaps if (gap["device"], gap["op"]) == (row["device"], row["op"])]
+        before = [gap for gap in gaps if (gap["device"], path_pattern(gap["op"])) == (row["device"], row["op"])]
         assert row["gaps"] <= len(before)
         assert row["longest_ns"] <= max(gap["duration_ns"] for gap in before)
         assert row["longest_ns"] <= row["total_ns"] <= row["gaps"] * row["longest_ns"]
@@ -182,6 +185,28 @@ def test_an_item_names_its_call_and_op(profile: Profile) -> None:
             if call:
                 assert item["starts_before_call"] or item["start"] >= call["start"]
                 assert number in [work["id"] for work in profile.get(f"/timeline_item?id={call['id']}")["works"]]
+
+
+def test_what_a_gpu_did_before_and_after_leads_from_work_to_gap_to_work(profile: Profile) -> None:
+    """Each begins by the end of the one before it, and ends later; the way back is the same where nothing overlaps."""
+    about = profile.get("/timeline")
+    for device in [track["device"] for track in about["tracks"] if track["kind"] == "device"]:
+        streams = [track["id"] for track in about["tracks"] if track["kind"] == "stream" and track["device"] == device]
+        items = [profile.get(f"/timeline_item?track={track}&at={about['start']}")["item"] for track in streams]
+        here = next((item for item in items if item is not None), None)
+        for _ in range(12 if here is not None else 0):
+            stop = here["start"] + here["duration"]
+            after = here["after"]
+            if after is None:
+                break
+            assert after["start"] <= stop < after["start"] + after["duration"]
+            place = f"device={device}&at={stop}" if after["id"] is None else f"id={after['id']}"
+            there = profile.get(f"/timeline_item?{place}")
+            assert ("cause" in there) == (after["id"] is None)
+            assert there.get("label", there.get("name")) == after["name"]
+            if there["start"] == stop and here["duration"]:
+                assert there["before"]["start"] + there["before"]["duration"] >= stop
+            here = there
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,14 @@ export interface BaselinesResponse {
   compared: number;
 }
 
+/** What a GPU did before or after an item or a gap: its longest work then; without id a gap, named by its cause. */
+export interface Beside {
+  id: number | null;
+  name: string;
+  start: number;
+  duration: number;
+}
+
 /** The class that takes most of each bin, and how much of it is covered, a letter each. */
 export interface Bins {
   class: string;
@@ -1638,6 +1646,8 @@ export interface TimelineGap {
   label: string;
   parts: GapPart[];
   ended_by: TimelineItem | null;
+  before: Beside | null;
+  after: Beside | null;
 }
 
 /** One item, with what launched it, or what it launched. */
@@ -1659,6 +1669,8 @@ export interface TimelineItem {
   works?: TimelineItem[];
   delay_ns?: number;
   starts_before_call?: boolean;
+  before?: Beside | null;
+  after?: Beside | null;
 }
 
 /** The iterations, of many the first ones. */

@@ -143,7 +143,7 @@ export function rowsOf(
     const activity = own.find(({ kind }) => kind === "device");
     const queue = own.find(({ kind }) => kind === "queue");
     if (open && queue !== undefined) add("queue", "queue length", queue, device);
-    if (activity !== undefined) add("idle", `${name}idle, why`, activity, device);
+    if (activity !== undefined) add("idle", `${name}idle by cause`, activity, device);
     if (!open) return;
     const streams = own.filter(({ kind }) => kind === "stream").sort((a, b) => b.sum_ns - a.sum_ns);
     const more = `streams${device}`;
@@ -223,6 +223,21 @@ const HOST: Readonly<Record<string, string>> = {
 /** The colour of a class of a track, as CSS; `parts` are the colours of the GPU's parts. */
 export const classColour = (kind: TrackKind, name: string, parts: ReadonlyMap<string, string>): string =>
   (kind === "device" ? parts.get(name) : kind === "stream" ? WORK[name] : HOST[name]) ?? "var(--timeline-other)";
+
+/** What a class of GPU work or of calls is called; `unit` is `Tensor Core` or `Matrix Core`. */
+export function classInWords(kind: TrackKind, name: string, unit: string): string {
+  const words: Readonly<Record<string, string>> =
+    kind === "stream"
+      ? {
+          tensor_core: `${unit} kernel`,
+          other_kernel: "other kernel",
+          unknown_kernel: "unknown kernel",
+          graph: "CUDA graph",
+          set: "memset",
+        }
+      : { sync: "synchronization", other: "other call" };
+  return words[name] ?? name.replaceAll("_", " ");
+}
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const SHARES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -50,8 +50,10 @@ export function roomAround(from: number, to: number): View {
 }
 
 /** A link to a stretch of time with room on both sides, and what the GPU did in it selected: a gap, or its work. */
-export const evidenceLink = (from: number, to: number, device: number | null): Changes =>
-  timelineLink({
+export const evidenceLink = (from: number, to: number, device: number | null): Changes => ({
+  ...timelineLink({
     ...roomAround(from, to),
     ...(device === null ? {} : { gap: { device, at: Math.round((from + to) / 2) } }),
-  });
+  }),
+  "timeline.gpu": device === null ? null : String(device),
+});

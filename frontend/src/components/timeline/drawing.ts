@@ -3,6 +3,7 @@
  * rectangles, outlines and labels only for what is wide enough to be seen. The colours are those of the page's style sheet.
  */
 import { formatBytes } from "../../format/bytes";
+import { formatCount } from "../../format/number";
 import { formatDuration, formatTimestamp } from "../../format/time";
 import type { Bins, TimelineOverview, TimelineWindow, TrackData, TrackKind } from "../../api/types";
 import { contrast } from "../../model/shades";
@@ -197,8 +198,9 @@ function drawRow(
   const end = at(answer.from + (track.bins_to ?? 0));
   if (track.depth !== undefined) {
     const colour = palette.classes.call?.[0]?.css ?? palette.muted;
+    // Bins hold means, of which the highest may be less than the longest queue.
     drawCurve(context, track.depth, { begin, end, y, high, colour, palette }, (most) =>
-      String(most >= 10 ? Math.round(most) : most),
+      Number.isInteger(most) ? formatCount(most) : `${most >= 10 ? formatCount(Math.round(most)) : most} on average`,
     );
     return;
   }
@@ -315,6 +317,11 @@ function fitted(context: CanvasRenderingContext2D, text: string, width: number):
   return letters < 2 ? "" : `${text.slice(0, letters)}…`;
 }
 
-/** A path's last part; a module without the word that PyTorch puts before it. */
+/** The version that Nsight Systems puts behind the names of calls: `cudaLaunchKernel_v7000`. */
+const CALL_VERSION = /^(cu(?:da)?[A-Z]\w*)_v\d{4,}$/;
+
+/** A path's last part; a module without the word that PyTorch puts before it, a call without its version. */
 export const shortName = (name: string): string =>
-  name.startsWith("/") ? name.slice(name.lastIndexOf("/") + 1) : name.replace(/^nn\.Module: /, "");
+  name.startsWith("/")
+    ? name.slice(name.lastIndexOf("/") + 1)
+    : name.replace(/^nn\.Module: /, "").replace(CALL_VERSION, "$1");

@@ -5,7 +5,7 @@ import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { partKinds } from "../../model/parts";
 import type { TimelineOverview, TimelineWindow } from "../../api/types";
-import { itemAt, panned, zoomed, type TrackRow } from "../../model/timeline";
+import { classInWords, itemAt, panned, zoomed, type TrackRow } from "../../model/timeline";
 import { type Selected, type View } from "../../model/timeline_link";
 import { useWidth } from "../use_width";
 import { AXIS_HEIGHT, draw, shortName, Strips, type Scene } from "./drawing";
@@ -111,7 +111,7 @@ export function Tracks(props: TracksProps) {
       const word = kind === "more" || kind === "group" ? "" : (overview.classes[kind]?.[number] ?? "");
       return kind === "device"
         ? (partKinds(matrixUnit).find(({ key }) => key === word)?.label ?? word)
-        : word.replaceAll("_", " ");
+        : classInWords(target.row.kind === "stream" ? "stream" : "call", word, matrixUnit);
     };
     const { items } = track;
     if (items === undefined || target.item < 0)

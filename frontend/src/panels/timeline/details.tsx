@@ -6,15 +6,25 @@ import { formatBytes } from "../../format/bytes";
 import { formatCount } from "../../format/number";
 import { partKinds } from "../../model/parts";
 import { showingOp } from "../../model/url_state";
-import type { TimelineGap, TimelineItem } from "../../api/types";
+import { classInWords } from "../../model/timeline";
+import type { Beside, TimelineGap, TimelineItem } from "../../api/types";
+import { Icon } from "../../components/icon";
 import { shortName } from "../../components/timeline/drawing";
 import { ViewLink } from "../../components/view_link";
+import { useOneStop } from "../../components/walking";
 
-interface GapDetailsProps {
+type Besides = Pick<TimelineItem, "before" | "after">;
+
+interface DetailsProps {
+  onItem: (id: number) => void;
+  onBeside: (beside: Beside) => void;
+  onClear: () => void;
+}
+
+interface GapDetailsProps extends DetailsProps {
   gap: TimelineGap;
   unit: string;
   onNext: () => void;
-  onItem: (id: number) => void;
   /** The call that the host was in at a moment. */
   onCall: (name: string, at: number) => void;
 }
@@ -27,7 +37,7 @@ const clock = (time: number): string => formatTimestamp(time, MICROSECOND);
 /** The cause of a gap in a sentence. */
 function causeSentence(gap: TimelineGap): string {
   const main = [...gap.parts].sort((a, b) => b.duration - a.duration)[0];
-  const inside = [main?.call, main?.path].filter(Boolean).join(" in ");
+  const inside = [shortName(main?.call ?? ""), main?.path].filter(Boolean).join(" in ");
   const host = inside === "" ? "" : ` The host is in ${inside}.`;
   switch (gap.cause) {
     case "data_loader":
@@ -57,7 +67,7 @@ function causeSentence(gap: TimelineGap): string {
   }
 }
 
-export function GapDetails({ gap, unit, onNext, onItem, onCall }: GapDetailsProps) {
+export function GapDetails({ gap, unit, onNext, onItem, onCall, onBeside, onClear }: GapDetailsProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -68,70 +78,132 @@ export function GapDetails({ gap, unit, onNext, onItem, onCall }: GapDetailsProp
   for (const part of gap.parts) sums.set(part.part ?? "", (sums.get(part.part ?? "") ?? 0) + part.duration);
   return (
     <div class="timeline-details">
-      <p>
-        <strong data-tip={exactDuration(gap.duration)}>Gap of {formatDuration(gap.duration)}</strong>{" "}
-        <span class="muted">at {clock(gap.start)}</span>
-      </p>
+      <Head name={`Gap of ${formatDuration(gap.duration)}`} said={`at ${clock(gap.start)}`} onClear={onClear}>
+        <Neighbours of={gap} onBeside={onBeside} />
+        <button type="button" class="button" onClick={onNext}>
+          Next gap <kbd aria-hidden="true">N</kbd>
+        </button>
+        <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink>
+      </Head>
       <p>
         <span class="swatch" style={{ background: cause?.colour }} /> <strong>{cause?.label ?? gap.cause}</strong>:{" "}
         {causeSentence(gap)}
       </p>
       <dl>
-        <dt>parts</dt>
-        <dd>
+        <Fact name="parts">
           {[...sums].map(([part, ns]) => (
             <div key={part} data-tip={exactDuration(ns)}>
               {kinds.get(part)?.label ?? part} {formatDuration(ns)}
             </div>
           ))}
-        </dd>
+        </Fact>
         {blocking !== undefined && (
-          <>
-            <dt>blocked in</dt>
-            <dd>
-              <ItemButton onClick={() => onCall(blocking.call ?? "", blocking.start)}>{blocking.call}</ItemButton>,{" "}
-              {formatDuration(blocking.duration)}
-            </dd>
-          </>
+          <Fact name="blocked in">
+            <ItemButton onClick={() => onCall(blocking.call ?? "", blocking.start)}>
+              {shortName(blocking.call ?? "")}
+            </ItemButton>
+            , {formatDuration(blocking.duration)}
+          </Fact>
         )}
         {ended !== null && (
-          <>
-            <dt>ended by</dt>
-            <dd>
-              <ItemButton onClick={() => onItem(ended.id)}>{shortName(ended.name)}</ItemButton>
-              <div class="muted">
-                {[
-                  typeof ended.facts.bytes === "number" ? formatBytes(ended.facts.bytes) : "",
-                  ended.stream === undefined ? "" : `stream ${ended.stream}`,
-                ]
-                  .filter(Boolean)
-                  .join(", ")}
-              </div>
-            </dd>
-            {ended.call && (
-              <>
-                <dt>its call</dt>
-                <dd>
-                  <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{ended.call.name}</ItemButton>,{" "}
-                  {formatDuration(ended.call.duration)}
-                  <div class="muted">
-                    {ended.call.start >= gap.start
-                      ? `began ${formatDuration(ended.call.start - gap.start)} after the gap`
-                      : `began ${formatDuration(gap.start - ended.call.start)} before the gap`}
-                  </div>
-                </dd>
-              </>
-            )}
-            <OpOf item={ended} />
-          </>
+          <Fact name="ended by">
+            <ItemButton onClick={() => onItem(ended.id)}>{shortName(ended.name)}</ItemButton>
+            <div class="muted">
+              {[
+                typeof ended.facts.bytes === "number" ? formatBytes(ended.facts.bytes) : "",
+                ended.stream === undefined ? "" : `stream ${ended.stream}`,
+              ]
+                .filter(Boolean)
+                .join(", ")}
+            </div>
+          </Fact>
         )}
+        {ended?.call && (
+          <Fact name="its call">
+            <ItemButton onClick={() => onItem(ended.call?.id ?? 0)}>{shortName(ended.call.name)}</ItemButton>,{" "}
+            {formatDuration(ended.call.duration)}
+            <div class="muted">
+              {ended.call.start >= gap.start
+                ? `began ${formatDuration(ended.call.start - gap.start)} into the gap`
+                : `began ${formatDuration(gap.start - ended.call.start)} before the gap`}
+            </div>
+          </Fact>
+        )}
+        {ended !== null && <OpOf item={ended} />}
       </dl>
-      <p class="timeline-bar">
-        <button type="button" class="button" onClick={onNext}>
-          Next gap (N)
-        </button>
-        <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink>
+    </div>
+  );
+}
+
+interface HeadProps {
+  name: string;
+  said: string;
+  onClear: () => void;
+  children: ComponentChildren;
+}
+
+/** What it is, and what can be done with it. */
+function Head({ name, said, onClear, children }: HeadProps) {
+  const row = useOneStop<HTMLDivElement>();
+  return (
+    <div class="timeline-bar" {...row}>
+      <p>
+        <strong>{name}</strong> <span class="muted">{said}</span>
       </p>
+      <span class="timeline-space" />
+      {children}
+      <button
+        type="button"
+        class="icon-button"
+        aria-label="Clear the selection"
+        data-tip="Clear the selection (Esc)"
+        onClick={onClear}
+      >
+        <Icon name="close" />
+      </button>
+    </div>
+  );
+}
+
+/** What the GPU did before and after: the way from a kernel to the gap beside it, and on to the next kernel. */
+function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside: (beside: Beside) => void }) {
+  const said = ({ id, name, duration }: Beside): string =>
+    `${id === null ? `Gap: ${name}` : shortName(name)} ${formatDuration(duration)}`;
+  return (
+    <>
+      {before && (
+        <button
+          type="button"
+          class="button timeline-beside"
+          aria-label={`Before: ${said(before)}`}
+          data-tip="What the GPU did before it (,)"
+          onClick={() => onBeside(before)}
+        >
+          <Icon name="left" />
+          <span class="clip">{said(before)}</span>
+        </button>
+      )}
+      {after && (
+        <button
+          type="button"
+          class="button timeline-beside"
+          aria-label={`After: ${said(after)}`}
+          data-tip="What the GPU did after it (.)"
+          onClick={() => onBeside(after)}
+        >
+          <span class="clip">{said(after)}</span>
+          <Icon name="right" />
+        </button>
+      )}
+    </>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ComponentChildren }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
     </div>
   );
 }
@@ -150,103 +222,70 @@ function OpOf({ item }: { item: TimelineItem }) {
   const { op, op_id: id } = item.facts;
   const name = typeof op === "string" ? op : (item.op?.name ?? "");
   if (name === "") return null;
-  return (
-    <>
-      <dt>op</dt>
-      <dd>{typeof id === "string" ? <ViewLink to={showingOp("ops", id)}>{name}</ViewLink> : name}</dd>
-    </>
-  );
+  return <Fact name="op">{typeof id === "string" ? <ViewLink to={showingOp("ops", id)}>{name}</ViewLink> : name}</Fact>;
 }
 
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");
 
-interface ItemDetailsProps {
+interface ItemDetailsProps extends DetailsProps {
   item: TimelineItem;
-  onItem: (id: number) => void;
+  unit: string;
 }
 
-export function ItemDetails({ item, onItem }: ItemDetailsProps) {
+export function ItemDetails({ item, unit, onItem, onBeside, onClear }: ItemDetailsProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
     <div class="timeline-details">
-      <p>
-        <strong>{shortName(item.name) || item.kind}</strong>{" "}
-        <span class="muted">{item.class.replaceAll("_", " ")}</span>
-      </p>
+      <Head name={shortName(item.name) || item.kind} said={classInWords(item.kind, item.class, unit)} onClear={onClear}>
+        <Neighbours of={item} onBeside={onBeside} />
+      </Head>
       <dl>
-        <dt>takes</dt>
-        <dd data-tip={exactDuration(item.duration)}>
-          {formatDuration(item.duration)} <span class="muted">at {clock(item.start)}</span>
-        </dd>
+        <Fact name="takes">
+          <span data-tip={exactDuration(item.duration)}>{formatDuration(item.duration)}</span>
+          <div class="muted">at {clock(item.start)}</div>
+        </Fact>
         {item.stream !== undefined && (
-          <>
-            <dt>stream</dt>
-            <dd>
-              {item.stream} of GPU {item.device ?? 0}
-            </dd>
-          </>
+          <Fact name="stream">
+            {item.stream} of GPU {item.device ?? 0}
+          </Fact>
         )}
         {call && (
-          <>
-            <dt>its call</dt>
-            <dd>
-              <ItemButton onClick={() => onItem(call.id)}>{call.name}</ItemButton>, {formatDuration(call.duration)}
-              <div class="muted">
-                {item.starts_before_call === true
-                  ? "The work begins before its call: the clocks of host and GPU differ."
-                  : `waits ${formatDuration(item.delay_ns ?? 0)} after it`}
-              </div>
-              {item.duration < call.duration && <div class="muted">The work is shorter than its launch.</div>}
-            </dd>
-          </>
+          <Fact name="its call">
+            <ItemButton onClick={() => onItem(call.id)}>{shortName(call.name)}</ItemButton>,{" "}
+            {formatDuration(call.duration)}
+            <div class="muted">
+              {item.starts_before_call === true
+                ? "The work begins before its call: the clocks of host and GPU differ."
+                : `waits ${formatDuration(item.delay_ns ?? 0)} after it`}
+            </div>
+            {item.duration < call.duration && <div class="muted">The work is shorter than its launch.</div>}
+          </Fact>
         )}
         {call === null && item.kind === "stream" && (
-          <>
-            <dt>its call</dt>
-            <dd class="muted">not recorded</dd>
-          </>
+          <Fact name="its call">
+            <span class="muted">not recorded</span>
+          </Fact>
         )}
         <OpOf item={item} />
         {item.works !== undefined && item.works.length > 0 && (
-          <>
-            <dt>launches</dt>
-            <dd>
-              {item.works.map((work) => (
-                <div key={work.id}>
-                  <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
-                  {formatDuration(work.duration)}
-                </div>
-              ))}
-            </dd>
-          </>
+          <Fact name="launches">
+            {item.works.map((work) => (
+              <div key={work.id}>
+                <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
+                {formatDuration(work.duration)}
+              </div>
+            ))}
+          </Fact>
         )}
         {grid !== "" && (
-          <>
-            <dt>grid, block</dt>
-            <dd>
-              {grid}, {triple(facts.block)}
-            </dd>
-          </>
+          <Fact name="grid, block">
+            {grid}, {triple(facts.block)}
+          </Fact>
         )}
-        {typeof facts.bytes === "number" && (
-          <>
-            <dt>size</dt>
-            <dd>{formatBytes(facts.bytes)}</dd>
-          </>
-        )}
-        {item.kind === "op" && (
-          <>
-            <dt>path</dt>
-            <dd>{item.name}</dd>
-          </>
-        )}
-        {item.thread !== undefined && (
-          <>
-            <dt>thread</dt>
-            <dd>{formatCount(item.thread).replaceAll(",", "")}</dd>
-          </>
-        )}
+        {typeof facts.bytes === "number" && <Fact name="size">{formatBytes(facts.bytes)}</Fact>}
+        {item.kind === "op" && <Fact name="path">{item.name}</Fact>}
+        {item.thread !== undefined && <Fact name="thread">{formatCount(item.thread).replaceAll(",", "")}</Fact>}
       </dl>
     </div>
   );

@@ -1,24 +1,29 @@
 /** The gaps of the window as tables: what one works on, and one by one. A row leads to its gap. */
+import { useMemo } from "preact/hooks";
+
 import { DataTable } from "../../components/table/data_table";
 
 interface GapTablesProps {
   links: Readonly<Record<string, string>>;
-  manyGpus: boolean;
+  /** The GPU, where there are several. */
+  device: number | null;
 }
 
 const EMPTY = "No GPU is idle in this window.";
 
-export function GapTables({ links, manyGpus }: GapTablesProps) {
-  const device = manyGpus ? ["device"] : [];
+export function GapTables({ links, device }: GapTablesProps) {
+  const only = useMemo(() => (device === null ? undefined : { device: String(device) }), [device]);
+  const gaps = device === null ? "Gaps" : `Gaps of GPU ${device}`;
   return (
     <>
       <DataTable
         table="gap_groups"
         name="gap_groups"
-        title="Gaps by Cause and Op"
+        title={`${gaps} by Cause and Op`}
         noun="groups"
         selectable
-        first={[...device, "cause", "op", "gaps", "total_ns", "window_fraction", "longest_ns", "host"]}
+        {...(only === undefined ? {} : { only })}
+        first={["cause", "op", "gaps", "total_ns", "window_fraction", "longest_ns", "host"]}
         links={links}
         pageSize={10}
         empty={EMPTY}
@@ -26,10 +31,11 @@ export function GapTables({ links, manyGpus }: GapTablesProps) {
       <DataTable
         table="gaps"
         name="gaps"
-        title="Gaps"
+        title={gaps}
         noun="gaps"
         selectable
-        first={["start_ns", "duration_ns", ...device, "cause", "op", "host", "iteration"]}
+        {...(only === undefined ? {} : { only })}
+        first={["start_ns", "duration_ns", "cause", "op", "host", "iteration"]}
         links={links}
         pageSize={10}
         empty={EMPTY}

@@ -56,6 +56,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];
   const op = typeof row?.op === "string" && row.op !== "" ? row.op : null;
+  const host = typeof row?.host === "string" && row.host !== "" ? row.host : null;
   const gaps = typeof row?.gaps === "number" ? row.gaps : null;
   const total = typeof row?.total_ns === "number" ? row.total_ns : null;
   return (
@@ -92,6 +93,11 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
                 before <span data-tip={op}>{shortPath(op)}</span>
               </>
             )}
+            {host !== null && host !== op && (
+              <>
+                , the host in <span data-tip={host}>{shortPath(host)}</span>
+              </>
+            )}
           </>
         )}
       </p>
@@ -111,9 +117,16 @@ export function Sums({ parts, unit, range, onShow }: SumsProps) {
   const wall = range.to - range.from;
   return (
     <div class="timeline-details">
-      <p>
-        <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong> <span class="muted">selected</span>
-      </p>
+      <div class="timeline-bar">
+        <p>
+          <strong data-tip={exactDuration(wall)}>{formatDuration(wall)}</strong>{" "}
+          <span class="muted">selected; the tables below show its gaps. Esc clears it.</span>
+        </p>
+        <span class="timeline-space" />
+        <button type="button" class="button" onClick={onShow}>
+          Zoom in
+        </button>
+      </div>
       <ul class="timeline-sums">
         {idleOf(parts, unit).map(({ label, colour, ns }) => (
           <li key={label}>
@@ -126,12 +139,6 @@ export function Sums({ parts, unit, range, onShow }: SumsProps) {
           </li>
         ))}
       </ul>
-      <p class="timeline-bar">
-        <button type="button" class="button" onClick={onShow}>
-          Zoom in
-        </button>
-      </p>
-      <p class="muted">The tables below show the gaps of this selection. Esc clears it.</p>
     </div>
   );
 }

@@ -3,10 +3,11 @@ import { Dialog } from "../../components/dialog";
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["W, S", "zoom in, out; or Ctrl and the wheel, at the pointer"],
-  ["A, D", "pan left, right; or the wheel sideways, or Shift and a drag"],
+  ["A, D", "pan left, right; or the arrow keys, the wheel sideways, or Shift and a drag"],
   ["F", "fit what is selected, or the whole recording"],
   ["[, ]", "iteration before, after"],
   ["N, P", "next gap, the one before"],
+  [", .", "what the GPU did before, after what is selected"],
   ["/", "search kernels and ops"],
   ["Esc", "clear what is selected"],
   ["?", "this list"],

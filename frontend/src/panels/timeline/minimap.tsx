@@ -1,10 +1,11 @@
-/** The whole capture with the window on it: what the first GPU does, its idle time below, and where iterations begin. */
+/** The whole capture with the window on it: what a GPU does, its idle time below, and where iterations begin. */
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 
 import { Strips } from "../../components/timeline/drawing";
 import { useColours } from "../../components/timeline/use_colours";
 import { useWindow } from "../../components/timeline/use_window";
 import { useWidth } from "../../components/use_width";
+import { formatCount } from "../../format/number";
 import { useScope } from "../../frame/scope";
 import type { TimelineOverview } from "../../api/types";
 import { within } from "../../model/timeline";
@@ -12,22 +13,32 @@ import { type View } from "../../model/timeline_link";
 
 interface MinimapProps {
   overview: TimelineOverview;
+  /** The GPU that it shows; null shows the ops of the host. */
+  device: number | null;
   view: View;
   whole: View;
   onView: (view: View) => void;
 }
 
-const HEIGHT = 50;
+const HEIGHT = 36;
+/** Of the numbers of iterations. */
+const NUMBERS_HEIGHT = 14;
 const MOST_TICKS = 200;
 
-export function Minimap({ overview, view, whole, onView }: MinimapProps) {
+const NO_TICKS: TimelineOverview["iterations"]["list"] = [];
+
+export function Minimap({ overview, device, view, whole, onView }: MinimapProps) {
   const { profile, round } = useScope();
   const palette = useColours(overview);
   const [measure, width] = useWidth(900);
   const canvas = useRef<HTMLCanvasElement>(null);
+  const { list } = overview.iterations;
+  const ticks = list.length > 1 && list.length <= MOST_TICKS ? list : NO_TICKS;
+  const height = HEIGHT + (ticks.length > 0 ? NUMBERS_HEIGHT : 0);
   const strips = useRef(new Strips());
   const first =
-    overview.tracks.find(({ kind }) => kind === "device") ?? overview.tracks.find(({ kind }) => kind === "op");
+    overview.tracks.find((track) => track.kind === "device" && track.device === device) ??
+    overview.tracks.find(({ kind }) => kind === "op");
   const tracks = useMemo(() => (first === undefined ? [] : [first.id]), [first]);
   const { answer } = useWindow(profile, round, whole, whole, width, tracks);
   useEffect(() => {
@@ -36,10 +47,10 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
       if (!context || canvas.current === null) return;
       const ratio = window.devicePixelRatio || 1;
       canvas.current.width = Math.round(width * ratio);
-      canvas.current.height = Math.round(HEIGHT * ratio);
+      canvas.current.height = Math.round(height * ratio);
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
       context.fillStyle = palette.background;
-      context.fillRect(0, 0, width, HEIGHT);
+      context.fillRect(0, 0, width, height);
       context.imageSmoothingEnabled = false;
       const scale = width / Math.max(whole.to - whole.from, 1);
       const track = answer?.tracks[0];
@@ -51,25 +62,24 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
         if (track.idle_bins !== undefined && track.idle_bins.class !== "")
           context.drawImage(strips.current.of(track.idle_bins, first.kind, palette), left, 25, wide, 10);
       }
-      const { list } = overview.iterations;
-      if (list.length <= MOST_TICKS) {
-        context.fillStyle = palette.muted;
-        context.font = "10px system-ui, sans-serif";
-        let free = 0;
-        for (const { iteration, start, stop } of list) {
-          const x = (start - whole.from) * scale;
-          context.fillRect(x, 37, 1, 4);
-          const text = String(iteration);
-          const place = x + 3;
-          if (place >= free && place + context.measureText(text).width < (stop - whole.from) * scale) {
-            context.fillText(text, place, 46);
-            free = place + context.measureText(text).width + 6;
-          }
+      context.font = "10px system-ui, sans-serif";
+      context.textBaseline = "bottom";
+      let free = 0;
+      for (const { iteration, start, stop } of ticks) {
+        const x = (start - whole.from) * scale;
+        context.fillStyle = palette.line;
+        context.fillRect(Math.round(x), 0, 1, height);
+        const text = formatCount(iteration);
+        const place = x + 5;
+        if (place >= free && place + context.measureText(text).width < (stop - whole.from) * scale) {
+          context.fillStyle = palette.muted;
+          context.fillText(text, place, height - 2);
+          free = place + context.measureText(text).width + 6;
         }
       }
     });
     return () => cancelAnimationFrame(timer);
-  }, [answer, width, palette, whole, overview, first]);
+  }, [answer, width, height, palette, whole, ticks, first]);
   const brush = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const span = Math.max(whole.to - whole.from, 1);
@@ -86,6 +96,7 @@ export function Minimap({ overview, view, whole, onView }: MinimapProps) {
   return (
     <div
       class="timeline-minimap"
+      style={{ height: `${height}px` }}
       ref={measure}
       aria-hidden="true"
       onPointerDown={(event) => {

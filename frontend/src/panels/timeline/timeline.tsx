@@ -10,6 +10,7 @@ import {
   fetchTimelineSearch,
   fetchTimelineWindow,
 } from "../../api/client";
+import { Choice } from "../../components/choice";
 import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { Tracks } from "../../components/timeline/tracks";
@@ -19,10 +20,11 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl, useUrlSet, writeSoon } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import type { DashboardResponse, TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
+import type { Beside, DashboardResponse, TimelineGap, TimelineItem, TimelineOverview } from "../../api/types";
 import { mainDevice } from "../../model/parts";
 import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
+import { wholeNumber } from "../../model/url_state";
 import { GapDetails, ItemDetails } from "./details";
 import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";
@@ -101,7 +103,8 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   };
 
   const folded = [...folds].join();
-  const main = useMainDevice();
+  const ofDashboard = useMainDevice();
+  const main = wholeNumber(url["timeline.gpu"]) ?? ofDashboard;
   const rows = useMemo(() => rowsOf(overview.tracks, new Set(folded.split(",")), main), [overview, folded, main]);
   const tracks = useMemo(() => [...new Set(rows.flatMap(({ track }) => (track > 0 ? [track] : [])))], [rows]);
   const { answer, error } = useWindow(profile, round, view, whole, width, tracks);
@@ -129,7 +132,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const lines = useMemo(() => linesOf(gap?.ended_by ?? item, rows), [gap, item, rows]);
 
   const devices = rows.flatMap(({ kind, device }) => (kind === "idle" && device !== undefined ? [device] : []));
-  const device = gap?.device ?? item?.device ?? (main !== null && devices.includes(main) ? main : (devices[0] ?? null));
+  const device = main !== null && devices.includes(main) ? main : (devices[0] ?? null);
   const activity = overview.tracks.find((track) => track.kind === "device" && track.device === device);
   const range = useStable(
     dragged === null
@@ -144,13 +147,14 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const parts = known ?? {};
 
   const nextGap = (forwards: boolean): void => {
-    if (device === null) return;
+    const of = gap?.device ?? device;
+    if (of === null) return;
     const at = gap === null ? (forwards ? view.from : view.to) : forwards ? gap.start + gap.duration : gap.start;
     // Of those that can be seen; where there is none, of all. The first one is of this window, if it has any at all.
     const least = Math.round((view.to - view.from) / Math.max(width, 1));
     const { signal } = new AbortController();
     const ask = (longest: number): Promise<TimelineGap | null> =>
-      fetchNextGap(profile, device, at, forwards, longest, signal);
+      fetchNextGap(profile, of, at, forwards, longest, signal);
     const isHere = (next: TimelineGap): boolean => next.start < view.to && next.start + next.duration > view.from;
     ask(least)
       .then(async (seen) => {
@@ -168,22 +172,28 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
           const length = Math.max(view.to - view.from, next.duration * 1.2);
           const middle = next.start + next.duration / 2;
           select(
-            { device, at: next.start },
+            { device: of, at: next.start },
             inside ? null : within({ from: middle - length / 2, to: middle + length / 2 }, whole),
           );
         },
         () => setSaid("The next gap could not be found."),
       );
   };
-  const reveal = (next: TimelineItem): void =>
+  const reveal = (next: Pick<TimelineItem, "start" | "duration">, what: Selected): void =>
     select(
-      { item: next.id },
+      what,
       next.start >= view.from && next.start + next.duration <= view.to
         ? null
         : around(next.start, Math.max(next.duration, (view.to - view.from) / 10), whole),
     );
   const showItem = (id: number): void => {
-    fetchTimelineItem(profile, id, new AbortController().signal).then(reveal, () => setSaid("It could not be found."));
+    fetchTimelineItem(profile, id, new AbortController().signal).then(
+      (next) => reveal(next, { item: id }),
+      () => setSaid("It could not be found."),
+    );
+  };
+  const showBeside = (next: Beside | null | undefined): void => {
+    if (next) reveal(next, next.id === null ? { device: extent?.device ?? 0, at: next.start } : { item: next.id });
   };
   /** The call of this name at a moment, of the threads that launch most. */
   const pickCall = (name: string, at: number): void => {
@@ -195,7 +205,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     Promise.all(threads.map(({ id }) => fetchTimelineItemAt(profile, id, at, signal))).then(
       (shown) => {
         const next = shown.find((each) => each?.name === name && each.start <= at && at < each.start + each.duration);
-        if (next) reveal(next);
+        if (next) reveal(next, { item: next.id });
         else setSaid(`${name} is not on the timeline.`);
       },
       () => setSaid(`${name} could not be found.`),
@@ -204,11 +214,12 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
   const search = useRef<HTMLInputElement>(null);
   const find = (text: string): void => {
     if (text.trim() === "") return;
+    setSaid("");
     const at = item === null ? view.from : item.start + 1;
     fetchTimelineSearch(profile, text, at, new AbortController().signal).then(
       (next) => {
         if (next === null) setSaid(`Nothing is called "${text}".`);
-        else reveal(next);
+        else reveal(next, { item: next.id });
       },
       () => setSaid("The search failed."),
     );
@@ -218,22 +229,27 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     if (next === null) setSaid("No further iteration.");
     else show(within({ from: next.start, to: next.stop }, whole));
   };
+  const clear = (): void => {
+    setDragged(null);
+    select(null);
+  };
   const act = (key: string): boolean => {
+    setSaid("");
     if (key === "w" || key === "W") show(zoomed(view, whole, 0.6, 0.5));
     else if (key === "s" || key === "S") show(zoomed(view, whole, 1 / 0.6, 0.5));
-    else if (key === "a" || key === "A") show(panned(view, whole, -0.25));
-    else if (key === "d" || key === "D") show(panned(view, whole, 0.25));
+    else if (key === "a" || key === "A" || key === "ArrowLeft") show(panned(view, whole, -0.25));
+    else if (key === "d" || key === "D" || key === "ArrowRight") show(panned(view, whole, 0.25));
     else if (key === "f" || key === "F") show(extent === null ? whole : around(extent.start, extent.duration, whole));
     else if (key === "[") step(-1);
     else if (key === "]") step(1);
     else if (key === "n" || key === "N") nextGap(true);
     else if (key === "p" || key === "P") nextGap(false);
+    else if (key === ",") showBeside(extent?.before);
+    else if (key === ".") showBeside(extent?.after);
     else if (key === "/") search.current?.focus();
     else if (key === "?") setHelping(true);
-    else if (key === "Escape") {
-      setDragged(null);
-      select(null);
-    } else return false;
+    else if (key === "Escape") clear();
+    else return false;
     return true;
   };
   const latest = useRef(act);
@@ -249,7 +265,8 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     return () => document.removeEventListener("keydown", onKey);
   }, []);
 
-  // A row of a table leads to its gap.
+  // A row of a table leads to its gap, which is told above.
+  const tracksBox = useRef<HTMLDivElement>(null);
   const row = url["gaps.row"] ?? url["gap_groups.row"] ?? "";
   useEffect(() => {
     const wanted = /^(\d+):(-?\d+)$/.exec(row);
@@ -257,6 +274,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
     const at = Number(wanted[2]);
     const inside = at >= rest.from && at < rest.to;
     const half = (rest.to - rest.from) / 2;
+    tracksBox.current?.scrollIntoView({ block: "nearest" });
     const place = inside ? rest : within({ from: at - half, to: at + half }, whole);
     navigate({
       "gaps.row": null,
@@ -296,9 +314,20 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
       )}
       <Panel
         title="Timeline"
-        about="What the GPU, its streams and the host did, and why the GPU was idle. Drag over the tracks to sum up a range of time."
+        about="What the GPU, its streams and the host did, and why the GPU was idle. A click selects a kernel, a call or a gap, and tells what the GPU did before and after it; drag over the tracks to sum up a range of time."
+        tools={
+          devices.length > 1 && (
+            <Choice
+              label="GPU"
+              shown
+              options={devices.map((id) => [String(id), String(id)] as const)}
+              value={String(device)}
+              to={(id) => ({ "timeline.gpu": id === String(ofDashboard) ? null : id })}
+            />
+          )
+        }
       >
-        <Minimap overview={overview} view={view} whole={mapped} onView={show} />
+        <Minimap overview={overview} device={device} view={view} whole={mapped} onView={show} />
         <WindowBar
           act={act}
           step={step}
@@ -306,42 +335,42 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
           find={find}
           searching={search}
           iterations={overview.iterations}
+          here={isMarked ? here : null}
+          said={said}
           whole={whole}
           hasGaps={device !== null}
         >
           <HandOver profile={profile} view={rest} title={title} />
         </WindowBar>
         {error !== null && <ErrorBox error={error} />}
-        <div class={selected === null && dragged === null ? "" : "timeline-page"}>
-          <div>
-            <Tracks
-              overview={overview}
-              answer={answer}
-              rows={rows}
-              view={view}
-              whole={whole}
-              marked={marked}
-              lines={lines}
-              dragged={dragged}
-              label={`Tracks of ${formatDuration(view.to - view.from)}; the tables of gaps below tell the same`}
-              onView={show}
-              onWidth={setWidth}
-              onSelect={(next) => {
-                setDragged(null);
-                select(next);
-              }}
-              onPick={(track, at) => {
-                setDragged(null);
-                fetchTimelineItemAt(profile, track, at, new AbortController().signal).then(
-                  (next) => select(next === null ? null : { item: next.id }),
-                  () => setSaid("What is there could not be found."),
-                );
-              }}
-              onDrag={setDragged}
-              onFold={toggleFold}
-            />
-            <Legend unit={matrixUnit} parts={parts} />
-          </div>
+        <div ref={tracksBox} class="timeline-page">
+          <Tracks
+            overview={overview}
+            answer={answer}
+            rows={rows}
+            view={view}
+            whole={whole}
+            marked={marked}
+            lines={lines}
+            dragged={dragged}
+            label={`Tracks of ${formatDuration(view.to - view.from)}; the tables of gaps below tell the same`}
+            onView={show}
+            onWidth={setWidth}
+            onSelect={(next) => {
+              setDragged(null);
+              select(next);
+            }}
+            onPick={(track, at) => {
+              setDragged(null);
+              fetchTimelineItemAt(profile, track, at, new AbortController().signal).then(
+                (next) => select(next === null ? null : { item: next.id }),
+                () => setSaid("What is there could not be found."),
+              );
+            }}
+            onDrag={setDragged}
+            onFold={toggleFold}
+          />
+          <Legend unit={matrixUnit} parts={parts} />
           {(selected !== null || dragged !== null) && (
             <aside aria-label="Details">
               {dragged !== null && (
@@ -362,10 +391,14 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
                   unit={matrixUnit}
                   onNext={() => nextGap(true)}
                   onItem={showItem}
+                  onBeside={showBeside}
+                  onClear={clear}
                   onCall={pickCall}
                 />
               )}
-              {dragged === null && item !== null && <ItemDetails item={item} onItem={showItem} />}
+              {dragged === null && item !== null && (
+                <ItemDetails item={item} unit={matrixUnit} onItem={showItem} onBeside={showBeside} onClear={clear} />
+              )}
             </aside>
           )}
         </div>
@@ -375,7 +408,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
       </Panel>
       {device !== null && (
         <>
-          <GapTables links={links} manyGpus={devices.length > 1} />
+          <GapTables links={links} device={devices.length > 1 ? device : null} />
           <Launches device={device} range={range} />
         </>
       )}
