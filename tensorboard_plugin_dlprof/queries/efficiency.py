@@ -31,6 +31,9 @@ CAUSES: Mapping[str, str] = MappingProxyType(
 )
 """Why eligible ops do not use matrix units well: value of ``ext_op_efficiency.cause`` -> words for users."""
 
+GAIN = "rate.measured_ns - rate.best_ns"
+"""What an op, a row ``rate`` of ``ext_op_efficiency``, could gain, ns."""
+
 MAX_DOTS = 1_000
 MAX_ITERATIONS = 1_000
 
@@ -96,6 +99,8 @@ class Dot(TypedDict):
     """Operations per byte."""
     flops_per_second: float | None
     peak_fraction: float | None
+    gain_ns: float | None
+    """As in the table of ops."""
 
 
 class IterationRate(TypedDict):
@@ -135,6 +140,8 @@ class EfficiencySummary(TypedDict):
     flops_per_second: float | None
     mfu_fraction: float | None
     measured_fraction: float | None
+    gain_ns: float | None
+    """What all ops could gain, those of which it is known."""
     hint: str
     network: Network
     peaks: list[Peak]
@@ -163,6 +170,9 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         f"FROM ext_op_efficiency WHERE aggr_id = ? AND {IS_PRODUCT}",
         (scope.aggregation,),
     ).fetchone()[0]
+    gain = connection.execute(
+        f"SELECT sum({GAIN}) FROM ext_op_efficiency AS rate WHERE aggr_id = ?", (scope.aggregation,)
+    ).fetchone()[0]
     hint = "" if whole(flops) else shapes_hint(connection)
     if is_of_another_version(connection):
         hint = "Another version of this plugin made this database: import its source again."
@@ -175,6 +185,7 @@ def efficiency(connection: sqlite3.Connection, scope: Scope) -> EfficiencySummar
         flops_per_second=None if not product_flops or not wall_ns else product_flops / wall_ns * 1e9,
         mfu_fraction=None if mfu is None or mfu > 1 else mfu,
         measured_fraction=number(measured),
+        gain_ns=number(gain),
         hint=hint,
         network=_network(connection, scope),
         peaks=_peaks(connection, scope),
@@ -337,7 +348,8 @@ def _dots(connection: sqlite3.Connection, scope: Scope) -> tuple[list[Dot], int]
         "SELECT op.op_id AS op_id, op.op_name AS name, rate.family AS family, rate.precision AS precision, "
         "rate.bound AS bound, rate.kernel_ns AS kernel_ns, rate.flops * 1.0 / rate.min_bytes AS intensity, "
         "rate.flops * 1e9 / rate.measured_ns AS flops_per_second, "
-        "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) AS peak_fraction "
+        "min(rate.flops * 1e9 / rate.measured_ns / rate.peak_flops_per_second, 1.0) AS peak_fraction, "
+        f"{GAIN} AS gain_ns "
         f"FROM ext_op_efficiency AS rate JOIN read_only_ops AS op ON op.id = rate.read_only_ops_id WHERE {where} "
         "ORDER BY rate.kernel_ns DESC, rate.read_only_ops_id",
         (scope.aggregation,),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from tensorboard_plugin_dlprof.queries.efficiency import GAIN
 from tensorboard_plugin_dlprof.queries.kernels import ACHIEVED_OCCUPANCY, OCCUPANCY, TAIL, WAVES
 from tensorboard_plugin_dlprof.queries.ops import OPS
 from tensorboard_plugin_dlprof.queries.reasons import CAUSE, DIMENSION, ELIGIBILITY
@@ -34,7 +35,7 @@ EFFICIENCY = Table(
         _OP["name"],
         Column("gain_ns", "Could Gain", "duration_ns",
                "Kernel time of the op less the time that it would take at the GPU's published rates; for FP32 and "
-               "TF32 matrix multiplications, at the 16-bit rates.", "rate.measured_ns - rate.best_ns", nullable=True),
+               "TF32 matrix multiplications, at the 16-bit rates.", GAIN, nullable=True),
         Column("kernel_ns", "Kernel Time", "duration_ns", "Sum of the durations of the op's kernels.",
                "rate.kernel_ns"),
         _OP["op_id"],

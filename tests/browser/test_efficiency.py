@@ -25,6 +25,11 @@ def plot(page: Page) -> Locator:
     return page.get_by_role("group", name=re.compile("^Roofline of"))
 
 
+def causes(page: Page) -> Locator:
+    """The causes for which eligible ops do not use Tensor Cores well."""
+    return panel(page, "What Limits Kernel Time").get_by_role("list", name="Why not on Tensor Cores")
+
+
 def groups_of(dots: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """The ops of each dot, the largest first: ops whose paths differ in numbers only are one dot, the longest first."""
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -103,7 +108,7 @@ def test_what_dlprofs_own_data_gives(page: Page, tensorboard: TensorBoard) -> No
         pytest.skip("real profiles are not part of the repository; set DLPROF_TEST_DATA to a folder that holds them")
     page.goto(tensorboard.page(run="dlprof", view="efficiency", eff__by="none"))
     expect(plot(page).locator(".dot")).to_have_count(3)
-    expect(panel(page, "What Limits Tensor Core Use")).to_contain_text("FP32 tensors")
+    expect(causes(page)).to_contain_text("FP32 tensors")
     expect(panel(page, "Not Known Here")).to_contain_text("neither registers nor shared memory")
     rows = page.get_by_role("grid", name="Ops by Possible Gain").locator("tbody tr")
     expect(rows).to_have_count(7)
@@ -174,7 +179,8 @@ def test_dots_by_keyboard(page: Page, tensorboard: TensorBoard) -> None:
     longest = groups_of(efficiency_of(tensorboard, "amp")["dots"])[0][0]
     plot(page).focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".hover-card")).to_contain_text(longest["op_id"])
+    expect(page.locator(".hover-card")).to_contain_text(longest["name"].rpartition("/")[2])
+    expect(page.locator(".roofline [role=status]")).to_contain_text(longest["op_id"])
     page.keyboard.press("Enter")
     page.keyboard.press("Escape")
     expect(page.locator(".hover-card")).to_have_count(0)
@@ -238,7 +244,8 @@ def test_a_cause_narrows_the_table(page: Page, tensorboard: TensorBoard) -> None
     """A cause shows its ops in the table; pressed again, all of them."""
     page.goto(tensorboard.page(run="amp", view="efficiency"))
     cause = efficiency_of(tensorboard, "amp")["causes"][0]
-    entry = panel(page, "What Limits Tensor Core Use").get_by_role("button").nth(1)
+    entry = causes(page).get_by_role("button").first
+    expect(entry).to_contain_text(f"{cause['label']} {cause['ops']} op")
     entry.click()
     expect(page.get_by_text(re.compile(rf"of {cause['ops']} ")).first).to_be_visible()
     expect(entry).to_have_attribute("aria-pressed", "true")
@@ -251,7 +258,7 @@ def test_a_cause_on_the_dashboard_opens_its_ops(page: Page, tensorboard: TensorB
     page.goto(tensorboard.page(run="amp"))
     cause = efficiency_of(tensorboard, "amp")["causes"][0]
     panel(page, "Kernel Time by Precision").get_by_role("link", name=cause["label"]).click()
-    entry = panel(page, "What Limits Tensor Core Use").get_by_role("button", name=cause["label"])
+    entry = causes(page).get_by_role("button", name=cause["label"])
     expect(entry).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_text(re.compile(rf"of {cause['ops']} ")).first).to_be_visible()
 
@@ -283,6 +290,13 @@ def test_groups_come_first_and_single_ops_where_they_are_asked_for(page: Page, t
     profile = tensorboard.profile("amp")["id"]
     (largest,) = tensorboard.get("table", profile=profile, table="op_paths", sort="-gain_ns", limit="1")["rows"]
     expect(groups.locator("tbody tr").first).to_contain_text(f"{largest['ops']:,}")
+    gains = [
+        row["gain_ns"] for row in tensorboard.get("table", profile=profile, table="efficiency", limit="1000")["rows"]
+    ]
+    answer = efficiency_of(tensorboard, "amp")
+    assert answer["gain_ns"] == pytest.approx(sum(gain or 0 for gain in gains))
+    share = answer["gain_ns"] / sum(each["kernel_ns"] for each in answer["precisions"])
+    expect(page.locator(".headline")).to_contain_text(f"{percent(share)} of the kernel time")
     choice = page.get_by_role("group", name="Group by")
     choice.get_by_role("button", name="None").click()
     expect(ops).to_be_visible()

@@ -541,6 +541,8 @@ export interface Dot {
   intensity: number | null;
   flops_per_second: number | null;
   peak_fraction: number | null;
+  /** As in the table of ops. */
+  gain_ns: number | null;
 }
 
 /** Totals of an aggregation. They are unknown if shapes were not recorded or the peaks of the GPU are unknown. */
@@ -550,6 +552,8 @@ export interface EfficiencyResponse {
   flops_per_second: number | null;
   mfu_fraction: number | null;
   measured_fraction: number | null;
+  /** What all ops could gain, those of which it is known. */
+  gain_ns: number | null;
   hint: string;
   network: NetworkRates;
   peaks: Peak[];

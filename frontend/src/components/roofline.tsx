@@ -8,7 +8,7 @@
 import { useState } from "preact/hooks";
 
 import type { Dot, Peak } from "../api/types";
-import { formatCounted, formatScaled, significant } from "../format/number";
+import { formatCounted, formatScaled, significant, UNKNOWN } from "../format/number";
 import { formatShare, shareOf } from "../format/share";
 import { formatDuration } from "../format/time";
 import { precisionColour, precisionLabel } from "../model/precisions";
@@ -21,7 +21,7 @@ import {
   drawnDots,
   groupedDots,
   radius,
-  roofOver,
+  rateWithGain,
   roofsAt,
   roofsOf,
   tellingNames,
@@ -30,6 +30,8 @@ import {
   type DotPlace,
 } from "../model/roofline";
 import { dotLabels, LABEL_LETTER, leadFrom, roofNames, slantedName, type Rise } from "../model/roofline_labels";
+import { Breakable } from "./sentence";
+import { textWidth } from "./text_width";
 import { useHeight, useWidth } from "./use_width";
 
 interface RooflineProps {
@@ -88,14 +90,15 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
     roofHeights,
     plotWidth,
   );
-  // From the edge of a dot up to its roof.
+  // From the edge of a dot up to the roof that it could reach.
   const rises = largest.flatMap((dot, i): Rise[] => {
-    const [place, roof] = [places[i], roofOver(dot, roofs?.memoryPerSecond ?? null)];
-    if (place === undefined || roof === null || placeY(roof) > place.y - place.r) return [];
-    return [{ x: place.x, top: placeY(roof), bottom: place.y - place.r }];
+    const [place, best] = [places[i], rateWithGain(dot, roofs?.memoryPerSecond ?? null)];
+    if (place === undefined || best === null || placeY(best) > place.y - place.r) return [];
+    return [{ x: place.x, top: Math.max(placeY(best), 0), bottom: place.y - place.r }];
   });
   const plot = { width: plotWidth, height: plotHeight };
-  const labels = dotLabels(tellingNames(largest), places, names, roofHeights, plot, rises);
+  const texts = tellingNames(largest).map((text) => ({ text, wide: BOLD * textWidth(text) }));
+  const labels = dotLabels(texts, places, names, roofHeights, plot, rises);
   const current = active === null ? undefined : shown[active];
   const at = active === null ? undefined : places[active];
 
@@ -201,6 +204,9 @@ export function Roofline({ dots, peaks, matrixUnit, hidden, selected, onSelect }
 }
 
 const sumOf = (dots: readonly DotGroup[]): number => dots.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
+
+/** How wide bold labels of 11 px are beside the text of the page, which has 13. */
+const BOLD = (11 / 13) * 1.12;
 
 /** Of so many groups the names are drawn. */
 const MOST_LABELS = 5;
@@ -319,20 +325,28 @@ function Roofs({ roofs, names, places, x, y, width, height }: RoofsProps) {
 }
 
 function DotCard({ dot, style }: { dot: DotGroup; style: Record<string, string> }) {
+  const path = dot.name.split("/");
+  const op = path.pop() ?? "";
+  const modules = path.join("/");
   return (
     <div class="hover-card dot-card" style={style}>
       <strong>
-        {dot.op_id}
-        {dot.ops.length > 1 && ` and ${dot.ops.length - 1} alike`}
+        {op}
+        {dot.ops.length > 1 && ` ×${dot.ops.length}`}
       </strong>
-      <p class="dot-name">{dot.name}</p>
+      {modules !== "" && (
+        <p class="dot-name">
+          {dot.ops.length > 1 && "longest in "}
+          <Breakable text={modules} />
+        </p>
+      )}
       <dl>
         <Fact term="Kernel time" value={formatDuration(dot.kernel_ns)} />
-        <Fact term="Precision" value={precisionLabel(dot.precision)} />
+        <Fact term="Could gain" value={dot.gain_ns === null ? UNKNOWN : formatDuration(dot.gain_ns)} />
+        <Fact term="Bound by" value={dot.bound === "" ? UNKNOWN : dot.bound} />
         <Fact term="Achieved" value={formatScaled(dot.flops_per_second, "FLOP/s")} />
-        <Fact term="Of peak" value={formatShare(dot.peak_fraction)} />
+        <Fact term={`Of peak in ${precisionLabel(dot.precision)}`} value={formatShare(dot.peak_fraction)} />
         <Fact term="Intensity" value={`${significant(dot.intensity)} FLOPs/byte`} />
-        <Fact term="Bound by" value={dot.bound === "" ? "unknown" : dot.bound} />
       </dl>
     </div>
   );
@@ -347,5 +361,5 @@ const Fact = ({ term, value }: { term: string; value: string }) => (
 
 const spoken = (dot: DotGroup): string =>
   `${dot.op_id}${dot.ops.length > 1 ? ` and ${dot.ops.length - 1} alike` : ""}, ${precisionLabel(dot.precision)}: ${formatDuration(dot.kernel_ns)} kernel time, ` +
-  `${formatScaled(dot.flops_per_second, "FLOP/s")}, ${formatShare(dot.peak_fraction)} of peak, ` +
+  `${dot.gain_ns === null ? "" : `could gain ${formatDuration(dot.gain_ns)}, `}${formatScaled(dot.flops_per_second, "FLOP/s")}, ${formatShare(dot.peak_fraction)} of peak, ` +
   `${significant(dot.intensity)} FLOPs per byte${dot.bound === "" ? "" : `, bound by ${dot.bound}`}`;

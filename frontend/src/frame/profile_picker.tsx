@@ -81,7 +81,8 @@ function facts(profile: ProfileEntry): string[] {
   return [
     formatLabel(profile.format),
     gpuLabel(headline?.gpu_names ?? []),
-    headline?.average_iteration_ns != null
+    // Of a recording without times nothing is known of how long it is.
+    headline?.average_iteration_ns
       ? `${formatDuration(headline.average_iteration_ns)} ${headline.iterations === 1 ? "recorded" : "per iteration"}`
       : "",
     headline?.gpu_utilization_fraction != null

@@ -15,7 +15,7 @@ import {
   drawnDots,
   groupedDots,
   radius,
-  roofOver,
+  rateWithGain,
   roofsAt,
   roofsOf,
   tellingNames,
@@ -34,6 +34,7 @@ const dot = (changes: Partial<Dot>): Dot => ({
   intensity: 10,
   flops_per_second: 1e12,
   peak_fraction: 0.5,
+  gain_ns: 50,
   ...changes,
 });
 const peak = (unit: Peak["unit"], precision: string, rate: number, device = 0, used = true): Peak => ({
@@ -92,12 +93,13 @@ describe("names of dots", () => {
   const at = (x: number, y: number, r = 6) => ({ x, y, r });
 
   it("stand off roofs, other dots and other names, or nowhere", () => {
-    const [label] = dotLabels(["linear"], [at(100, 100)], [], () => [], plot);
+    const linear = { text: "linear", wide: 43 };
+    const [label] = dotLabels([linear], [at(100, 100)], [], () => [], plot);
     expect(label).toMatchObject({ from: 110, y: 104, lead: null });
     // A roof at their own height on both sides: below it.
-    const [below] = dotLabels(["linear"], [at(100, 100)], [], () => [100], plot);
+    const [below] = dotLabels([linear], [at(100, 100)], [], () => [100], plot);
     expect(below?.y).toBe(120);
-    const [left] = dotLabels(["linear"], [at(100, 100), at(130, 100)], [], () => [], plot);
+    const [left] = dotLabels([linear], [at(100, 100), at(130, 100)], [], () => [], plot);
     expect(left?.to).toBe(90);
     const full = [
       { from: 0, to: 400, y: 104 },
@@ -105,13 +107,13 @@ describe("names of dots", () => {
       { from: 0, to: 400, y: 90 },
     ];
     // Names all around: some lines above, with a line to the dot.
-    const [far] = dotLabels(["linear"], [at(100, 100)], full, () => [], plot);
+    const [far] = dotLabels([linear], [at(100, 100)], full, () => [], plot);
     expect(far?.lead).not.toBeNull();
     // The rise to its own roof and those of others, and what a line to a name lies on, are covered by no name.
     const rise = { x: 120, top: 0, bottom: 190 };
-    expect(dotLabels(["linear"], [at(100, 100)], [], () => [], plot, [rise])[0]?.to).toBeLessThan(118);
+    expect(dotLabels([linear], [at(100, 100)], [], () => [], plot, [rise])[0]?.to).toBeLessThan(118);
     const everywhere = Array.from({ length: 20 }, (_, i) => ({ from: 0, to: 400, y: i * 10 }));
-    expect(dotLabels(["linear"], [at(100, 100)], everywhere, () => [], plot)).toEqual([]);
+    expect(dotLabels([linear], [at(100, 100)], everywhere, () => [], plot)).toEqual([]);
   });
   it("know which roofs hold where", () => {
     const compute = [
@@ -145,9 +147,13 @@ describe("roofline", () => {
     const [first, second] = groupedDots(dots);
     expect(first).toMatchObject({ op_id: "B", ops: ["B", "A"], kernel_ns: 400, flops_per_second: 7e12, intensity: 35 });
     expect(second?.ops).toEqual(["C"]);
-    expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e11)).toBeNull();
-    expect(roofOver(dot({}) as Parameters<typeof roofOver>[0], 1e12)).toBe(2e12);
-    expect(roofOver(dot({ bound: "", peak_fraction: null }) as Parameters<typeof roofOver>[0], 1e12)).toBeNull();
+    // The first of those of one precision could gain a quarter of its time: 7e12 become four thirds of it.
+    expect(first?.gain_ns).toBe(100);
+    expect(first && rateWithGain(first, null)).toBeCloseTo(7e12 / 0.75);
+    expect(first && rateWithGain(first, 2.5e11)).toBe(2.5e11 * 35);
+    expect(first && rateWithGain(first, 1e11)).toBeNull();
+    expect(first && rateWithGain({ ...first, gain_ns: null }, null)).toBeNull();
+    expect(first && rateWithGain({ ...first, gain_ns: 0 }, null)).toBeNull();
   });
 
   it("splits all kernel time by what limits it", () => {

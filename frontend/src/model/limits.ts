@@ -12,6 +12,8 @@ const PLAIN: Readonly<Record<string, readonly [label: string, colour: string, ab
   rest: ["In no op", colourOf("other"), "Kernels whose launch belongs to no op, and CUDA graphs."],
 };
 
+const PALER = 0.6;
+
 /** `whole` is all kernel time; what no op launched is the rest of it. */
 export function limitSegments(
   { limits, causes }: Pick<EfficiencyResponse, "limits" | "causes">,
@@ -20,6 +22,7 @@ export function limitSegments(
 ): BarSegment[] {
   const known = limits.reduce((sum, { kernel_ns: ns }) => sum + ns, 0);
   const all = whole > known ? [...limits, { limit: "rest", kernel_ns: whole - known }] : limits;
+  let causesSoFar = 0;
   return all.map(({ limit, kernel_ns: ns }): BarSegment => {
     if (limit === "matrix_unit")
       return { ...segment(limit, ns), label: `On ${unit}s`, colour: colourOf("tensor_core"), about: "" };
@@ -33,8 +36,11 @@ export function limitSegments(
     return {
       ...segment(limit, ns),
       label: `Not on ${unit}s: ${cause}`,
-      colour: colourOf("cpu"),
-
+      // The next one is paler, so that the legend tells them apart.
+      colour:
+        causesSoFar++ === 0
+          ? colourOf("cpu")
+          : `color-mix(in srgb, ${colourOf("cpu")} ${PALER ** (causesSoFar - 1) * 100}%, white)`,
       about: "Eligible, but not on them.",
       to: { "eff.where.cause": cause, "eff.page": null },
     };

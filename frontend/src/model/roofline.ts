@@ -78,6 +78,9 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
           peak_fraction: rated
             ? sum(members, ({ kernel_ns: ns, peak_fraction: share }) => ns * (share ?? 0)) / time
             : null,
+          gain_ns: members.every(({ gain_ns: gain }) => gain !== null)
+            ? sum(members, ({ gain_ns: gain }) => gain ?? 0)
+            : null,
           ops: members.map(({ op_id: op }) => op),
         },
       ];
@@ -85,16 +88,15 @@ export function groupedDots(dots: readonly DrawnDot[]): DotGroup[] {
     .sort((one, other) => other.kernel_ns - one.kernel_ns);
 }
 
-/** The rate that the roofs allow a dot; null where it is not known which of them holds, or where it is above it already. */
-export function roofOver(dot: DrawnDot, memoryPerSecond: number | null): number | null {
-  const { flops_per_second: rate, peak_fraction: share, intensity, bound } = dot;
-  if (bound === "") return null;
-  const roofs = [
-    ...(share !== null && share > 0 ? [rate / share] : []),
-    ...(memoryPerSecond === null ? [] : [memoryPerSecond * intensity]),
-  ];
-  const roof = Math.min(...roofs);
-  return roofs.length > 0 && roof > rate ? roof : null;
+/** The rate of a dot without what it could gain, as far as it is below the memory's roof; null where that is not known, or nothing. */
+export function rateWithGain(
+  { flops_per_second: rate, kernel_ns: time, gain_ns: gain, intensity }: DrawnDot,
+  memoryPerSecond: number | null,
+): number | null {
+  if (gain === null || gain <= 0 || gain >= time) return null;
+  // In fewer bits it would also move less, which the dot does not show.
+  const best = Math.min((rate * time) / (time - gain), (memoryPerSecond ?? Infinity) * intensity);
+  return best > rate ? best : null;
 }
 
 const MODULE_LETTERS = 20;

@@ -3,7 +3,6 @@
 /** The height of a line of labels, and about what a letter takes. */
 export const LABEL_GAP = 14;
 export const LABEL_LETTER = 6.8;
-const BOLD_LETTER = 7.2;
 
 export interface Place {
   x: number;
@@ -89,9 +88,10 @@ export interface Rise {
 /** So many lines above or below its dot a name may stand. */
 const FARTHEST_LINES = 14;
 
-/** What a name covers weighs more than how far it stands from its dot, and what its line crosses somewhat more, px. */
+/** What a name covers weighs more than how far it stands from its dot, and what its line crosses somewhat more, px; a thin rise little. */
 const COVERED = 1000;
 const LED_ACROSS = 150;
+const COVERED_RISE = 40;
 
 /** From one point that is looked at on the line between a name and its dot to the next, px. */
 const LEAD_STEP = 4;
@@ -104,7 +104,7 @@ type DotLabel = Label & { text: string; dot: number; lead: { x: number; y: numbe
  * left out. `lead` is where a line to the dot ends, of a name that does not stand at it.
  */
 export function dotLabels(
-  texts: readonly string[],
+  texts: readonly { text: string; wide: number }[],
   places: readonly Place[],
   taken: readonly Label[],
   roofHeights: (x: number) => readonly number[],
@@ -112,12 +112,12 @@ export function dotLabels(
   rises: readonly Rise[] = [],
 ): DotLabel[] {
   const drawn: DotLabel[] = [];
-  texts.forEach((text, i) => {
+  texts.forEach(({ text, wide }, i) => {
     const place = places[i];
     if (place === undefined) return;
     const others = [...taken, ...drawn];
-    const candidates = startsOf(place, text.length * BOLD_LETTER)
-      .map(([from, y]) => labelAt(text, i, from, y, place))
+    const candidates = startsOf(place, wide)
+      .map(([from, y]) => labelAt({ text, from, to: from + wide, y }, i, place))
       .filter(({ from, to, y }) => from >= 0 && to <= plot.width && y >= LABEL_GAP && y <= plot.height - 3)
       .filter((label) => !others.some((other) => areClose(label, other)));
     const leads = drawn.flatMap(({ dot, lead }) => pointsOf(places[dot], lead));
@@ -125,14 +125,15 @@ export function dotLabels(
       const covered =
         crossings(label, roofHeights) +
         places.filter((other, j) => distance(other, label) < (j === i ? other.r : other.r + 2)).length +
-        rises.filter((rise) => isRisen(label, rise)).length +
         (leads.some((point) => isWithin(point, label)) ? 1 : 0);
+      const risen = rises.filter((rise) => isRisen(label, rise)).length;
       const across = pointsOf(place, label.lead).some(
         (point) =>
+          roofHeights(point.x).some((height) => Math.abs(height - point.y) < LEAD_STEP / 2) ||
           others.some((other) => isWithin(point, other)) ||
           places.some(({ x, y, r }, j) => j !== i && Math.hypot(point.x - x, point.y - y) < r),
       );
-      return COVERED * covered + (across ? LED_ACROSS : 0) + distance(place, label) - place.r;
+      return COVERED * covered + COVERED_RISE * risen + (across ? LED_ACROSS : 0) + distance(place, label) - place.r;
     };
     const best = leastOf(candidates, cost);
     if (best !== undefined) drawn.push(best);
@@ -164,8 +165,9 @@ function startsOf({ x, y, r }: Place, wide: number): [from: number, y: number][]
   ];
 }
 
-function labelAt(text: string, dot: number, from: number, y: number, place: Place): DotLabel {
-  const label = { text, dot, from, to: from + text.length * BOLD_LETTER, y };
+function labelAt(name: Label & { text: string }, dot: number, place: Place): DotLabel {
+  const label = { ...name, dot };
+  const { from, y } = name;
   const near = { x: Math.min(Math.max(place.x, from - 2), label.to), y: y - 4 > place.y ? y - 11 : y + 3 };
   const side = Math.abs(y - 4 - place.y) < LABEL_GAP / 2 ? { ...near, y: y - 4 } : near;
   return { ...label, lead: distance(place, label) > place.r + 8 ? side : null };

@@ -12,7 +12,6 @@ import { useQuery } from "../../frame/use_query";
 import { hasGpuWork, hasKernels } from "../../model/headline";
 import { kernelNs } from "../../model/kernel_time";
 import { unknownSentence } from "../../model/precisions";
-import { Causes } from "./causes";
 import { EfficiencyBand } from "./efficiency_band";
 import { GpuUse } from "./gpu_use";
 import { LimitsPanel } from "./limits_panel";
@@ -80,7 +79,6 @@ export function Efficiency({ data }: { data: DashboardResponse }) {
           <div class="side-column">
             <GpuUse data={data} network={rates.network} group={group} />
             {byPrecision}
-            <Causes rates={rates} />
             <MfuPanel rates={rates} profiled={data.performance.profiled_iterations} />
           </div>
         </div>

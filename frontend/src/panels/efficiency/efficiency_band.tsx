@@ -4,11 +4,13 @@ import { formatCount, formatScaled } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { attainableAbout, efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
+import { formatDuration } from "../../format/time";
 import { kernelNs } from "../../model/kernel_time";
 
 /** The utilisation in a sentence, and how far it can be trusted. */
 export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
-  const { product_flops: flops, measured_fraction: measured } = rates;
+  const { product_flops: flops, measured_fraction: measured, gain_ns: gain } = rates;
+  const kernels = kernelNs(data) ?? 0;
   const inGraphs = (data.kernel_time.graph.time_ns ?? 0) > (kernelNs(data) ?? 0);
   const peak = attainableAbout(rates, devicesInUse(data).length, data.matrix_unit);
   const iterations = data.performance.profiled_iterations ?? 0;
@@ -19,6 +21,12 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
           ({ text, strong }, i) => (strong === true ? <strong key={i}>{text}</strong> : text),
         )}
       </h2>
+      {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
+        <p>
+          The ops whose work is known could gain at most <strong>{formatDuration(gain)}</strong>,{" "}
+          <strong>{formatShare(gain / kernels)}</strong> of the kernel time.
+        </p>
+      )}
       <p class="model-line">
         {flops !== null && flops > 0 && (
           <>

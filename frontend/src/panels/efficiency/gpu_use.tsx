@@ -225,7 +225,7 @@ function Meters({ rates, compute, coverage, tip, network }: MetersProps) {
       {untold.length > 0 && (
         <div class="rate-meter">
           <span class="muted">{untold.map(({ label }) => label).join(" · ")}</span>
-          <span class="rate-numbers unknown">{UNKNOWN}</span>
+          <span class="unknown">{UNKNOWN}</span>
         </div>
       )}
     </>
@@ -245,16 +245,14 @@ export function Meter({ label, fraction, value, mark, tip }: MeterProps) {
   return (
     <div class="rate-meter" data-tip={known ? `Whole network: ${formatShare(mark)}` : tip}>
       <span>{label}</span>
-      <span class="rate-numbers">
-        <span class="muted number">{value}</span>{" "}
-        <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
-      </span>
+      <span class={fraction === null ? "unknown" : "number"}>{formatShare(fraction)}</span>
       {(fraction !== null || known) && (
         <span class="rate-track">
           <span style={{ width: `${Math.min(fraction ?? 0, 1) * 100}%` }} />
           {known && <i style={{ left: `${Math.min(mark, 1) * 100}%` }} />}
         </span>
       )}
+      {value !== "" && <span class="rate-detail muted number">{value}</span>}
     </div>
   );
 }

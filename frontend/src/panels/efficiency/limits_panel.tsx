@@ -5,23 +5,25 @@ import { Panel } from "../../components/panel";
 import { formatDuration } from "../../format/time";
 import { kernelNs } from "../../model/kernel_time";
 import { limitSegments } from "../../model/limits";
+import { Causes } from "./causes";
 
 export function LimitsPanel({ data, rates }: { data: DashboardResponse; rates: EfficiencyResponse }) {
   const whole = (kernelNs(data) ?? 0) + (data.kernel_time.graph.time_ns ?? 0);
   const segments = limitSegments(rates, whole, data.matrix_unit);
   // That all of it is the rest says nothing.
-  if (segments.every(({ key }) => key === "other" || key === "rest")) return null;
+  if (rates.causes.length === 0 && segments.every(({ key }) => key === "other" || key === "rest")) return null;
   return (
     <Panel
       title="What Limits Kernel Time"
       summed
-      about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table.`}
+      about={`All kernel time, each part once: on ${data.matrix_unit}s; of eligible ops, but not on them, by cause; limited by memory; communication. A click on a cause shows its ops in the table, also those that use ${data.matrix_unit}s, but not well.`}
       picture
       walked
       tools={<span class="muted">of {formatDuration(whole)} kernel time</span>}
     >
       <StackedBar segments={segments} whole_ns={whole} label={`What limits ${formatDuration(whole)} of kernel time`} />
       <BarLegend segments={segments} whole_ns={whole} />
+      <Causes causes={rates.causes} />
     </Panel>
   );
 }

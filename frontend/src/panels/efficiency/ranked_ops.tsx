@@ -96,12 +96,6 @@ export function RankedOps({ rated, gains }: RankedOpsProps) {
               : { "eff.by": null, ...Object.fromEntries(narrowed.map((key) => [key, null])) }
           }
         />
-        {gains && (
-          <span class="muted">
-            Could Gain is an upper bound: time above what the GPU's published peak would take (for matrix
-            multiplications and convolutions in FP32 or TF32, the 16-bit peak).
-          </span>
-        )}
       </div>
       {by === "path" ? (
         <DataTable

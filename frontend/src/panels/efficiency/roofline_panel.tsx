@@ -23,7 +23,10 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
   const row = useOneStop<HTMLUListElement>();
   const [words, toggle] = useUrlSet("roofline.hidden");
   const selected = useUrl()["eff.row"] ?? group?.longest ?? "";
-  const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort();
+  // Dots come the longest first; what is unknown stands at the end.
+  const precisions = [...new Set(rates.dots.map(({ precision }) => precision))].sort(
+    (one, other) => Number(one === "") - Number(other === ""),
+  );
   const hidden = new Set(precisions.filter((precision) => words.has(word(precision))));
   const roofs = roofsOf(rates.peaks, new Set(precisions), matrixUnit);
   const others = products(rates.peaks).slice(1);
@@ -31,7 +34,7 @@ export function RooflinePanel({ rates, group }: RooflinePanelProps) {
     <Panel
       title="Roofline"
       walked
-      about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line up to its roof is what it could gain. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
+      about="Each dot is a group of ops that are alike: what it computes per byte that it must move, and per second of kernel time. The dotted line is what it could gain, up to the roof that it could reach: for matrix multiplications and convolutions in FP32 or TF32 that of 16 bits. The roofs are the GPU's published rates: below the slanted one the memory is the limit, below a level one the arithmetic. The area of a dot is its kernel time. Work is counted from the shapes of the tensors; an op above a roof did less work than counted, by a fast convolution algorithm, or found its tensors in the cache."
     >
       <ul class="dot-legend" aria-label="Precisions" {...row}>
         {precisions.map((precision) => (
