@@ -1,14 +1,15 @@
 /**
  * All iterations as stacked bars, with the two boundaries of the aggregation.
  *
- * Mouse: drag pans, the wheel zooms, a double click shows all; a boundary is dragged, or turned with the wheel. Keyboard: arrow keys read
- * the bars, + and - zoom, Shift and the arrow keys pan; on a boundary the arrow keys and Page Up and Down move it.
+ * Mouse: a click selects, drag pans, the wheel zooms, a double click shows all; a boundary is dragged, or turned with the wheel.
+ * Keyboard: arrow keys read the bars, Enter selects, + and - zoom, Shift and the arrow keys pan; on a boundary the arrow keys and Page Up and Down move it.
  */
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { IterationsResponse } from "../../api/types";
 import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
-import { formatCount } from "../../format/number";
+import { textWidth } from "../../components/text_width";
+import { formatCount, withinSentence } from "../../format/number";
 import { axisUnit, formatDuration } from "../../format/time";
 import { useUrlSet } from "../../frame/url";
 import { apart, rectangle, ticks } from "../../model/chart";
@@ -30,18 +31,23 @@ import {
   type Bar,
   type BarClass,
 } from "../../model/iterations";
+import { excesses, type Excess } from "../../model/spread";
 import { Handle } from "./handle";
 import type { Zoom } from "./use_window";
 
 export const LEFT = 56;
 /** Room for the word beside the line of the median. */
 const RIGHT = 52;
-const TOP = 22;
+/** Room for what is said above long bars, in two lines. */
+const TOP = 34;
 const BOTTOM = 36;
-const HEIGHT = 270;
+const HEIGHT = 282;
 
 /** About what the length of a bar takes as a text. */
 const LABEL_ROOM = 52;
+
+/** A press that moves less than this is a click. */
+const CLICK_PIXELS = 4;
 
 export const plotWidthOf = (width: number): number => Math.max(width - LEFT - RIGHT, 60);
 
@@ -50,6 +56,11 @@ interface BarsProps {
   whole: Window;
   zoom: Zoom;
   label: (key: BarClass) => string;
+  /** The iteration that is shown below, as tables name it. */
+  selected: string;
+  onSelect: (row: Bar) => void;
+  /** Why an iteration is outside of the aggregation, where it is known. */
+  outside: (row: Bar) => string;
   start: number | null;
   stop: number | null;
   /** Whether the boundaries can be moved. */
@@ -60,10 +71,11 @@ interface BarsProps {
 }
 
 export function Bars(props: BarsProps) {
-  const { data, whole, zoom, label, start, stop, movable, onRange, measure, width } = props;
+  const { data, whole, zoom, label, selected, onSelect, outside, start, stop, movable, onRange, measure, width } =
+    props;
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
-  const [grabbed, setGrabbed] = useState<{ x: number; window: Window } | null>(null);
+  const [grabbed, setGrabbed] = useState<{ x: number; window: Window; moved: boolean } | null>(null);
   const plot = useRef<HTMLDivElement>(null);
   const plotWidth = plotWidthOf(width);
   const plotHeight = HEIGHT - TOP - BOTTOM;
@@ -77,11 +89,20 @@ export function Bars(props: BarsProps) {
   const topNs = Math.max((marks.at(-1) ?? 0) * unit.ns, 1);
   const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
+  const chosen = placed.find(({ row }) => String(row.iteration) === selected);
+  const long = useMemo(() => excesses(data.rows), [data.rows]);
+  const why = (row: Bar): string => (row.profiled ? partIn(long.get(row.iteration), label) : outside(row));
+  const note = (row: Bar): string => [noteOf(row), overIn(long.get(row.iteration), label)].filter(Boolean).join(". ");
 
   const xOf = (iteration: number): number => (iteration - window.from) * scaleX;
   const iterationAt = (clientX: number): number => {
     const left = plot.current?.getBoundingClientRect().left ?? 0;
     return window.from + (clientX - left - LEFT) / scaleX;
+  };
+
+  const rowAt = (clientX: number): Bar | undefined => {
+    const at = iterationAt(clientX);
+    return rows.find(({ iteration, stop_iteration: last }) => iteration <= at && at < last + 1);
   };
 
   const onWheel = useRef<(event: WheelEvent) => void>(() => undefined);
@@ -115,6 +136,7 @@ export function Bars(props: BarsProps) {
     else if (event.key === "-") zoom.show(zoomed(window, whole, 1 / 0.6, middle));
     else if (event.key === "Home") setActive(placed[0]?.row.iteration ?? null);
     else if (event.key === "End") setActive(placed.at(-1)?.row.iteration ?? null);
+    else if (event.key === "Enter" && current !== undefined) onSelect(current.row);
     else if (event.key === "Escape" && active !== null) setActive(null);
     else return;
     event.preventDefault();
@@ -122,11 +144,17 @@ export function Bars(props: BarsProps) {
   };
   const onMove = (event: PointerEvent): void => {
     if (grabbed !== null) {
+      if (!grabbed.moved && Math.abs(grabbed.x - event.clientX) < CLICK_PIXELS) return;
+      grabbed.moved = true;
       zoom.show(panned(grabbed.window, whole, (grabbed.x - event.clientX) / scaleX));
       return;
     }
-    const at = iterationAt(event.clientX);
-    setActive(rows.find(({ iteration, stop_iteration: last }) => iteration <= at && at < last + 1)?.iteration ?? null);
+    setActive(rowAt(event.clientX)?.iteration ?? null);
+  };
+  const onRelease = (event: PointerEvent): void => {
+    setGrabbed(null);
+    const row = grabbed?.moved === false ? rowAt(event.clientX) : undefined;
+    if (row !== undefined) onSelect(row);
   };
 
   return (
@@ -136,18 +164,18 @@ export function Bars(props: BarsProps) {
         ref={plot}
         class={grabbed === null ? "iteration-plot iteration-bars" : "iteration-plot iteration-bars grabbed"}
         role="group"
-        aria-label={`Duration of ${formatCount(data.total)} iterations; arrow keys read the bars, plus and minus zoom`}
+        aria-label={`Duration of ${formatCount(data.total)} iterations; arrow keys read the bars, Enter selects one, plus and minus zoom`}
         tabIndex={0}
         onKeyDown={onKey}
         onBlur={() => setActive(null)}
         onPointerDown={(event) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          setGrabbed({ x: event.clientX, window });
+          setGrabbed({ x: event.clientX, window, moved: false });
           setActive(null);
         }}
         onPointerMove={onMove}
-        onPointerUp={() => setGrabbed(null)}
+        onPointerUp={onRelease}
         onPointerCancel={() => setGrabbed(null)}
         onPointerLeave={() => setActive(null)}
         onDblClick={() => zoom.show(whole)}
@@ -177,19 +205,35 @@ export function Bars(props: BarsProps) {
                   y1={plotHeight * (1 - median / topNs)}
                   y2={plotHeight * (1 - median / topNs)}
                 />
-                <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs) + 4}>
+                <text class="axis-text" x={plotWidth + 4} y={plotHeight * (1 - median / topNs)}>
                   median
+                  <tspan x={plotWidth + 4} dy="12">
+                    {formatDuration(median)}
+                  </tspan>
                 </text>
               </>
             )}
-            <CutBars placed={placed} topNs={topNs} plotWidth={plotWidth} plotHeight={plotHeight} />
+            {chosen !== undefined && (
+              <rect
+                class="bar-selected"
+                clip-path="url(#iterations-plot)"
+                x={chosen.x - 3}
+                y={plotHeight * (1 - Math.min(drawnNs(chosen.row, hidden) / topNs, 1)) - 3}
+                width={chosen.width + 6}
+                height={plotHeight + 6}
+              />
+            )}
+            <LongBars
+              {...{ placed, hidden, long, why, topNs, plotWidth, plotHeight }}
+              isCut={({ duration_ns: ns }) => ns > topNs}
+            />
             {axisLabels(window, plotWidth).map((iteration) => {
               const bar = placed.find(({ row }) => row.iteration <= iteration && iteration <= row.stop_iteration);
               const single = bar !== undefined && bar.row.iteration === bar.row.stop_iteration;
               return (
                 <text
                   key={iteration}
-                  class="axis-text"
+                  class={single && bar === chosen ? "axis-text axis-selected" : "axis-text"}
                   x={single ? bar.x + bar.width / 2 : xOf(iteration)}
                   y={plotHeight + 15}
                   text-anchor="middle"
@@ -235,48 +279,85 @@ export function Bars(props: BarsProps) {
           </text>
         </svg>
         {current !== undefined && grabbed === null && (
-          <HoverCard row={current.row} place={cardPlace(current, width)} label={label} note={noteOf(current.row)} />
+          <HoverCard row={current.row} place={cardPlace(current, width)} label={label} note={note(current.row)} />
         )}
       </div>
       <p class="visually-hidden" role="status">
-        {current === undefined ? "" : spoken(current.row, label, noteOf(current.row))}
+        {current === undefined ? "" : spoken(current.row, label, note(current.row))}
       </p>
     </div>
   );
 }
 
-interface CutBarsProps {
+interface LongBarsProps {
   placed: readonly PlacedBar[];
+  hidden: ReadonlySet<string>;
+  long: ReadonlyMap<number, Excess>;
+  /** The reason of a long bar in a word or two; empty where it is not known. */
+  why: (row: Bar) => string;
+  isCut: (row: Bar) => boolean;
   topNs: number;
   plotWidth: number;
   plotHeight: number;
 }
 
-/** The bars that go on beyond the axis: a gap in each, and how long it is where there is room to say so. */
-function CutBars({ placed, topNs, plotWidth, plotHeight }: CutBarsProps) {
-  const cut = placed
-    .filter(({ row }) => row.duration_ns > topNs)
-    .map(({ row, x, width }) => ({ row, left: x, width, x: x + width / 2, value: row.duration_ns }));
-  const labelled = apart(cut, LABEL_ROOM);
+/**
+ * What is said of long bars, where there is room: by how much they are longer than the median, and which part makes them so. Those
+ * that go on beyond the axis have a gap, and how long they are.
+ */
+function LongBars({ placed, hidden, long, why, isCut, topNs, plotWidth, plotHeight }: LongBarsProps) {
+  const bars = placed.flatMap(({ row, x, width }) => {
+    const over = long.get(row.iteration)?.over_ns;
+    const cut = isCut(row);
+    if (!cut && over === undefined) return [];
+    const lines = [cut ? formatDuration(row.duration_ns) : `+${formatDuration(over)}`, why(row)].filter(Boolean);
+    const top = cut ? 0 : plotHeight * (1 - Math.min(drawnNs(row, hidden) / topNs, 1));
+    return [{ row, left: x, width, x: x + width / 2, value: row.duration_ns, cut, lines, top }];
+  });
+  const wide = Math.max(LABEL_ROOM, ...bars.flatMap(({ lines }) => lines.map(textWidth)));
+  const labelled = apart(bars, wide);
   // Beside the boundaries of the aggregation, which may stand at both ends.
-  const inside = (x: number): number => Math.min(Math.max(x, LABEL_ROOM / 2 + 8), plotWidth - LABEL_ROOM / 2 - 8);
+  const inside = (x: number): number => Math.min(Math.max(x, wide / 2 + 8), plotWidth - wide / 2 - 8);
   return (
     <>
-      {cut.map((bar) => (
+      {bars.map((bar) => (
         <g key={bar.row.iteration}>
-          <path
-            class="axis-break"
-            d={`M${bar.left - 2} ${plotHeight * 0.12 + 5}L${bar.left + bar.width + 2} ${plotHeight * 0.12 - 5}`}
-          />
-          {labelled.has(bar) && (
-            <text class="axis-text" x={inside(bar.x)} y={-6} text-anchor="middle">
-              {formatDuration(bar.value)}
-            </text>
+          {bar.cut && (
+            <path
+              class="axis-break"
+              d={`M${bar.left - 2} ${plotHeight * 0.12 + 5}L${bar.left + bar.width + 2} ${plotHeight * 0.12 - 5}`}
+            />
           )}
+          {labelled.has(bar) &&
+            bar.lines.map((text, line) => (
+              <text
+                key={text}
+                class="axis-text"
+                x={inside(bar.x)}
+                y={bar.top - 7 - 12 * (bar.lines.length - 1 - line)}
+                text-anchor="middle"
+              >
+                {text}
+              </text>
+            ))}
         </g>
       ))}
     </>
   );
+}
+
+const drawnNs = (row: Bar, hidden: ReadonlySet<string>): number =>
+  barParts(row, hidden).reduce((sum, { ns }) => sum + ns, 0);
+
+const partIn = (excess: Excess | undefined, label: (key: BarClass) => string): string =>
+  excess?.part ? withinSentence(label(excess.part.key)) : "";
+
+/** `19.8 ms longer than the median, most of it data loader: 14.5 ms`; empty where it is not longer. */
+function overIn(excess: Excess | undefined, label: (key: BarClass) => string): string {
+  if (excess === undefined) return "";
+  const { over_ns: over, part } = excess;
+  const most = part === null ? "" : `, most of it ${partIn(excess, label)}: ${formatDuration(part.ns)}`;
+  return `${formatDuration(over)} longer than the median${most}`;
 }
 
 const noteOf = ({ count, shortest_ns: shortest, longest_ns: longest }: Bar): string =>

@@ -12,17 +12,18 @@ import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
 import { formatCount } from "../../format/number";
 import { scopeKey, useScope } from "../../frame/scope";
-import { useUrl } from "../../frame/url";
+import { navigate, useUrl } from "../../frame/url";
 import { useDiagnosis } from "../../frame/use_diagnosis";
 import { useQuery } from "../../frame/use_query";
-import { barParts, colourOfClass, withParts, type BarClass, type IterationRow } from "../../model/iterations";
+import { barParts, colourOfClass, withParts, type Bar, type BarClass, type IterationRow } from "../../model/iterations";
+import { mainDevice } from "../../model/parts";
 import { partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
 import { Bars, plotWidthOf } from "./bars";
 import { IterationsBand } from "./iterations_band";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
-import { SelectedIteration } from "./selected_iteration";
+import { SelectedIteration, SelectedStrip, selectingIteration, useSelected } from "./selected_iteration";
 import { useChoice } from "./use_choice";
 import { askedWindow, useZoom } from "./use_window";
 import { useOneStop } from "../../components/walking";
@@ -99,6 +100,15 @@ function OnlyIteration({ row, label }: { row: IterationRow; label: (key: BarClas
   );
 }
 
+/** So many can be told apart without zooming. */
+const FEW = 12;
+
+/** Why an iteration is outside of the aggregation: `warm-up`, where the diagnosis says so of the first ones. */
+function leftOut(row: Bar, rows: readonly Bar[], diagnosis: Diagnosis | null): string {
+  const { why = [], start = 0 } = diagnosis?.typical ?? {};
+  return why.includes("warm_up") && rows.indexOf(row) < start ? "warm-up" : "outside";
+}
+
 interface ChartProps {
   data: DashboardResponse;
   allowed: boolean;
@@ -119,11 +129,14 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   const only = iterations.total === 1 ? rows[0] : undefined;
   const zoom = useZoom(whole);
   const tools = useOneStop<HTMLDivElement>();
+  const selected = useSelected(data);
   const choice = useChoice(data, iterations);
   const { iter_start: start, iter_stop: stop } = iterations;
   const { settled, window } = zoom;
   const all = settled.from <= whole.from && settled.to >= whole.to;
   const profiled = start === null || stop === null ? null : around(start, stop, whole);
+  const gpu =
+    diagnosis !== null && Object.keys(diagnosis.mean.devices).length > 1 ? (mainDevice(diagnosis)?.[0] ?? null) : null;
   const nowProfiled =
     profiled !== null && Math.abs(settled.from - profiled.from) < 0.2 && Math.abs(settled.to - profiled.to) < 0.2;
   const middle = (window.from + window.to) / 2;
@@ -131,9 +144,10 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
     <Panel
       title="Iterations"
       walked
-      about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut; the black boundaries choose which iterations a new aggregation takes."
+      about="Each bar is one iteration, split like the bar of the Dashboard; where that does not tell all of them, like the Resource Usage Breakdown. Grey bars are outside the aggregation, the dashed line is the median, and what is much longer is cut. A click, or Enter, shows an iteration below; the boundaries at the left and right choose which a new aggregation takes."
       tools={
         <ul class="badges">
+          {split !== null && gpu !== null && <li class="badge">GPU {gpu}</li>}
           <li class="badge">Total {formatCount(iterations.total)}</li>
           <li class="badge">Profiled {formatCount(iterations.profiled)}</li>
           {start !== null && <li class="badge">Start {formatCount(start)}</li>}
@@ -145,56 +159,64 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
         <OnlyIteration row={only} label={classLabel(data)} />
       ) : (
         <>
-          <div class="iterations-tools" {...tools}>
-            <div class="button-group" role="group" aria-label="Iterations shown">
-              <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
-                All iterations
-              </button>
-              {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
+          {(!all || (iterations.total ?? 0) > FEW) && (
+            <div class="iterations-tools" {...tools}>
+              <div class="button-group" role="group" aria-label="Iterations shown">
+                <button type="button" class="button toggle" aria-pressed={all} onClick={() => zoom.show(whole)}>
+                  All iterations
+                </button>
+                {profiled !== null && (profiled.from > whole.from || profiled.to < whole.to) && (
+                  <button
+                    type="button"
+                    class="button toggle"
+                    aria-pressed={nowProfiled}
+                    onClick={() => zoom.show(profiled)}
+                  >
+                    Profiled iterations
+                  </button>
+                )}
+              </div>
+              <div class="button-group" role="group" aria-label="Zoom">
                 <button
                   type="button"
-                  class="button toggle"
-                  aria-pressed={nowProfiled}
-                  onClick={() => zoom.show(profiled)}
+                  class="icon-button"
+                  aria-label="Zoom in"
+                  data-tip="Zoom in (+ or mouse wheel)"
+                  onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
                 >
-                  Profiled iterations
+                  <Icon name="plus" />
                 </button>
+                <button
+                  type="button"
+                  class="icon-button"
+                  aria-label="Zoom out"
+                  data-tip="Zoom out (- or mouse wheel)"
+                  disabled={all}
+                  onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
+                >
+                  <Icon name="minus" />
+                </button>
+              </div>
+              {iterations.binned && (
+                <p class="muted">
+                  Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of
+                  them.
+                </p>
               )}
             </div>
-            <div class="button-group" role="group" aria-label="Zoom">
-              <button
-                type="button"
-                class="icon-button"
-                aria-label="Zoom in"
-                data-tip="Zoom in (+ or mouse wheel)"
-                onClick={() => zoom.show(zoomed(window, whole, 0.5, middle))}
-              >
-                <Icon name="plus" />
-              </button>
-              <button
-                type="button"
-                class="icon-button"
-                aria-label="Zoom out"
-                data-tip="Zoom out (- or mouse wheel)"
-                disabled={all}
-                onClick={() => zoom.show(zoomed(window, whole, 2, middle))}
-              >
-                <Icon name="minus" />
-              </button>
-            </div>
-            {iterations.binned && (
-              <p class="muted">
-                Each bar is the mean of up to {formatCount(iterations.bin_size)} iterations; zoom in to see each of
-                them.
-              </p>
-            )}
-          </div>
+          )}
           <div aria-busy={busy}>
             <Bars
               data={{ ...iterations, rows }}
               whole={whole}
               zoom={zoom}
               label={classLabel(data)}
+              selected={selected}
+              onSelect={(row) => {
+                if (row.count > 1) zoom.show(around(row.iteration, row.stop_iteration, whole));
+                else navigate(selectingIteration(row.iteration), true);
+              }}
+              outside={(row) => leftOut(row, rows, diagnosis)}
               start={choice.sameIterations ? choice.start : null}
               stop={choice.sameIterations ? choice.stop : null}
               movable={allowed}
@@ -206,6 +228,11 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
           {!all && <Overview whole={whole} zoom={zoom} start={start} stop={stop} />}
         </>
       )}
+      <details class="twin" open={choice.changed || data.iterations.source.kind === "whole_capture"}>
+        <summary>New aggregation</summary>
+        <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
+      </details>
+      {selected !== "" && <SelectedStrip data={data} iteration={selected} />}
       <IterationTwin
         rows={rows
           .filter(({ iteration, stop_iteration: last }) => {
@@ -216,8 +243,6 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
         label={classLabel(data)}
         unit="iteration"
       />
-      <h3 class="range-title">New aggregation</h3>
-      <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
     </Panel>
   );
 }

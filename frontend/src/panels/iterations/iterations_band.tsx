@@ -1,9 +1,15 @@
 /** How long an iteration takes, and which are left out, in a sentence. */
+import { useMemo } from "preact/hooks";
+
 import type { DashboardResponse, Diagnosis } from "../../api/types";
 import { MarkSteps } from "../../components/framework_advice";
+import { classLabel } from "../../components/iteration_parts";
+import { formatCount, withinSentence } from "../../format/number";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { leavesOut, saidOf } from "../../model/answer";
-import type { Step } from "../../model/step";
+import { withParts } from "../../model/iterations";
+import { spreadOf } from "../../model/spread";
+import { partsByIteration, type Step } from "../../model/step";
 
 interface IterationsBandProps {
   data: DashboardResponse;
@@ -14,6 +20,10 @@ interface IterationsBandProps {
 export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
   const { average_iteration_ns: mean, wall_clock_ns: wall, profiled_iterations: count } = data.performance;
   const { rows, binned, source } = data.iterations;
+  const apart = useMemo(() => {
+    const split = diagnosis === null ? null : partsByIteration(diagnosis, data);
+    return spreadOf((split === null ? null : withParts(rows, split)) ?? rows);
+  }, [rows, diagnosis, data]);
   const lengths = rows.filter(({ profiled }) => profiled).map(({ duration_ns: ns }) => ns);
   const time = (
     <strong class="nowrap" data-tip={readableAndExact(mean ?? wall)}>
@@ -46,6 +56,13 @@ export function IterationsBand({ data, diagnosis, step }: IterationsBandProps) {
       {diagnosis !== null && step !== null && (
         <p class="model-line">
           <span>
+            {apart?.part && (
+              <>
+                Most of what the longest, iteration {formatCount(apart.longest)}, takes more than the shortest is{" "}
+                {withinSentence(classLabel(data)(apart.part.key))}: {formatDuration(apart.part.ns)} of{" "}
+                {formatDuration(apart.over_ns)}.{" "}
+              </>
+            )}
             {saidOf(diagnosis, step)}
             {leavesOut(diagnosis) && " To include what was left out, move the boundaries and press Reaggregate."}
           </span>

@@ -3,8 +3,11 @@ import type { DashboardResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { IterationStrip } from "../../components/timeline/iteration_strip";
 import { IterationTable } from "../../components/table/iteration_table";
+import { formatDuration } from "../../format/time";
 import { useUrl } from "../../frame/url";
-import { medianIteration } from "../../model/iterations";
+import { medianIteration, medianNs, type IterationRow } from "../../model/iterations";
+import { forgotten } from "../../model/table_state";
+import type { Changes } from "../../model/url_state";
 import { KernelsByIteration } from "./kernels_by_iteration";
 import { KernelsByName } from "./kernels_by_name";
 import { KernelsByOp } from "./kernels_by_op";
@@ -15,22 +18,63 @@ const GROUPINGS = [
   ["op", "Kernels by op", "Kernels by Op"],
 ] as const;
 
+/** The tables of what it launched. */
+const BELOW = ["ikernels", "nkernels", "oops", "okernels"];
+
+/** What selecting an iteration changes of the URL. */
+export const selectingIteration = (iteration: number): Changes =>
+  Object.assign({ "iters.row": String(iteration) }, ...BELOW.map(forgotten)) as Changes;
+
+/** The one that is selected, as tables name it. */
+export function useSelected(data: DashboardResponse): string {
+  return useUrl()["iters.row"] ?? medianIteration(data.iterations.rows);
+}
+
+/** Of an even number the median is none of them. */
+const isMedian = ({ duration_ns: ns }: IterationRow, rows: readonly IterationRow[]): boolean =>
+  rows.length > 1 && formatDuration(ns) === formatDuration(medianNs(rows));
+
+/** What ran in the selected iteration. */
+export function SelectedStrip({ data, iteration }: { data: DashboardResponse; iteration: string }) {
+  const whole = data.iterations.source.kind === "whole_capture";
+  const row = data.iterations.rows.find((each) => each.count === 1 && String(each.iteration) === iteration);
+  return (
+    <div class="iteration-strip">
+      {!whole && (
+        <h3>
+          Iteration {iteration}{" "}
+          {row !== undefined && (
+            <span class="muted">
+              {formatDuration(row.duration_ns)}
+              {isMedian(row, data.iterations.rows) && ", the median"}
+            </span>
+          )}
+        </h3>
+      )}
+      <IterationStrip iteration={iteration} duration_ns={whole ? data.performance.wall_clock_ns : null} />
+    </div>
+  );
+}
+
 export function SelectedIteration({ data }: { data: DashboardResponse }) {
-  const url = useUrl();
-  const by = chosenOf(GROUPINGS, url["iters.by"]);
-  const iteration = url["iters.row"] ?? medianIteration(data.iterations.rows);
+  const by = chosenOf(GROUPINGS, useUrl()["iters.by"]);
+  const iteration = useSelected(data);
+  const only = data.performance.profiled_iterations === 1;
+  const table = (
+    <IterationTable
+      name="iters"
+      below={BELOW}
+      selected={iteration}
+      rows={data.performance.profiled_iterations ?? undefined}
+    />
+  );
   return (
     <>
-      <IterationTable
-        name="iters"
-        below={["ikernels", "nkernels", "oops", "okernels"]}
-        selected={iteration}
-        rows={data.performance.profiled_iterations ?? undefined}
-      />
+      {!only && table}
       {iteration !== "" && (
         <>
           <div class="section-head">
-            <h2>Iteration {iteration}</h2>
+            <h2>{data.iterations.source.kind === "whole_capture" ? "Whole recording" : `Iteration ${iteration}`}</h2>
             <Choice
               label="Show"
               shown
@@ -38,26 +82,23 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
               value={by}
               to={(id) => ({ "iters.by": id === "name" ? null : id })}
             />
+            {!only && (
+              <span class="muted">
+                Kernels are listed under the iteration that launched them; GPU time above counts in the one that they
+                ran in.
+              </span>
+            )}
           </div>
-          {data.performance.profiled_iterations !== 1 && (
-            <p class="muted">
-              The strip shows what ran in this iteration, as GPU time above does; the kernels below are those that it
-              launched, of which the last may run in the next one.
-            </p>
-          )}
-          <IterationStrip
-            iteration={iteration}
-            duration_ns={data.iterations.source.kind === "whole_capture" ? data.performance.wall_clock_ns : null}
-          />
           {by === "op" ? (
             <KernelsByOp iteration={iteration} />
           ) : by === "kernel" ? (
             <KernelsByIteration iteration={iteration} />
           ) : (
-            <KernelsByName iteration={iteration} only={data.performance.profiled_iterations === 1} />
+            <KernelsByName iteration={iteration} only={only} />
           )}
         </>
       )}
+      {only && table /* One row is no choice. */}
     </>
   );
 }

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+
+import type { IterationRow } from "./iterations";
+import { excesses, spreadOf } from "./spread";
+
+const row = (iteration: number, kernels: number, loader: number, profiled = true): IterationRow => ({
+  ...{ iteration, stop_iteration: iteration, count: 1, start_ns: 0, duration_ns: kernels + loader, profiled },
+  parts: profiled ? { other_kernel: kernels, data_loader: loader } : null,
+});
+
+describe("long iterations", () => {
+  const rows = [row(1, 90, 210, false), row(2, 60, 40), row(3, 62, 38), row(4, 64, 76), row(5, 60, 41)];
+  it("are told with the part that is most of what they take more than the median", () => {
+    const found = excesses(rows);
+    expect([...found.keys()]).toEqual([1, 4]);
+    expect(found.get(4)).toEqual({ over_ns: 39.5, part: { key: "data_loader", ns: 35.5 } });
+    expect(found.get(1)?.part).toBeNull();
+    expect(excesses(rows.slice(0, 2)).size).toBe(0);
+  });
+  it("are told by no part where none is most of it", () => {
+    const even = [row(1, 50, 50), row(2, 50, 50), row(3, 50, 50), row(4, 70, 70)];
+    expect(excesses(even).get(4)).toEqual({ over_ns: 40, part: null });
+  });
+  it("are compared with the shortest", () => {
+    expect(spreadOf(rows)).toEqual({ longest: 4, over_ns: 40, part: { key: "data_loader", ns: 36 } });
+    expect(spreadOf([row(1, 50, 50), row(2, 50, 51)])).toBeNull();
+    expect(spreadOf([])).toBeNull();
+  });
+});
