@@ -44,13 +44,16 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "sentence": verdict.sentence,
         "headline": verdict.headline,
         "details": verdict.details,
+        "certainty": verdict.certainty,
         "per": comparison.per,
+        "same_program": comparison.is_same_program,
         "a": side_json(comparison.a, comparison.a_ns),
         "b": side_json(comparison.b, comparison.b_ns),
         "change_ns": comparison.change_ns,
         "interval": interval(main),
         "ratio": main.ratio if main else None,
         "comparability": comparison.comparability,
+        "matrix_unit": comparison.matrix_unit,
         "measures": {name: measure_json(measure) for name, measure in comparison.measures.items()},
         "memory": _held("category", comparison.memory.by_category),
         "memory_by_op": _held("op", comparison.memory.by_op),
@@ -93,6 +96,7 @@ def side_json(side: Side, value_ns: int) -> dict[str, Any]:
         "aggregation": first.aggregation,
         "recordings": [recording.name for recording in side.recordings],
         "value_ns": value_ns,
+        "iteration_ns": side.iteration_ns,
         "started_ns": first.started_ns,
     }
 
@@ -210,6 +214,8 @@ def measure_json(measure: Measure) -> dict[str, Any]:
     return {
         "a": measure.a,
         "b": measure.b,
+        "a_median": measure.a_median,
+        "b_median": measure.b_median,
         "is_least": measure.is_least,
         "ratio": result.ratio if result else None,
         "interval": interval(result),

@@ -50,8 +50,16 @@ def sentences(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, per
     return [*different_programs(a, b, rows), *_of_programs(a, b, rows, ratio, per), *_of_recordings(a.first, b.first)]
 
 
+def _hides_its_ops(side: Side) -> bool:
+    """Whether most of the time of the kernels is in CUDA graphs recorded as a whole, of which no op is known."""
+    graph_ns = side.total("graph_ns")
+    return graph_ns > _MOST_OF_TIME * (graph_ns + side.total("kernel_ns"))
+
+
 def different_programs(a: Side, b: Side, rows: Sequence[Row]) -> Iterator[str]:
     """A sentence if the two do not seem to be one program."""
+    if _hides_its_ops(a) or _hides_its_ops(b):
+        return
     if not any(row.a and row.b for row in rows) and (a.ops or b.ops):
         yield "No op of A was found in B: these are different programs."
     elif not is_same_recording(a, b):
@@ -100,7 +108,7 @@ def _of_programs(a: Side, b: Side, rows: Sequence[Row], ratio: Fraction | None, 
             "differ."
         )
     unmarked = [name for name, side in (("A", a), ("B", b)) if not side.marked]
-    if unmarked:
+    if unmarked and (a.ops or b.ops):
         marks = "marks" if len(unmarked) == 1 else "mark"
         yield f"{' and '.join(unmarked)} {marks} no iterations, so nothing can be told about iteration time."
     if per == "call" and ratio is not None and ratio != 1:

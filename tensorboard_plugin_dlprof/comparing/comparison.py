@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from statistics import mean
+from statistics import mean, median
 
 import msgspec
 
@@ -33,6 +33,9 @@ class Measure(msgspec.Struct):
     b: float | None
     is_least: bool = False
     """Whether the values are lower bounds, because the Tensor Core use of some kernels is unknown."""
+    a_median: float | None = None
+    b_median: float | None = None
+    """The medians of the samples; None without samples."""
     estimate: Estimate | None = None
     """The ratio of B to A from the samples of both; None without samples."""
     input_size_ratio: float | None = None
@@ -76,6 +79,11 @@ class Comparison(msgspec.Struct):
     def is_of_means(self) -> bool:
         """Whether ``a_ns`` or ``b_ns`` is a mean of several iterations."""
         return self.per == "iteration" and max(self.a.iterations, self.b.iterations) > 1
+
+    @property
+    def is_same_program(self) -> bool:
+        """Whether most of the kernel time of either side is in ops that both have."""
+        return not any(comparability.different_programs(self.a, self.b, self.rows))
 
     @property
     def change_ns(self) -> int:
@@ -178,7 +186,9 @@ def _measures(a: Side, b: Side, per: str, over_runs: bool) -> list[Measure]:
     result += [Measure(name, _rate(a, name), _rate(b, name)) for name in ("samples_per_s", "tokens_per_s")]
     for measure in result:
         if measure.a is not None and measure.b is not None and measure.name in _SAMPLED:
-            measure.estimate = estimate(a.samples(measure.name, over_runs), b.samples(measure.name, over_runs))
+            of_a, of_b = a.samples(measure.name, over_runs), b.samples(measure.name, over_runs)
+            measure.estimate = estimate(of_a, of_b)
+            measure.a_median, measure.b_median = (float(median(values)) if values else None for values in (of_a, of_b))
     time, kernel_time = result[0], result[2]
     if over_runs:
         _equalise(kernel_time, a, b)

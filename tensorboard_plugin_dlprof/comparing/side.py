@@ -44,6 +44,12 @@ class Side(msgspec.Struct):
         return all(recording.marked for recording in self.recordings)
 
     @property
+    def iteration_ns(self) -> int | None:
+        """The mean iteration, whatever sums are divided by; None where iterations are not marked."""
+        times = sum(one.iterations * one.devices_in_use for one in self.recordings)
+        return round(Fraction(self.total("wall_ns"), times)) if self.marked and times else None
+
+    @property
     def divisor(self) -> Fraction:
         """What sums over iterations and GPUs are divided by."""
         return sum(

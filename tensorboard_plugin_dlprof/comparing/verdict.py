@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from statistics import median
 
 import msgspec
 
@@ -47,12 +46,19 @@ class Verdict(msgspec.Struct):
     headline: str
     """The first sentences: the verdict, the times, and the main reason."""
     details: str
-    """Kernel time, Tensor Cores, utilisation and memory before and after; medians, where means say something else."""
+    """Kernel time, Tensor Cores, utilisation and memory before and after."""
+    certainty: str = ""
+    """How sure that is; medians or means, where they say something else than the headline."""
+
+    @property
+    def more(self) -> str:
+        """All but the headline."""
+        return f"{self.certainty} {self.details}".strip()
 
     @property
     def sentence(self) -> str:
         """Everything."""
-        return f"{self.headline} {self.details}".strip()
+        return f"{self.headline} {self.more}".strip()
 
 
 def verdict_of(comparison: Comparison) -> Verdict:
@@ -63,17 +69,20 @@ def verdict_of(comparison: Comparison) -> Verdict:
     for sentence in different_programs(comparison.a, comparison.b, comparison.rows):
         return Verdict(CANNOT_TELL, f"Cannot tell: {sentence[:1].lower()}{sentence[1:]}", details)
     if comparison.per == "capture" or estimate is None or estimate.low is None or estimate.high is None:
-        return Verdict(CANNOT_TELL, _undecided(comparison), details)
+        # Where there is no interval, the headline tells of means alone.
+        certainty = _other_changes(comparison, estimate) if comparison.per == "iteration" else ""
+        return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
-        return Verdict(NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details)
+        return Verdict(NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate))
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
     reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
     text = (
-        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(comparison)}: {_times(comparison, estimate)} "
-        f"({_sure(comparison, estimate)}).{_means(comparison, estimate)}{reason}"
+        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(comparison)}: "
+        f"{_times(comparison, estimate)}.{reason}"
     )
-    return Verdict(word, text, details)
+    certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
+    return Verdict(word, text, details, certainty)
 
 
 def _times(comparison: Comparison, estimate: Estimate, between: str = "instead of") -> str:
@@ -106,7 +115,7 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
     # An interval says something by its ends, which may differ by less than a hundredth.
     shown = share if percent(low) == percent(high) else percent
-    return f"{_of_pairs(comparison, estimate)}95 % sure{within}: {shown(low)} to {shown(high)}; {samples}"
+    return f"{_of_pairs(comparison, estimate)}95 % sure{within}: {shown(low)} to {shown(high)}; {samples}."
 
 
 def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
@@ -116,7 +125,7 @@ def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
     a, b = _medians(comparison)
     if not a or abs(b / a - estimate.ratio) <= comparison.floor_of(comparison.main.name):
         return ""
-    return f"{signed_share(b / a - 1)}; the estimate is the median ratio of all pairs, "
+    return f"Medians change by {signed_share(b / a - 1)}; the estimate is the median ratio of all pairs, "
 
 
 def _bounds(estimate: Estimate) -> str:
@@ -145,7 +154,7 @@ def _undecided(comparison: Comparison) -> str:
     per_call = _speed_change(comparison)
     reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
     if not comparison.a.ops and not comparison.b.ops:
-        return "Cannot tell: neither recording holds GPU work."
+        return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
         both = "call" if len(unmarked) > 1 else "A and B call"
         return f"Cannot tell: {marks}, and {both} their ops in different proportions.{reported}"
@@ -157,6 +166,15 @@ def _undecided(comparison: Comparison) -> str:
     )
 
 
+def _peak(comparison: Comparison) -> str:
+    """What recordings of memory alone are compared for."""
+    peak = comparison.measures["memory_peak"]
+    if not peak.a or peak.b is None:
+        return ""
+    change = signed_percent(peak.b / peak.a - 1)
+    return f" B needs {size(peak.b)} of memory at its peak instead of {size(peak.a)} ({change})."
+
+
 def _other_changes(comparison: Comparison, estimate: Estimate | None) -> str:
     """The medians and the estimate, where they say something else than the means."""
     if estimate is None or not _are_means_shifted(comparison, estimate):
@@ -164,16 +182,15 @@ def _other_changes(comparison: Comparison, estimate: Estimate | None) -> str:
     a, b = _medians(comparison)
     change = f" ({signed_share(b / a - 1)})" if a else ""
     return (
-        f" Medians are {duration(b)} instead of {duration(a)}{change}; the estimate, the median ratio of all pairs, is "
+        f"Medians are {duration(b)} instead of {duration(a)}{change}; the estimate, the median ratio of all pairs, is "
         f"{signed_share(estimate.ratio - 1)}."
     )
 
 
 def _medians(comparison: Comparison) -> tuple[int, int]:
     """The medians of what the estimate compares (ns)."""
-    name, over_runs = comparison.main.name, comparison.is_over_runs
-    a, b = (round(median(side.samples(name, over_runs))) for side in (comparison.a, comparison.b))
-    return a, b
+    main = comparison.main
+    return round(main.a_median or 0), round(main.b_median or 0)
 
 
 def _too_few(a: int, b: int, noun: str) -> str:
@@ -195,10 +212,7 @@ def _speed_change(comparison: Comparison) -> float | None:
 
 
 def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
-    text = (
-        f"No clear change{_inputs(comparison)}: {_times(comparison, estimate, 'against')} ({_bounds(estimate)})."
-        f"{_means(comparison, estimate)}"
-    )
+    text = f"No clear change{_inputs(comparison)}: {_times(comparison, estimate, 'against')} ({_bounds(estimate)})."
     changes = _grouped(comparison)
     floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)
@@ -221,7 +235,7 @@ def _means(comparison: Comparison, estimate: Estimate) -> str:
         return ""
     times = f"{duration(comparison.b_ns)} instead of {duration(comparison.a_ns)}"
     change = signed_percent(comparison.b_ns / comparison.a_ns - 1)
-    return f" Means, which single slow iterations shift, are {times} ({change})."
+    return f"Means, which single slow iterations shift, are {times} ({change})."
 
 
 def _grouped(comparison: Comparison) -> list[tuple[str, int]]:
@@ -291,12 +305,7 @@ def _tensor_core_share(ops: Sequence[Op]) -> float | None:
 
 def _details(comparison: Comparison) -> str:
     reported = "; ".join(_measured(comparison))
-    told = f"{reported[:1].upper()}{reported[1:]}." if reported else ""
-    estimate = comparison.main.estimate
-    # Where there is no interval, the headline tells of means alone.
-    if comparison.per == "iteration" and (estimate is None or estimate.low is None or estimate.high is None):
-        told += _other_changes(comparison, estimate)
-    return told.strip()
+    return f"{reported[:1].upper()}{reported[1:]}." if reported else ""
 
 
 def _measured(comparison: Comparison) -> Iterator[str]:

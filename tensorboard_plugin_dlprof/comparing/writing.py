@@ -67,7 +67,7 @@ def markdown(pairs: Pairs, top: int) -> str:
     blocks = []
     for comparison, outcomes in pairs:
         verdict = verdict_of(comparison)
-        lines = [f"**{_plain(verdict.headline)}** {_plain(verdict.details)}".strip(), ""]
+        lines = [f"**{_plain(verdict.headline)}** {_plain(verdict.more)}".strip(), ""]
         lines += [f"- A: {_plain(_side(comparison.a))}", f"- B: {_plain(_side(comparison.b))}"]
         lines += [f"- {_plain(sentence)}" for sentence in comparison.comparability]
         headings, rows = _table(comparison, top)
@@ -93,7 +93,7 @@ def html(pairs: Pairs, top: int) -> str:
     body = []
     for comparison, outcomes in pairs:
         verdict = verdict_of(comparison)
-        body.append(f"<h1>{_typeset(verdict.headline)}</h1><p>{_typeset(verdict.details)}</p>")
+        body.append(f"<h1>{_typeset(verdict.headline)}</h1><p>{_typeset(verdict.more)}</p>")
         facts = [f"A: {_side(comparison.a)}", f"B: {_side(comparison.b)}", *comparison.comparability]
         body.append("<ul>" + "".join(f"<li>{_typeset(fact)}</li>" for fact in facts) + "</ul>")
         body.append(f"<h2>{_typeset(_title(comparison))}</h2>")

@@ -102,7 +102,11 @@ def test_what_holds_memory_adds_up_to_the_peaks() -> None:
     assert sum(row["a_bytes"] for row in data["memory"]) == data["measures"]["memory_peak"]["a"] == 26
     assert sum(row["b_bytes"] for row in data["memory"]) == data["measures"]["memory_peak"]["b"] == 20
     assert (data["measures"]["memory_reserved"]["a"], data["measures"]["memory_reserved"]["b"]) == (31, 25)
-    assert data["sentence"].startswith("Cannot tell: neither recording holds GPU work.")
+    assert data["headline"] == (
+        "Cannot tell: neither recording holds GPU work. "
+        "B needs 20 bytes of memory at its peak instead of 26 bytes (-23 %)."
+    )
+    assert data["comparability"] == ["Neither recording holds GPU work, so times tell nothing."]
     for write in (text, markdown, html):
         written = write([(comparison, [])], 5)
         assert "activation" in written

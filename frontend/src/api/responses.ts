@@ -159,13 +159,16 @@ export interface CompareHeldChange {
 }
 
 /**
- * One number of both sides, in the unit of its name; `is_least` if they are lower bounds. `input_size_ratio`: how many
- * times as many elements the inputs of B have, if `ratio` and `interval` are of inputs of equal size (kernel time of
- * recordings whose inputs differ); else null.
+ * One number of both sides, in the unit of its name; `is_least` if they are lower bounds. `a` and `b` are means,
+ * `a_median` and `b_median` the medians of what `ratio` and `interval` compare. `input_size_ratio`: how many times as
+ * many elements the inputs of B have, if `ratio` and `interval` are of inputs of equal size (kernel time of recordings
+ * whose inputs differ); else null.
  */
 export interface CompareMeasure {
   a: number | null;
   b: number | null;
+  a_median: number | null;
+  b_median: number | null;
   is_least: boolean;
   ratio: number | null;
   interval: [number, number] | null;
@@ -212,7 +215,10 @@ export interface CompareSamples {
   kernel_ns: number[];
 }
 
-/** A side: its recordings, and its time by unit of comparison. */
+/**
+ * A side: its recordings, and its time by unit of comparison. `iteration_ns`: its mean iteration, whatever the unit of
+ * comparison is; null where iterations are not marked.
+ */
 export interface CompareSide {
   name: string;
   device: string | null;
@@ -225,6 +231,7 @@ export interface CompareSide {
   aggregation: number;
   recordings: string[];
   value_ns: number;
+  iteration_ns: number | null;
   started_ns: number | null;
 }
 
@@ -247,20 +254,28 @@ export interface ComparedOp {
   shapes: string | null;
 }
 
-/** What changed from a baseline A to a candidate B. */
+/**
+ * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, and what else means or
+ * medians say; may be empty. `same_program`: false where the two have few or no ops in common, so that changes tell
+ * little. `matrix_unit`: the vendors' name, `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is not that
+ * of B.
+ */
 export interface Comparison {
   schema_version: number;
   verdict: "faster" | "slower" | "no_clear_change" | "cannot_tell";
   sentence: string;
   headline: string;
   details: string;
+  certainty: string;
   per: "iteration" | "call" | "capture";
+  same_program: boolean;
   a: CompareSide;
   b: CompareSide;
   change_ns: number;
   interval: [number, number] | null;
   ratio: number | null;
   comparability: string[];
+  matrix_unit: string;
   measures: Record<string, CompareMeasure>;
   memory: CompareHeldChange[];
   memory_by_op: CompareHeldByOpChange[];

@@ -10,7 +10,7 @@ export function formatShare(fraction: number | null | undefined): string {
   const percent = fraction * 100;
   // A sign before it would read as another bound.
   if (percent !== 0 && Math.abs(percent) < 0.05) return "<0.1 %";
-  if (fraction < 0) return `−${formatShare(-fraction)}`;
+  if (fraction < 0) return `−${formatShare(-fraction)}`.replace("−>", "<−");
   if (percent < 100 && percent >= 99.95) return ">99.9 %";
   // What is more than all has three digits before the point already.
   return `${percent === 0 || percent >= 100 ? significant(percent) : percent.toFixed(1)} %`;

@@ -19,14 +19,13 @@ export const signedDuration = (ns: number): string => `${ns > 0 ? "+" : ""}${for
 const MANY_TIMES = 10;
 
 /** `+1.2 %`, `−50.6 %`; from ten times on `×2,139`. */
-export const signedShare = (fraction: number | null): string =>
-  fraction === null
-    ? ""
-    : fraction >= MANY_TIMES - 1
-      ? `×${significant(fraction + 1)}`
-      : Math.abs(fraction) < 0.0005
-        ? formatShare(fraction)
-        : `${fraction > 0 ? "+" : "−"}${formatShare(Math.abs(fraction))}`;
+export function signedShare(fraction: number | null): string {
+  if (fraction === null) return "";
+  if (fraction >= MANY_TIMES - 1) return `×${significant(fraction + 1)}`;
+  const text = formatShare(fraction);
+  if (fraction <= 0 || text.startsWith("<")) return text;
+  return text.startsWith(">") ? text.replace(">", ">+") : `+${text}`;
+}
 
 /** A change of a share in points of percent: `+28.9 points`; nothing where it would be none. */
 export function signedPoints(change: number): string {

@@ -41,10 +41,6 @@ export function waterfall(result: CompareResponse): Step[] {
   return steps;
 }
 
-/** The parts whose time is the same on both sides. */
-export const unchanged = ({ parts }: CompareResponse): string[] =>
-  parts.filter(({ a_ns: a, change_ns: change }) => a !== 0 && change === 0).map(({ label }) => label);
-
 /** The first `most` that can be seen, in their order; all others together are one, unless they are one anyway. */
 function withRest(changes: readonly NamedChange[], most: number, least: number): NamedChange[] {
   const real = changes.filter(({ change }) => change !== 0);
@@ -73,7 +69,7 @@ export function waterfallAxis(steps: readonly Step[]): [low: number, high: numbe
   const low = Math.min(...ends);
   const high = Math.max(...ends, 1);
   const room = (high - low) * 0.15;
-  return low - room > 0.5 * high ? [low - room, high] : [Math.min(0, low), high];
+  return high > low && low - room > 0.5 * high ? [low - room, high] : [Math.min(0, low), high];
 }
 
 export interface OrderBar {

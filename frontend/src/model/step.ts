@@ -53,6 +53,10 @@ function partsOf(resources: readonly (readonly [Resource, number | null | undefi
   return Object.fromEntries(resources.map(([resource, ns]) => [PART_OF[resource], ns ?? 0]));
 }
 
+/** Parts by their keys, which are those of the diagnosis or DLProf's classes. */
+export const partsNamed = (parts: readonly (readonly [key: string, ns: number])[]): Parts =>
+  Object.fromEntries(parts.map(([key, ns]) => [(PART_OF as Record<string, string>)[key] ?? key, ns]));
+
 /** The segments of a bar; parts of less than a hundredth of it are one, whose explanation names them. */
 export function segmentsOf(parts: Parts, wall: number, unit: string): BarSegment[] {
   const { shown, rest } = shownParts(parts, wall, unit);

@@ -10,7 +10,10 @@ from tensorboard_plugin_dlprof.cli.answers.units import Bytes, Fraction, Interva
 
 
 class Side(Struct):
-    """A side: its recordings, and its time by unit of comparison."""
+    """A side: its recordings, and its time by unit of comparison.
+
+    ``iteration_ns``: its mean iteration, whatever the unit of comparison is; null where iterations are not marked.
+    """
 
     name: str
     device: str | None
@@ -23,18 +26,22 @@ class Side(Struct):
     aggregation: int
     recordings: list[str]
     value_ns: Ns
+    iteration_ns: Ns | None
     started_ns: Ns | None
 
 
 class Measure(Struct):
     """One number of both sides, in the unit of its name; ``is_least`` if they are lower bounds.
 
+    ``a`` and ``b`` are means, ``a_median`` and ``b_median`` the medians of what ``ratio`` and ``interval`` compare.
     ``input_size_ratio``: how many times as many elements the inputs of B have, if ``ratio`` and ``interval`` are of
     inputs of equal size (kernel time of recordings whose inputs differ); else null.
     """
 
     a: float | None
     b: float | None
+    a_median: float | None
+    b_median: float | None
     is_least: bool
     ratio: Ratio | None
     interval: Interval | None
@@ -157,20 +164,28 @@ class HeldByOpChange(Struct):
 
 
 class Comparison(Struct):
-    """What changed from a baseline A to a candidate B."""
+    """What changed from a baseline A to a candidate B.
+
+    ``certainty``: how sure the headline is, and what else means or medians say; may be empty. ``same_program``: false
+    where the two have few or no ops in common, so that changes tell little. ``matrix_unit``: the vendors' name,
+    ``Tensor Core`` or ``Matrix Core``; ``matrix unit`` where that of A is not that of B.
+    """
 
     schema_version: int
     verdict: Literal["faster", "slower", "no_clear_change", "cannot_tell"]
     sentence: str
     headline: str
     details: str
+    certainty: str
     per: Literal["iteration", "call", "capture"]
+    same_program: bool
     a: Side
     b: Side
     change_ns: Ns
     interval: Interval | None
     ratio: Ratio | None
     comparability: list[str]
+    matrix_unit: str
     measures: dict[str, Measure]
     memory: list[HeldChange]
     memory_by_op: list[HeldByOpChange]

@@ -1,18 +1,16 @@
 /** Compare: what changed from a baseline A to this profile B, by how much, where, and whether it is more than noise. */
 import { useContext } from "preact/hooks";
 
-import { baselineLinks, fetchBaselines, fetchCompare, type Baseline } from "../../api/client";
-import type { BaselinesResponse, CompareResponse, ProfileEntry } from "../../api/types";
+import { baselineLinks, fetchCompare, type Baseline } from "../../api/client";
+import type { CompareResponse } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
-import { ErrorBox, Loading, Message } from "../../components/message";
+import { ErrorBox, Loading } from "../../components/message";
 import { Hint } from "../../components/hint";
 import { Panel } from "../../components/panel";
 import { OneStop } from "../../components/one_stop";
-import { ViewLink } from "../../components/view_link";
 import { DataTable } from "../../components/table/data_table";
 import { formatBytes } from "../../format/bytes";
 import { formatCount, formatCounted } from "../../format/number";
-import { formatShare } from "../../format/share";
 import { ImportPage } from "../../frame/import_page";
 import { ProfilesContext, useUnready } from "../../frame/profiles";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -22,10 +20,13 @@ import { useQuery } from "../../frame/use_query";
 import { arrowOf, directionOf } from "../../model/change";
 import { Head } from "./head";
 import { IterationDots } from "./iteration_dots";
+import { KeyNumbers } from "./key_numbers";
 import { ModuleIcicle } from "./module_icicle";
+import { NoBaseline } from "./no_baseline";
 import { OrderChart } from "./order_chart";
 import { RowDetail } from "./row_detail";
 import { Series } from "./series";
+import { TimeBySide, GroupsBySide } from "./side_by_side";
 import { Waterfall } from "./waterfall";
 
 const TABS = [
@@ -34,12 +35,19 @@ const TABS = [
     "Groups",
     "Ops of modules that are alike, such as the layers of a network, are one row; all rows add up to the change",
   ],
-  ["ops", "Single ops", "Op by op, and the parts of the time without kernels; all rows add up to the change"],
+  [
+    "ops",
+    "Program order",
+    "Op by op in the order in which the program calls them, and the parts of the time without kernels; all rows add up to the change",
+  ],
   ["kernels", "Kernels replaced", "Kernels of A and those of B in their place"],
   ["modules", "Modules", "Sums over all ops below a module or range"],
   ["types", "Op types", "Sums over the ops of a type"],
   ["new", "New and gone", "Ops that launch kernels on one side only"],
 ] as const;
+
+/** The largest changes; more are a click away. */
+const ROWS = 10;
 
 const HELD_BY = [
   ["category", "Category"],
@@ -93,9 +101,8 @@ export function Compare() {
   );
   if (base === "")
     return (
-      <div class="stacked">
+      <div class="stacked compare-page">
         <NoBaseline />
-        <Series />
       </div>
     );
   if (unready !== null) return <ImportPage profile={unready} importMode={importMode} onChange={reload} />;
@@ -112,151 +119,101 @@ export function Compare() {
   return <Shown comparison={query.data} baseline={baseline} />;
 }
 
-/** How to choose a baseline, and those that are worth it: most of their GPU time is in the same ops. */
-function NoBaseline() {
-  const { profile } = useScope();
-  const { profiles } = useContext(ProfilesContext);
-  const query = useQuery<BaselinesResponse>(
-    profiles.length > 1 ? JSON.stringify(["baselines", profile, profiles.length]) : null,
-    (signal) => fetchBaselines(profile, signal),
-  );
-  const related = (query.data?.baselines ?? []).flatMap(({ profile: id, shared_fraction: shared }) =>
-    profiles.filter((each) => each.id === id).map((each) => ({ ...each, shared })),
-  );
-  const rank = profiles.find(({ id }) => id === profile)?.rank ?? null;
-  const unopened = profiles
-    .filter((each) => each.id !== profile && each.state === "not_imported" && each.rank === rank)
-    .slice(0, MOST_UNOPENED);
-  const others = profiles.length - 1;
-  const compared = query.data?.compared ?? 0;
-  return (
-    <Message icon="pointer" title="Choose a baseline">
-      <p>
-        Compare tells what changed from a baseline A to this profile B. A should be another recording of the same
-        program: before a change, with other options, or on another GPU.
-      </p>
-      {related.length > 0 && (
-        <ul class="likely-baselines" aria-label="Likely baselines">
-          {related.map(({ shared, ...each }) => (
-            <BaselineLink
-              key={each.id}
-              {...each}
-              why={`${formatShare(shared)} of this profile's GPU time is in ops that both have`}
-            />
-          ))}
-        </ul>
-      )}
-      {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
-      {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
-        <p>{noneRelated(others, compared)}</p>
-      )}
-      {unopened.length > 0 && (
-        <ul class="likely-baselines" aria-label="Not imported yet">
-          {unopened.map((each) => (
-            <BaselineLink key={each.id} {...each} why="not imported yet, so its ops are not known" />
-          ))}
-        </ul>
-      )}
-      {others > 0 && (
-        <button type="button" class={related.length > 0 ? "button" : "button button-primary"} onClick={chooseBaseline}>
-          {related.length > 0 ? "Choose another" : "Choose a baseline"}
-        </button>
-      )}
-      <p class="muted">
-        With four or more marked iterations on both sides, it also tells whether a change is more than noise.
-      </p>
-    </Message>
-  );
-}
-
-/** Most profiles that are offered though nothing is known of their ops. */
-const MOST_UNOPENED = 4;
-
-function BaselineLink({ id, run, name, headline, why }: ProfileEntry & { why: string }) {
-  return (
-    <li>
-      <ViewLink class="link-button" to={{ base: id }}>
-        {run === "" || run === "." ? name : run}
-      </ViewLink>{" "}
-      <span class="muted">
-        {[name, ...new Set(headline?.gpu_names)].join(" · ")} · {why}
-      </span>
-    </li>
-  );
-}
-
-const RECORD = "Record the program once more, and put the recording below the log directory";
-
-/** Why no baseline is proposed, and what to do. */
-function noneRelated(others: number, compared: number): string {
-  if (others === 0) return `There is no other profile here yet. ${RECORD}.`;
-  const choose = "choose one in the list behind “vs” above";
-  if (compared === 0) return `No other profile here is of this rank: ${choose}.`;
-  return `None of the ${formatCounted(compared, "other imported profile")} of this rank spends most of its GPU time in the same ops, so none seems to be of this program. ${RECORD}, or ${choose}.`;
-}
-
 function Shown({ comparison: comparison, baseline }: { comparison: CompareResponse; baseline: Baseline }) {
   const url = useUrl();
   const row = url["compare.row"] ?? "";
   // Links to a row are from when single ops stood first.
   const tab = chosenOf(TABS, url["compare.tab"] ?? (row === "" ? undefined : "ops"));
-  const unit = { iteration: "iteration", call: "run of the program", capture: "capture" }[comparison.per];
+  const of = { iteration: "per iteration", call: "per run of the program", capture: "whole recordings" }[
+    comparison.per
+  ];
+  const matches = comparison.same_program || url["compare.match"] === "on";
+  const swap = (): void => navigate(swapped(baseline), true);
+  const recorded = hasTimes(comparison);
+  const head = <Head comparison={comparison} baseline={baseline} swap={swap} withNotes={matches} />;
+  if (!matches)
+    return (
+      <div class="stacked compare-page">
+        <OneStop>
+          {head}
+          <div class="compare-pair wide">
+            <KeyNumbers comparison={comparison} />
+            <TimeBySide comparison={comparison} />
+          </div>
+        </OneStop>
+        <GroupsBySide baseline={baseline} />
+        <p class="series-offer">
+          <button type="button" class="button" onClick={() => navigate({ "compare.match": "on" }, true)}>
+            Compare them all the same
+          </button>
+          <span class="muted">Matches what ops they have in common, and shows the changes.</span>
+        </p>
+      </div>
+    );
   return (
-    <div class="stacked">
+    <div class="stacked compare-page">
       <OneStop>
-        <Head comparison={comparison} baseline={baseline} swap={() => navigate(swapped(baseline), true)} />
-        <div class="compare-pair wide">
-          <Panel
-            title={`From A to B, per ${unit}`}
-            about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
-          >
-            <Waterfall comparison={comparison} onSelect={narrow} />
-          </Panel>
-          <Panel
-            title="Accumulated Change in Program Order"
-            about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
-          >
-            <OrderChart comparison={comparison} />
-          </Panel>
-        </div>
+        {head}
+        {recorded && (
+          <div class="compare-pair wide">
+            <KeyNumbers comparison={comparison} />
+            <Panel
+              title={`From A to B, ${of}`}
+              about="Each bar begins where the one before ended: blue is less time, orange more. A click narrows the table below."
+            >
+              <Waterfall comparison={comparison} onSelect={narrow} />
+            </Panel>
+          </div>
+        )}
+      </OneStop>
+      {recorded && (
+        <>
+          <Choice
+            label="Show"
+            shown
+            options={TABS}
+            value={tab}
+            to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
+          />
+          {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
+          {tab === "ops" && (
+            <Panel
+              title="Accumulated Change in Program Order"
+              about="Each bar is a row in the order in which the program calls it, as wide as its time and as high as its change; the line is the sum so far, which ends at the whole change. Layers that repeat are one where there are many. Drag over bars to show only these in the table."
+            >
+              <OrderChart comparison={comparison} />
+            </Panel>
+          )}
+          <DataTable
+            key={tab}
+            {...TABLES[tab]}
+            links={baselineLinks(baseline)}
+            selectable={tab === "ops" || tab === "groups"}
+            below={["cmembers"]}
+            pageSize={ROWS}
+          />
+          {(tab === "groups" || tab === "ops") && (
+            <Notes comparison={comparison} of={tab === "ops" ? "rows" : "groups"} />
+          )}
+          {tab === "groups" && <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />}
+          {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
+        </>
+      )}
+      <OneStop>
         <div class="compare-pair narrow">
           <IterationDots comparison={comparison} />
           <Memory comparison={comparison} />
         </div>
       </OneStop>
-      <Choice
-        label="Show"
-        shown
-        options={TABS}
-        value={tab}
-        to={(id) => ({ "compare.tab": id === "groups" ? null : id, "compare.row": null })}
-      />
-      {tab === "modules" && <ModuleIcicle modules={comparison.modules} />}
-      <DataTable
-        key={tab}
-        {...TABLES[tab]}
-        links={baselineLinks(baseline)}
-        selectable={tab === "ops" || tab === "groups"}
-        below={["cmembers"]}
-        pageSize={25}
-      />
-      {(tab === "groups" || tab === "ops") && (
-        <p class="muted">
-          Times of ops are those of their kernels, without copies and memsets.
-          {comparison.ops_without_gpu_time > 0 &&
-            ` ${formatCounted(comparison.ops_without_gpu_time, "op")} without kernels on either side ${
-              comparison.ops_without_gpu_time === 1 ? "is" : "are"
-            } not listed, nor counted among ops and calls.`}
-        </p>
-      )}
-      {tab === "groups" && <Noise comparison={comparison} of="groups" />}
-      {tab === "ops" && <Noise comparison={comparison} of="rows" />}
-      {tab === "groups" && <Group baseline={baseline} group={url["cgroups.row"] ?? ""} />}
-      {tab === "ops" && row !== "" && <RowDetail baseline={baseline} row={row} />}
-      <Series />
+      {recorded && <Series />}
     </div>
   );
 }
+
+/** Whether either side recorded what a GPU or the program did: a snapshot of memory tells nothing of time. */
+const hasTimes = ({ parts, order }: CompareResponse): boolean =>
+  parts.some(({ part, a_ns: a, b_ns: b }) => !["other", "unrecorded"].includes(part) && (a > 0 || b > 0)) ||
+  order.kind.some((kind) => kind !== "part" && kind !== "overlap");
 
 /** What the peak of memory consists of on both sides, in rows that add up to its change. */
 function Memory({ comparison }: { comparison: CompareResponse }) {
@@ -353,9 +310,6 @@ function MemoryRow({ name, a, b, most, whole }: MemoryRowProps) {
   );
 }
 
-/** Opens the list behind “vs”. */
-const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
-
 /** The rows that the selected group sums, and both sides of the one that is selected among them. */
 function Group({ baseline, group }: { baseline: Baseline; group: string }) {
   const row = useUrl()["cmembers.row"] ?? "";
@@ -384,35 +338,41 @@ function Group({ baseline, group }: { baseline: Baseline; group: string }) {
   );
 }
 
-interface NoiseProps {
+interface NotesProps {
   comparison: CompareResponse;
   /** What the table above lists. */
   of: "groups" | "rows";
 }
 
-/** How many rows or groups chance alone would mark. */
-function Noise({ comparison, of }: NoiseProps) {
+/** What the times of the table are, what it leaves out, and how many changes are more than noise. */
+function Notes({ comparison, of }: NotesProps) {
+  const { ops_without_gpu_time: without } = comparison;
+  const hidden =
+    without === 0
+      ? ""
+      : `${formatCounted(without, "op")} without kernels on either side ${without === 1 ? "is" : "are"} not listed, nor counted among ops and calls.`;
+  return (
+    <p class="muted compare-about">
+      {[noiseIn(comparison, of), "Times of ops are those of their kernels, without copies and memsets.", hidden]
+        .filter(Boolean)
+        .join(" ")}
+    </p>
+  );
+}
+
+/** How many rows or groups changed, and how many chance alone would mark; nothing where the headline says why it is not told. */
+function noiseIn(comparison: CompareResponse, of: "groups" | "rows"): string {
   const { verdict } = comparison;
   const [tested, changed] =
     of === "rows"
       ? [comparison.tested_rows, comparison.changed_rows]
       : [comparison.tested_groups, comparison.changed_groups];
-  // The headline says why nothing can be told.
-  if (tested === 0 && verdict === "cannot_tell") return null;
   if (tested === 0)
-    return (
-      <p class="muted">
-        {of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that
-        call the ops.
-      </p>
-    );
+    return verdict === "cannot_tell"
+      ? ""
+      : `${of === "rows" ? "No row" : "No group"} could be tested for noise: that takes four iterations of each side that call the ops.`;
   const chance = Math.round(tested / 20);
-  return (
-    <p class="muted">
-      {formatCount(changed)} of {formatCount(tested)} tested {of} changed by more than noise.
-      {changed < chance && ` About ${formatCount(chance)} would be marked by chance alone.`}{" "}
-    </p>
-  );
+  return `${formatCount(changed)} of ${formatCount(tested)} tested ${of} changed by more than noise.${changed < chance ? ` About ${formatCount(chance)} would be marked by chance alone.` : ""}`;
 }
 
 /** The table of groups, narrowed to a part of the waterfall: a row by its name, or all ops for the parts with kernels. */

@@ -1,4 +1,4 @@
-/** The verdict, the two sides as cards, and what to know before reading any number. */
+/** The verdict, which profiles the two sides are, and what to know before reading any number. */
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 
@@ -6,11 +6,9 @@ import type { Baseline } from "../../api/client";
 import type { CompareResponse, CompareSide } from "../../api/types";
 import { Icon } from "../../components/icon";
 import { Headline, Sentence } from "../../components/sentence";
-import { Duration } from "../../components/value";
 import { capitalized, formatCounted } from "../../format/number";
 import { ProfilesContext } from "../../frame/profiles";
 import { useScope } from "../../frame/scope";
-import { arrowOf, directionOf, signedDuration, signedShare } from "../../model/change";
 import { withNames } from "../../model/comparison";
 import { runOf as runOfProfile } from "../../model/run_name";
 import { BaselineIterations } from "./baseline_iterations";
@@ -22,24 +20,23 @@ const WORDS = {
   cannot_tell: "Cannot tell",
 } as const;
 
-/** Verdicts that say which way; of others the colour must not. */
-const TOLD: ReadonlySet<string> = new Set(["faster", "slower"]);
-
 interface HeadProps {
   comparison: CompareResponse;
   baseline: Baseline;
   swap: () => void;
+  /** Whether it says what to know before reading any change. */
+  withNotes: boolean;
 }
 
-export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
-  const { a, b, change_ns: change } = comparison;
+export function Head({ comparison: comparison, baseline, swap, withNotes }: HeadProps) {
+  const { a, b } = comparison;
   const headline = withoutWord(comparison.headline);
   const { profile } = useScope();
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
   const runOf = (id: string): string => runOfProfile(profiles, id);
   // What the headline says already is not said twice.
-  const notes = comparison.comparability.filter((sentence) => !headline.includes(sentence));
+  const notes = withNotes ? comparison.comparability.filter((sentence) => !headline.includes(sentence)) : [];
   return (
     <>
       <header class="headline">
@@ -47,32 +44,23 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
           <span class={`compare-word word-${comparison.verdict}`}>{WORDS[comparison.verdict]}</span>{" "}
           <Headline text={withNames(headline, runOf(baseline.base), runOf(profile))} />
         </h2>
-        {comparison.details !== "" && (
+        {comparison.certainty !== "" && (
           <p class="model-line">
             <span>
-              <Sentence text={comparison.details} />
+              <Sentence text={comparison.certainty} />
             </span>
           </p>
         )}
       </header>
       <section class="panel compare-head" aria-label="A and B">
-        <div class="compare-cards">
-          <SideCard letter="A" side={a} run={runOf(baseline.base)} per={comparison.per}>
+        <div class="compare-sides">
+          <Side letter="A" side={a} run={runOf(baseline.base)}>
             <BaselineIterations base={baseline.base} shown={a.aggregation} />
-          </SideCard>
+          </Side>
           <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
             <Icon name="swap" />
           </button>
-          <SideCard letter="B" side={b} run={runOf(profile)} per={comparison.per} />
-          <div class={`compare-change ${TOLD.has(comparison.verdict) ? directionOf(change) : ""}`}>
-            <span class="compare-big number">
-              {arrowOf(change)} {signedDuration(change)}
-            </span>
-            <span class="number">{a.value_ns > 0 ? signedShare(change / a.value_ns) : ""}</span>
-            {comparison.per === "iteration" && Math.max(a.iterations, b.iterations) > 1 && (
-              <span class="muted">on average</span>
-            )}
-          </div>
+          <Side letter="B" side={b} run={runOf(profile)} />
         </div>
         {notes.length > 0 && (
           <ul class="compare-notes muted">
@@ -92,53 +80,35 @@ export function Head({ comparison: comparison, baseline, swap }: HeadProps) {
 const withoutWord = (text: string): string =>
   capitalized(text.replace(/^(?:Cannot tell|No clear change|No change): /, ""));
 
-interface SideCardProps {
+interface SideProps {
   letter: string;
   side: CompareSide;
   /** Empty for profiles of the log directory itself. */
   run: string;
-  per: CompareResponse["per"];
   children?: ComponentChildren;
 }
 
-function SideCard({ letter, side, run, per, children }: SideCardProps) {
+function Side({ letter, side, run, children }: SideProps) {
   const { first_iteration: first, last_iteration: last } = side;
   const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
+  const device = side.device ?? "GPU not named";
   return (
-    <div class="compare-card">
+    <div class="compare-side">
       <span class="compare-letter" aria-hidden="true">
         {letter}
       </span>
-      <div class="compare-card-text">
+      <div class="compare-side-text">
         <span class="clip" data-tip={[run, side.name].filter(Boolean).join(" · ")}>
           <span class="visually-hidden">{letter}: </span>
           <strong>{run === "" ? side.name : run}</strong> {run !== "" && <span class="muted">{side.name}</span>}
         </span>
         <span class="muted clip">
-          {side.device ?? "GPU not named"}
-          {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`}
-        </span>
-        <span class="compare-range">
-          <span class="muted clip">
-            {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
-          </span>
-          {children}
+          {device}
+          {side.devices_in_use > 1 && `, ${side.devices_in_use} GPUs`} ·{" "}
+          {side.marked ? `${formatCounted(side.iterations, "iteration")}${range}` : "no iterations marked"}
         </span>
       </div>
-      <span class="compare-value">
-        <span class="compare-time">
-          <Duration ns={side.value_ns} />
-        </span>
-        <span class="muted">
-          {per === "iteration"
-            ? side.iterations > 1
-              ? "an iteration, mean"
-              : "an iteration"
-            : per === "call"
-              ? "of kernels"
-              : "in total"}
-        </span>
-      </span>
+      {children}
     </div>
   );
 }

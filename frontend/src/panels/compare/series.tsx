@@ -31,11 +31,16 @@ function comparable(profiles: readonly ProfileEntry[], related: readonly string[
     .slice(-MOST);
 }
 
-export function Series() {
+interface SeriesProps {
+  /** Whether it is shown unasked. */
+  offered?: boolean;
+}
+
+export function Series({ offered = false }: SeriesProps) {
   const { profiles } = useContext(ProfilesContext);
   const url = useUrl();
   const search = url["series.search"] ?? "";
-  const open = url.series === "on";
+  const open = (url.series ?? (offered ? "on" : "off")) === "on";
   const { profile } = useScope();
   const baselines = useQuery<BaselinesResponse>(
     open ? JSON.stringify(["baselines", profile, profiles.length]) : null,
@@ -49,7 +54,7 @@ export function Series() {
   if (!open)
     return (
       <p class="series-offer">
-        <button type="button" class="button" onClick={() => navigate({ series: "on" }, true)}>
+        <button type="button" class="button" onClick={() => navigate({ series: offered ? null : "on" }, true)}>
           Show runs as a series
         </button>
         <span class="muted">Runs of this program in the order of time, and the first that became slower.</span>
@@ -68,7 +73,11 @@ export function Series() {
             value={search}
             onChange={(text) => navigate({ "series.search": text })}
           />
-          <button type="button" class="button" onClick={() => navigate({ series: null, "series.search": null }, true)}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => navigate({ series: offered ? "off" : null, "series.search": null }, true)}
+          >
             Hide
           </button>
         </>
@@ -172,13 +181,22 @@ function shortened(name: string, room: number): string {
   return name.length <= most ? name : `…${name.slice(1 - most)}`;
 }
 
+/** More names would be no sentence. */
+const MOST_NAMED = 3;
+
 /** What the tests found, and of which runs they tell nothing. */
 function regressionSentence({ regression, untested, runs }: SeriesResponse, named: readonly string[]): string {
   const nameOf = (place: number): string => named[place] ?? "";
+  const which =
+    untested.length >= runs.length - 1
+      ? "any run"
+      : untested.length > MOST_NAMED
+        ? formatCounted(untested.length, "run")
+        : untested.map(nameOf).join(", ");
   const without =
     untested.length === 0
       ? ""
-      : `Too few iterations to test (four of a run and before it are needed): ${untested.map(nameOf).join(", ")}.`;
+      : `Too few iterations to test ${which} for noise: four of a run, and of those before it, are needed.`;
   if (regression !== null)
     return `▲ ${nameOf(regression)} is the first that became slower by more than noise. ${without}`.trim();
   if (untested.length >= runs.length - 1) return without;
@@ -224,6 +242,10 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
   };
   return (
     <div ref={measure}>
+      <h3 class="series-title">
+        Median {series.measure === "iteration_time" ? "Iteration" : "Kernel"} Time of{" "}
+        {formatCounted(runs.length, "Run")}
+      </h3>
       <svg width={width} height={HEIGHT + 18} role="img" aria-label={`Medians of ${formatCounted(runs.length, "run")}`}>
         {[high, 0].map((ns) => (
           <text key={ns} class="axis-text" x={LEFT - 8} y={y(ns) + 4} text-anchor="end">
@@ -266,10 +288,7 @@ function Line({ series: series, profiles }: { series: SeriesResponse; profiles: 
         })}
       </svg>
       <OpTypes series={series} named={named} x={x} width={width} bar={Math.min(step * 0.6, 46)} />
-      <p class="muted">
-        Median {series.measure === "iteration_time" ? "iteration time" : "kernel time"} of{" "}
-        {formatCounted(runs.length, "run")}. {regressionSentence(series, named)}
-      </p>
+      <p class="muted">{regressionSentence(series, named)}</p>
     </div>
   );
 }

@@ -2,7 +2,7 @@
 import type { CompareResponse } from "../../api/types";
 import { useWidth } from "../../components/use_width";
 import { formatDuration } from "../../format/time";
-import { unchanged, waterfall, waterfallAxis, type Step } from "../../model/comparison";
+import { waterfall, waterfallAxis, type Step } from "../../model/comparison";
 import { arrowOf, signedDuration } from "../../model/change";
 import { useOneStop } from "../../components/walking";
 
@@ -19,9 +19,8 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
   const [measure, width] = useWidth(800);
   const row = useOneStop<HTMLUListElement>();
   const steps = waterfall(comparison);
-  const same = unchanged(comparison);
   const [low, high] = waterfallAxis(steps);
-  const left = Math.min(LEFT, Math.max(width * 0.25, 120));
+  const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(162, width * 0.4)));
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
@@ -47,7 +46,6 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
           );
         })}
       </ul>
-      {same.length > 0 && <p class="muted">Unchanged: {same.join(", ")}.</p>}
     </div>
   );
 }

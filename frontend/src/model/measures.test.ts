@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+
+import { boundsOf, changeOfMeasure, measureKinds } from "./measures";
+
+const kindOf = (key: string) => {
+  const kind = measureKinds("Matrix Core").find((each) => each.key === key);
+  if (kind === undefined) throw new Error(key);
+  return kind;
+};
+
+test("only of what costs is less better, and shares change in points", () => {
+  expect(changeOfMeasure(kindOf("iteration_time"), 80e6, 20e6)).toEqual({
+    size: "▼ −60.0 ms",
+    share: "−75.0 %",
+    direction: "less",
+  });
+  expect(changeOfMeasure(kindOf("tensor_core_share"), 0, 0.289)).toEqual({
+    size: "▲ +28.9 points",
+    share: "",
+    direction: "same",
+  });
+  expect(changeOfMeasure(kindOf("samples_per_s"), 100, 150)).toEqual({
+    size: "",
+    share: "▲ +50.0 %",
+    direction: "same",
+  });
+  expect(kindOf("tensor_core_share").label).toBe("of it on Matrix Cores");
+});
+
+test("nothing is said of a side that is unknown, nor of bytes that round to the same", () => {
+  expect(changeOfMeasure(kindOf("memory_peak"), null, 5).size).toBe("");
+  expect(changeOfMeasure(kindOf("memory_peak"), 2 ** 30, 2 ** 30 + 4096)).toMatchObject({
+    size: "",
+    direction: "same",
+  });
+  expect(changeOfMeasure(kindOf("memory_peak"), 2 ** 30, 2 ** 29).size).toBe("▼ −512 MiB");
+});
+
+test("the bounds of an estimate share one unit", () => {
+  expect(boundsOf({ interval: [0.276, 0.282] })).toBe("−72.4 to −71.8 %");
+  expect(boundsOf({ interval: null })).toBe("");
+});

@@ -1,0 +1,73 @@
+/** The main numbers of both sides of a comparison: what they are called and how they are written, on every page. */
+import type { CompareMeasure } from "../api/types";
+import { formatBytes } from "../format/bytes";
+import { formatNumber, significant } from "../format/number";
+import { formatShare } from "../format/share";
+import { formatDuration } from "../format/time";
+import { arrowOf, directionOf, signedDuration, signedPoints, signedShare, type Direction } from "./change";
+
+export interface MeasureKind {
+  key: string;
+  label: string;
+  format: (value: number) => string;
+  /** Whether less of it is better, so that its change has a colour. */
+  isCost: boolean;
+}
+
+const kind = (key: string, label: string, format: MeasureKind["format"], isCost = false): MeasureKind => ({
+  key,
+  label,
+  format,
+  isCost,
+});
+
+/** In the order in which they are read; `unit` is `Tensor Core` or `Matrix Core`. */
+export const measureKinds = (unit: string): readonly MeasureKind[] => [
+  kind("iteration_time", "Iteration", formatDuration, true),
+  kind("kernel_time", "Kernel time", formatDuration, true),
+  kind("tensor_core_share", `of it on ${unit}s`, formatShare),
+  kind("kernels", "Kernels", formatNumber),
+  kind("idle_time", "GPU idle", formatDuration, true),
+  kind("gpu_utilization", "GPU utilization", formatShare),
+  kind("memory_peak", "Peak memory", formatBytes, true),
+  kind("samples_per_s", "Samples/s", significant),
+  kind("tokens_per_s", "Tokens/s", significant),
+];
+
+/** Less is how an allocator rounds, and neither better nor worse. */
+const LEAST_SEEN = 0.001;
+
+export interface MeasuredChange {
+  /** `▼ −51.2 ms`; of shares in points, of counts and rates empty. */
+  size: string;
+  /** `−72.1 %`; of shares empty. */
+  share: string;
+  /** How it is coloured; `same` where neither is better. */
+  direction: Direction;
+}
+
+/** The change of a measure in words; nothing where it would be none, or a side is unknown. */
+export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | null, b: number | null): MeasuredChange {
+  const none: MeasuredChange = { size: "", share: "", direction: "same" };
+  if (a === null || b === null || a === b) return none;
+  const change = b - a;
+  const arrow = arrowOf(change);
+  if (format === formatShare) {
+    const points = signedPoints(change);
+    return { ...none, size: points === "" ? "" : `${arrow} ${points}` };
+  }
+  const fraction = a > 0 ? change / a : null;
+  if (fraction !== null && Math.abs(fraction) < LEAST_SEEN && format !== formatDuration) return none;
+  const share = signedShare(fraction);
+  if (format === significant || format === formatNumber) return { ...none, share: `${arrow} ${share}` };
+  const size =
+    format === formatDuration ? signedDuration(change) : `${change > 0 ? "+" : "−"}${format(Math.abs(change))}`;
+  return { size: `${arrow} ${size}`, share, direction: isCost ? directionOf(change) : "same" };
+}
+
+/** The bounds of an estimate: `−72.4 to −71.8 %`; empty without. */
+export function boundsOf({ interval }: Pick<CompareMeasure, "interval">): string {
+  if (interval === null) return "";
+  const [low, high] = interval.map((bound) => signedShare(bound - 1) || "0 %");
+  return `${low?.replace(/ %$/, "") ?? ""} to ${high ?? ""}`;
+}

@@ -1,0 +1,131 @@
+/** The main numbers of both sides beside each other, and how they changed. */
+import type { CompareMeasure, CompareResponse } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { UNKNOWN } from "../../format/number";
+import { formatDuration } from "../../format/time";
+import { boundsOf, changeOfMeasure, measureKinds, type MeasureKind } from "../../model/measures";
+
+interface Row extends Pick<CompareMeasure, "a" | "b" | "is_least" | "interval"> {
+  kind: MeasureKind;
+  label: string;
+}
+
+const ABOUT = {
+  iteration: "Times are of one iteration: the mean of those that are compared, kernel time also over the GPUs in use.",
+  call: "Kernel time is that of one run of the program, as the number of calls tells it, and of one GPU.",
+  capture: "Kernel time is that of the whole recordings, and of one GPU.",
+} as const;
+
+export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
+  const { same_program: changes } = comparison;
+  const rows = changes ? rowsOf(comparison) : ownRows(comparison);
+  const bounded = changes && rows.some(({ interval }) => interval !== null);
+  return (
+    <Panel
+      title={changes ? "Key Numbers" : "Side by Side"}
+      about={
+        changes
+          ? `${ABOUT[comparison.per]}${bounded ? " The bounds are those of the median ratio of all pairs of an iteration of B and one of A, or of recordings where there are several." : ""}`
+          : "Each number is of one side alone. Changes between different programs tell nothing, so none is shown."
+      }
+    >
+      <table class={`plain-table key-numbers ${changes ? "with-changes" : ""}`}>
+        <thead>
+          <tr>
+            <th />
+            <th class="right">A</th>
+            <th class="right">B</th>
+            {changes && (
+              <th class="right" colSpan={2}>
+                Change
+              </th>
+            )}
+            {bounded && <th class="right">95 % sure</th>}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <MeasureRow key={row.label} row={row} changes={changes} bounded={bounded} />
+          ))}
+        </tbody>
+      </table>
+    </Panel>
+  );
+}
+
+interface MeasureRowProps {
+  row: Row;
+  changes: boolean;
+  bounded: boolean;
+}
+
+function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
+  const { kind, a, b } = row;
+  const change = changeOfMeasure(kind, a, b);
+  const [low, high] = row.interval ?? [1, 1];
+  // One that may be none is neither better nor worse.
+  const isSure = row.interval === null || low > 1 || high < 1;
+  const colour = !isSure ? "muted" : change.direction === "same" ? "" : `change-${change.direction}`;
+  return (
+    <tr>
+      <th scope="row">{row.label}</th>
+      {[a, b].map((value, side) => (
+        <td key={side} class={value === null ? "right unknown" : "right number"}>
+          {value === null ? UNKNOWN : `${row.is_least ? "≥ " : ""}${kind.format(value)}`}
+        </td>
+      ))}
+      {changes && (
+        <>
+          <td class={`right number ${colour}`}>{change.size}</td>
+          <td class={`right number ${colour}`}>{change.share}</td>
+        </>
+      )}
+      {bounded && <td class="right number muted">{boundsOf(row)}</td>}
+    </tr>
+  );
+}
+
+/** What is known of both sides; the medians of iterations stand below their means. */
+function rowsOf({ measures, matrix_unit: unit, per, a, b }: CompareResponse): Row[] {
+  return measureKinds(unit).flatMap((kind): Row[] => {
+    const measure = measures[kind.key];
+    if (measure === undefined || (measure.a === null && measure.b === null)) return [];
+    // Recordings of other amounts of work: less of it is not better.
+    if (per === "capture" && ["kernel_time", "kernels"].includes(kind.key)) {
+      if (!measure.a && !measure.b) return [];
+      return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label}, in total` }];
+    }
+    const row = { ...measure, kind, label: kind.label };
+    if (kind.key !== "iteration_time" || measure.a_median === null || Math.max(a.iterations, b.iterations) < 2)
+      return [row];
+    return [
+      { ...row, label: `${kind.label}, mean`, interval: null },
+      { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median },
+    ];
+  });
+}
+
+/** What each side is by itself, whatever the other does. */
+function ownRows({ measures, matrix_unit: unit, a, b }: CompareResponse): Row[] {
+  const iteration: Row = {
+    kind: { key: "", label: "", format: formatDuration, isCost: true },
+    label: "Iteration, mean",
+    a: a.iteration_ns,
+    b: b.iteration_ns,
+    is_least: false,
+    interval: null,
+  };
+  const others = measureKinds(unit).flatMap((kind): Row[] => {
+    const measure = measures[kind.key];
+    if (
+      measure === undefined ||
+      kind.format === formatDuration ||
+      kind.key === "kernels" ||
+      (measure.a === null && measure.b === null)
+    )
+      return [];
+    const label = kind.key === "tensor_core_share" ? `Kernel time on ${unit}s` : kind.label;
+    return [{ ...measure, kind, label, interval: null }];
+  });
+  return iteration.a === null && iteration.b === null ? others : [iteration, ...others];
+}

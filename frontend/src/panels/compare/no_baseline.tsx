@@ -1,0 +1,171 @@
+/** Compare without a baseline: which recordings are worth comparing with, and how the program has changed so far. */
+import { useContext } from "preact/hooks";
+
+import { fetchBaselines } from "../../api/client";
+import type { BaselinesResponse, ProfileEntry } from "../../api/types";
+import { Panel } from "../../components/panel";
+import { ViewLink } from "../../components/view_link";
+import { formatMoment } from "../../format/date";
+import { formatCount } from "../../format/number";
+import { formatShare } from "../../format/share";
+import { formatDuration } from "../../format/time";
+import { ProfilesContext } from "../../frame/profiles";
+import { useScope } from "../../frame/scope";
+import { useQuery } from "../../frame/use_query";
+import { Series } from "./series";
+
+/** How to choose a baseline, and those that are worth it: most of their GPU time is in the same ops. */
+export function NoBaseline() {
+  const { profile } = useScope();
+  const { profiles } = useContext(ProfilesContext);
+  const query = useQuery<BaselinesResponse>(
+    profiles.length > 1 ? JSON.stringify(["baselines", profile, profiles.length]) : null,
+    (signal) => fetchBaselines(profile, signal),
+  );
+  const own = profiles.find(({ id }) => id === profile);
+  const related = (query.data?.baselines ?? []).flatMap(({ profile: id, shared_fraction: shared }) =>
+    profiles.filter((each) => each.id === id).map((entry): Offered => ({ entry, shared })),
+  );
+  const unopened = profiles
+    .filter((each) => each.id !== profile && each.state === "not_imported" && each.rank === (own?.rank ?? null))
+    .slice(0, MOST_UNOPENED)
+    .map((entry): Offered => ({ entry, shared: null }));
+  const others = profiles.length - 1;
+  const compared = query.data?.compared ?? 0;
+  return (
+    <>
+      <header class="headline">
+        <h2>Choose a baseline</h2>
+        <p class="model-line">
+          <span>
+            Compare tells what changed from a baseline A to this profile B, where, and whether it is more than noise. A
+            should be another recording of the same program: before a change, with other options, or on another GPU.
+          </span>
+        </p>
+      </header>
+      <Panel
+        title="Other Recordings"
+        about="Those of the same program come first: most of their GPU time is in ops that this profile has, too."
+        tools={
+          others > 0 && (
+            <button
+              type="button"
+              class={related.length > 0 ? "button" : "button button-primary"}
+              onClick={chooseBaseline}
+            >
+              {related.length > 0 ? "Choose another" : "Choose a baseline"}
+            </button>
+          )
+        }
+      >
+        {query.loading && <p class="muted">Looking for recordings of the same program…</p>}
+        {related.length === 0 && !query.loading && (compared > 0 || unopened.length === 0) && (
+          <p>{noneRelated(others, compared)}</p>
+        )}
+        {related.length + unopened.length > 0 && own !== undefined && (
+          <table class="plain-table baselines">
+            <thead>
+              <tr>
+                <th>Recording</th>
+                <th>GPU</th>
+                <th class="right">Recorded</th>
+                <th class="right">Iterations</th>
+                <th class="right">Mean iteration</th>
+                <th>Time in the same ops</th>
+              </tr>
+            </thead>
+            <tbody>
+              <BaselineRow entry={own} shared={null} isOwn />
+            </tbody>
+            {related.length > 0 && (
+              <tbody aria-label="Likely baselines">
+                {related.map((each) => (
+                  <BaselineRow key={each.entry.id} {...each} />
+                ))}
+              </tbody>
+            )}
+            {unopened.length > 0 && (
+              <tbody aria-label="Not imported yet">
+                {unopened.map((each) => (
+                  <BaselineRow key={each.entry.id} {...each} />
+                ))}
+              </tbody>
+            )}
+          </table>
+        )}
+        {(own?.world_size ?? 1) > 1 && (
+          <p class="note-below">
+            <ViewLink class="link-button" to={{ view: "gpus" }}>
+              GPUs and Ranks
+            </ViewLink>{" "}
+            compares the ranks of this recording with each other.
+          </p>
+        )}
+        <p class="muted note-below">
+          With four or more marked iterations on both sides, it also tells whether a change is more than noise.
+        </p>
+      </Panel>
+      {related.length > 0 && <Series offered={related.length > 1} />}
+    </>
+  );
+}
+
+interface Offered {
+  entry: ProfileEntry;
+  /** Share of this profile's GPU time in ops that both have; null where it is not known. */
+  shared: number | null;
+}
+
+/** Most profiles that are offered though nothing is known of their ops. */
+const MOST_UNOPENED = 4;
+
+function BaselineRow({ entry, shared, isOwn = false }: Offered & { isOwn?: boolean }) {
+  const { id, run, name, headline, captured_at: at, state } = entry;
+  const own = run === "" || run === "." ? name : run;
+  return (
+    <tr>
+      <th scope="row">
+        {isOwn ? (
+          <>
+            <strong>{own}</strong> <span class="muted">this profile, B</span>
+          </>
+        ) : (
+          <ViewLink class="link-button" to={{ base: id }}>
+            {own}
+          </ViewLink>
+        )}
+        {own !== name && <div class="muted clip">{name}</div>}
+      </th>
+      <td>{[...new Set(headline?.gpu_names)].join(", ") || "–"}</td>
+      <td class="right number">{at === null ? "–" : formatMoment(at)}</td>
+      <td class="right number">{headline?.iterations == null ? "–" : formatCount(headline.iterations)}</td>
+      <td class="right number">
+        {headline?.average_iteration_ns == null ? "–" : formatDuration(headline.average_iteration_ns)}
+      </td>
+      {shared === null ? (
+        <td class="muted">{isOwn ? "" : state === "not_imported" ? "not imported yet" : "unknown"}</td>
+      ) : (
+        <td class="number bar-cell" style={{ "--bar": shared }}>
+          {formatShare(shared)}
+        </td>
+      )}
+    </tr>
+  );
+}
+
+/** Opens the list behind “vs”. */
+const chooseBaseline = (): void => document.querySelector<HTMLElement>(".versus .base-button")?.click();
+
+const RECORD = "Record the program once more, and put the recording below the log directory";
+
+/** Why no baseline is proposed, and what to do. */
+function noneRelated(others: number, compared: number): string {
+  if (others === 0) return `There is no other profile here yet. ${RECORD}.`;
+  const choose = "choose one in the list behind “vs” above";
+  if (compared === 0) return `No other profile here is of this rank: ${choose}.`;
+  const none =
+    compared === 1
+      ? "The only other imported profile of this rank does not spend most of its GPU time in the same ops, so it does not seem"
+      : `None of the ${formatCount(compared)} other imported profiles of this rank spends most of its GPU time in the same ops, so none seems`;
+  return `${none} to be of this program. ${RECORD}, or ${choose}.`;
+}
