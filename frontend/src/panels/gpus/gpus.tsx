@@ -68,10 +68,10 @@ export function Gpus({ data }: { data: DashboardResponse }) {
     <div class="stacked">
       {query.error !== null && !query.loading && <ErrorBox error={query.error} retry={query.reload} />}
       {job !== null && <Ranks job={job} />}
+      {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       {job === null && query.data !== null && query.error === null && (
         <CompareRanks world={world} offer={query.data.offer} reload={query.reload} />
       )}
-      {job === null && <GpusBand data={data} diagnosis={diagnosis} />}
       <div class="gpus-columns">
         <div class="stacked">
           {devices.length > 0 && (

@@ -39,16 +39,18 @@ export function RankBars({ job }: { job: RankJob }) {
       }
     >
       <ul class="rank-legend">
-        {PARTS.map(({ key, label, about }) => (
-          <li key={key} data-tip={about}>
-            <span class={`swatch rank-${key}`} /> {label}
-          </li>
-        ))}
+        {PARTS.filter((_, part) => job.ranks.rank.some((_rank, row) => (partsOf(job, row)?.[part] ?? 0) > 0)).map(
+          ({ key, label, about }) => (
+            <li key={key} data-tip={about}>
+              <span class={`swatch rank-${key}`} /> {label}
+            </li>
+          ),
+        )}
         <li class="muted">of the whole recording, first to last GPU work</li>
       </ul>
       {many && <Spread job={job} />}
       {many && <h3 class="rank-sub">The {rows.length} with most own delay</h3>}
-      <div class={columns.length > 1 ? "rank-columns" : undefined} {...links}>
+      <div class={`${columns.length > 1 ? "rank-columns" : ""} ${(job.hosts ?? 1) > 1 ? "" : "one-host"}`} {...links}>
         {columns.map((some) => (
           <Bars key={some[0] ?? -1} job={job} rows={some} way={way} longest={longest} />
         ))}
@@ -65,6 +67,7 @@ interface BarsProps {
 }
 
 function Bars({ job, rows, way, longest }: BarsProps) {
+  const most = Math.max(...job.ranks.own_delay_ns.map((ns) => ns ?? 0), 1);
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
@@ -81,7 +84,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
           <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
             <span class="rank-name">
               <RankLink job={job} rank={rank} />
-              <span class="muted"> {job.ranks.host[row]}</span>
+              {(job.hosts ?? 1) > 1 && <span class="muted"> {job.ranks.host[row]}</span>}
             </span>
             {parts === null ? (
               <span class="muted">no GPU work</span>
@@ -107,7 +110,9 @@ function Bars({ job, rows, way, longest }: BarsProps) {
                 ))}
               </span>
             )}
-            <span class="number rank-delay">{formatDuration(job.ranks.own_delay_ns[row] ?? null)}</span>
+            <span class="number rank-delay bar-cell" style={{ "--bar": (job.ranks.own_delay_ns[row] ?? 0) / most }}>
+              {formatDuration(job.ranks.own_delay_ns[row] ?? null)}
+            </span>
           </li>
         );
       })}

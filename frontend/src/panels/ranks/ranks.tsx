@@ -24,11 +24,14 @@ export function Ranks({ job }: { job: RankJob }) {
       <Verdict job={job} />
       <Tiles job={job} />
       <Findings job={job} />
-      {job.iterations > 0 && <HeatMap job={job} />}
+      {/* Of one iteration, the bars below say all that its column would. */}
+      {job.iterations > 1 && <HeatMap job={job} />}
       <RankBars job={job} />
       <Collectives job={job} />
-      <Matrix job={job} />
-      <Groups job={job} />
+      <div class="rank-pair">
+        <Matrix job={job} />
+        <Groups job={job} />
+      </div>
       <LeftOut job={job} />
     </>
   );
@@ -149,15 +152,12 @@ function Tiles({ job }: { job: RankJob }) {
     },
     {
       value: formatShare(exposed),
-      about: "exposed communication, of the time",
-      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks.",
-    },
-    {
-      value: wait === null ? formatShare(null) : `${formatShare(wait)} + ${formatShare(transfer)}`,
-      about: hasUnmatched(job)
-        ? "waiting + transferring or unmatched, of the time"
-        : "waiting + transferring, of the time",
-      tip: "Exposed communication, divided into waiting for other ranks and all else.",
+      about: `of the time exposed communication${
+        wait === null
+          ? ""
+          : `: ${formatShare(wait)} waiting, ${formatShare(transfer)} ${hasUnmatched(job) ? "transferring or unmatched" : "transferring"}`
+      }`,
+      tip: "Communication while nothing is computed, by the time of the iterations; mean over ranks. Waiting is for other ranks.",
     },
     {
       value: formatShare(isOfRank ? verdict.share : job.own_delay_fraction),
@@ -174,7 +174,7 @@ function Tiles({ job }: { job: RankJob }) {
         {tiles.map(({ value, about, tip }) => (
           <li key={about} data-tip={tip}>
             <strong>{value}</strong>
-            <span class="muted">{about}</span>
+            <span class="muted">{typeset(about)}</span>
           </li>
         ))}
       </ul>
