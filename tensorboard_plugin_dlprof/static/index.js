@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-BUx05oP9.js";
+export{t as render}from"./assets/frame-BZy58An4.js";
