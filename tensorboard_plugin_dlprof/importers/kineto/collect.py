@@ -74,7 +74,7 @@ class _GrowingTable:
             for name, column in columns.items()
         }
         self._kind = _struct_of(columns.values(), (_COLLECTIVE,) if name in _MAY_DESCRIBE else ())
-        self._decode = msgspec.json.Decoder(list[self._kind], strict=False).decode  # type: ignore[name-defined]
+        self._decode = msgspec.json.Decoder(self._kind, strict=False).decode_lines
         wanted = {field.encode_name for field in msgspec.structs.fields(self._kind)}
         self._old_keys = [(f'"{old}"'.encode(), f'"{key}"'.encode()) for old, key in _OLD_KEYS.items() if key in wanted]
 
@@ -84,7 +84,7 @@ class _GrowingTable:
             return []
         texts = [event.args for event in events]
         try:
-            return self._decode(self._with_keys_of_today(b"[" + b",".join(texts) + b"]"))
+            return self._decode(self._with_keys_of_today(b"\n".join(texts)))
         except DECODE_ERRORS:
             return [decode_args(self._with_keys_of_today(bytes(text)), self._kind) for text in texts]
 
@@ -144,10 +144,10 @@ _JSON_FIELDS = frozenset(map(_attribute, JSON))
 
 
 def _by_field(structs: Sequence[msgspec.Struct]) -> dict[str, Sequence[Any]]:
-    """The values of each field of structs of one type; of those that stay JSON text, the bytes."""
+    """The values of each field of structs of one type; of those that stay JSON text, which has no NUL, the bytes."""
     names = structs[0].__struct_fields__ if structs else ()
     columns = zip(names, zip(*map(astuple, structs), strict=True), strict=True)
-    return {name: list(map(bytes, values)) if name in _JSON_FIELDS else values for name, values in columns}
+    return {name: b"\0".join(values).split(b"\0") if name in _JSON_FIELDS else values for name, values in columns}
 
 
 def _group_of(category_and_phase: tuple[str, str]) -> str:
@@ -180,7 +180,9 @@ class EventTables:
         self._items["texts"][""] = 0
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(name, store, self._of_column) for name in TABLES}
-        self._group_of = Memo(_group_of)
+        self._batch: dict[str, list[Event]] = {name: [] for name in TABLES}
+        """The events of a batch by where they belong (``_group_of``)."""
+        self._list_of = Memo(lambda category_and_phase: self._batch.setdefault(_group_of(category_and_phase), []))
         self._events = Events()
         self._halves: list[Event] = []
         """Begin and end events in the order of the trace; they wait until all are known."""
@@ -200,7 +202,12 @@ class EventTables:
 
     def add(self, events: Sequence[Event]) -> None:
         """Sorts events into their tables, in which they keep their order."""
-        self._sort(events, [self._group_of[event.cat, event.ph] for event in events])
+        for event in events:
+            self._list_of[event.cat, event.ph].append(event)
+        for name, group in self._batch.items():
+            if group:
+                self._add(name, group)
+                group.clear()
 
     def append(self, part: Events, columns: Iterator[npt.NDArray[Any]]) -> None:
         """Adds the events of the next part of the trace, which has no begin and end events.
@@ -228,20 +235,16 @@ class EventTables:
             setattr(self._events, name, list(places))
         return self._events
 
-    def _sort(self, events: Iterable[Event], names: Iterable[str]) -> None:
-        groups: defaultdict[str, list[Event]] = defaultdict(list, {name: [] for name in TABLES})
-        for event, name in zip(events, names, strict=True):
-            groups[name].append(event)
-        for name, group in groups.items():
-            if group:
-                self._add(name, group)
-
     def _add(self, name: str, events: Sequence[Event]) -> None:
         """Adds events to a table, or counts those that none has."""
         if name in TABLES:
             self._extend(name, events)
         elif name == BY_NAME:
-            self._sort(events, map(_table_by_name, events))
+            groups: defaultdict[str, list[Event]] = defaultdict(list)
+            for event in events:
+                groups[_table_by_name(event)].append(event)
+            for table, group in groups.items():
+                self._add(table, group)
         elif name == _HALF:
             self._halves += events
         elif name == _THREAD_NAME:
@@ -279,10 +282,10 @@ class EventTables:
                 begin_ns, begin = open_ranges.pop()
                 duration_us = math.nan if time_ns == NO_TIME else (time_ns - begin_ns) / NS_PER_US
                 yield msgspec.structs.replace(begin, ph="X", dur=duration_us)
-            elif self._group_of[event.cat, "X"] not in (UNKNOWN, IGNORED):
+            elif _group_of((event.cat, "X")) not in (UNKNOWN, IGNORED):
                 self._events.skipped[NO_PARTNER] += 1
         for _, begin in chain.from_iterable(begun.values()):
-            if self._group_of[begin.cat, "X"] in TIMED:
+            if _group_of((begin.cat, "X")) in TIMED:
                 self._events.skipped[NO_PARTNER] += 1
             else:
                 yield msgspec.structs.replace(begin, ph="X")

@@ -1,6 +1,6 @@
 """Splits the text of a trace into what is before, in and after the list of events.
 
-The file is read in chunks of 512 kB. A batch of events ends at the last occurrence in a chunk of the text that
+The file is read in chunks of 2 MB. A batch of events ends at the last occurrence in a chunk of the text that
 separates the first two events; so where batches begin depends on the file alone, and a reader of a part of it finds the
 same ones. A batch that cannot be decoded, because that is the wrong place, an event is broken, or the list ends in it,
 is read event by event: each ends with its brackets, or, if these do not match, where the next one seems to begin.
@@ -24,7 +24,7 @@ from tensorboard_plugin_dlprof.importers.kineto.lenient import decode_event, dec
 from tensorboard_plugin_dlprof.importers.kineto.times import event_type
 from tensorboard_plugin_dlprof.opening.byte_stream import ByteStream
 
-CHUNK_BYTES = 1 << 19
+CHUNK_BYTES = 2 << 20
 
 TAIL_BYTES = 1 << 20
 """The end of a file, which one process reads in order, because metadata there may look like events."""

@@ -34,7 +34,7 @@ _Chunks = tuple[int, int | None]
 
 _WHOLE = (0, None)
 
-_REPORT_EVERY = 8
+_REPORT_EVERY = 2
 """Batches between two reports of progress: about 4 MB."""
 
 

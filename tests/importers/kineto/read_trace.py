@@ -19,7 +19,7 @@ import numpy as np
 from tensorboard_plugin_dlprof.errors import ProfileError
 from tensorboard_plugin_dlprof.events.tables import Capture
 from tensorboard_plugin_dlprof.importers.importer import ReadOptions
-from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter
+from tensorboard_plugin_dlprof.importers.kineto import KinetoImporter, reader
 
 
 def digests(capture: Capture) -> dict[str, str]:
@@ -45,6 +45,7 @@ def _digest(data: bytes) -> str:
 def main() -> None:
     """Reads the traces of the job that the command line gives."""
     job: dict[str, Any] = json.loads(sys.argv[1])
+    reader.CHUNK_BYTES = job["chunk_bytes"]
     copies: list[int] = []
     os.register_at_fork(after_in_parent=lambda: copies.append(1))
     if job.get("copies_die"):

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tensorboard_plugin_dlprof.importers.kineto import reader
 from tests.importers.kineto.traces import kernel, trace, x
 from tests.shared_data import REPOSITORY, shared_data
 
@@ -21,9 +22,13 @@ EVENTS = 40_000
 """Some twenty megabytes: the last is never offered to the second process."""
 
 
-def read(traces: list[Path], workers: int, **job: Any) -> Any:
+CHUNK_BYTES = 1 << 19
+"""Traces of some megabytes have enough of these for several processes."""
+
+
+def read(traces: list[Path], workers: int, *, chunk_bytes: int = CHUNK_BYTES, **job: Any) -> Any:
     """What ``read_trace.py`` prints."""
-    job |= {"traces": list(map(str, traces)), "workers": workers}
+    job |= {"traces": list(map(str, traces)), "workers": workers, "chunk_bytes": chunk_bytes}
     done = subprocess.run(
         [sys.executable, "-m", "tests.importers.kineto.read_trace", json.dumps(job)],
         env=os.environ | {"PYTHONHASHSEED": "0"},  # sets are written in one order
@@ -197,6 +202,6 @@ def test_a_short_trace_is_read_by_one(tmp_path: Path) -> None:
 def test_real_traces_read_by_many() -> None:
     """Those that are long enough for a second part."""
     traces = [path for path in sorted(shared_data().glob("torch/*/*")) if path.stat().st_size > 700_000]
-    three = read(traces, 3)
-    assert three["captures"] == read(traces, 1)["captures"]
+    three = read(traces, 3, chunk_bytes=reader.CHUNK_BYTES)
+    assert three["captures"] == read(traces, 1, chunk_bytes=reader.CHUNK_BYTES)["captures"]
     assert three["copies"] > 0
