@@ -374,6 +374,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
+        device=worst.device,
         one_of=len(devices),
     )
 

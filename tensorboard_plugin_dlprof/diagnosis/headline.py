@@ -29,6 +29,7 @@ def headline(
     is_lower_bound: bool,
     lacks_work: bool,
     capturing_ns: int = 0,
+    device: int = 0,
     one_of: int = 1,
 ) -> str:
     """``Computing 44 % of 160 ms; the data loader costs most of the rest: 36 ms (22 %).``
@@ -40,13 +41,14 @@ def headline(
         is_lower_bound: whether work is missing from the recording.
         lacks_work: whether that takes so much of the time that nothing else explains it.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
+        device: number of that GPU.
         one_of: number of GPUs.
     """
     if wall_ns <= 0:
         return "The iterations have no length."
     compute = sum(parts_ns[part] for part in COMPUTE)
     least = "at least " if is_lower_bound else ""
-    whose = "" if one_of == 1 else f" on the GPU that computes least of {one_of}"
+    whose = "" if one_of == 1 else f" on GPU {device}, which computes least of {one_of}"
     share = percentage(compute / wall_ns)
     if is_lower_bound and share.startswith("under"):
         share = "0 %"

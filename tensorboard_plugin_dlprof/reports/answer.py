@@ -1,4 +1,4 @@
-"""The sections of an HTML report that the diagnosis gives: the sentence, the step as a bar, key numbers, what to change
+"""The sections of an HTML report that the diagnosis gives: the sentence, the iteration as a bar, key numbers, what to change
 first, the iterations."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _COMPUTE = tuple(part.label for part in COMPUTE)
 _BUSY = tuple(part.label for part in GpuPart if part < GpuPart.QUEUED)
 
 _LEAST_SHARE = 0.01
-"""What must be of a step for its cause to be named in the sentence."""
+"""What must be of an iteration for its cause to be named in the sentence."""
 
 MOST_FINDINGS = 10
 MOST_COLUMNS = 200
@@ -53,14 +53,14 @@ _WHOLE = re.compile(r"^((?:Computing(?: at least| over| under)?|Only copies:) \S
 """How the headline begins, without saying what the time is, as ``model/answer.ts`` has it."""
 
 _BEFORE_A_VOWEL = re.compile(r"\bof a (?=8|1[18]\D)")
-"""``of a 823 µs step``, whose number is spoken with a vowel first."""
+"""``of a 823 µs iteration``, whose number is spoken with a vowel first."""
 
 Tile = tuple[str, str, str]
 """Name, value and meaning of a key number."""
 
 
 def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
-    """The headline; below it, if a GPU worked, the bar of a step."""
+    """The headline; below it, if a GPU worked, the bar of an iteration."""
     device = _least_computing(diagnosis)
     if device is None:
         yield f"<section><p class=answer>{typeset(diagnosis['headline'])}</p></section>"
@@ -70,10 +70,10 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     said = f"<p>{typeset(diagnosis['typical']['said'])}</p>" if diagnosis["typical"]["said"] else ""
     culprit = _culprit(diagnosis["mean"]["devices"][device], wall)
     mostly = f" Mostly in <code>{escape(culprit)}</code>." if culprit else ""
-    whole = r"\1 of a \2 step" if diagnosis["marked"] else r"\1 of the \2 recorded"
+    whole = r"\1 of a \2 iteration" if diagnosis["marked"] else r"\1 of the \2 recorded"
     headline = _BEFORE_A_VOWEL.sub("of an ", _WHOLE.sub(whole, diagnosis["headline"]))
     bar = charts.stacked_bar(
-        f"Where the {short_duration(wall)} of {'a step' if diagnosis['marked'] else 'the recording'} go",
+        f"Where the {short_duration(wall)} of {'an iteration' if diagnosis['marked'] else 'the recording'} go",
         [Part(ns, colour, f"{name}: {short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts],
     )
     amounts = keys([(colour, name, f"{short_duration(ns)}, {_share(ns, wall)}") for name, colour, ns in parts])
@@ -81,7 +81,7 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
 
 
 def tiles(diagnosis: Diagnosis) -> list[Tile]:
-    """The key numbers of a step, as the Dashboard has them; none if no GPU worked."""
+    """The key numbers of an iteration, as the Dashboard has them; none if no GPU worked."""
     device = _least_computing(diagnosis)
     if device is None:
         return []
@@ -93,10 +93,10 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
     if diagnosis["marked"]:
         walls = [row["wall_ns"] for row in diagnosis["iterations"] if row["typical"]]
         unit, length = column_unit([wall])
-        spread = f", ± {in_unit(_deviation(walls), length)} {unit} from step to step" if len(walls) > 1 else ""
+        spread = f", ± {in_unit(_deviation(walls), length)} {unit} from one to the next" if len(walls) > 1 else ""
         shown += [
-            ("Step time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
-            ("Steps a second", significant(1e9 / wall) if wall else "unknown", "From their mean time."),
+            ("Iteration time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
+            ("Iterations a second", significant(1e9 / wall) if wall else "unknown", "From their mean time."),
         ]
     else:
         shown.append(
@@ -115,7 +115,7 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
 
 
 def changes(diagnosis: Diagnosis) -> Iterator[str]:
-    """What to change, in the order in which to work on it, each with what it would gain on the scale of the step."""
+    """What to change, in the order in which to work on it, each with what it would gain on the scale of the iteration."""
     findings: Sequence[Mapping[str, Any]] = diagnosis["findings"]
     if not findings:
         return
@@ -127,12 +127,13 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     )
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more: see the page Recommendations.</p>" if more > 0 else ""
-    note = "A bar is as long as the step; its coloured part is what it could become shorter by, the dark part at least."
+    whole = "an iteration" if diagnosis["marked"] else "the recording"
+    note = f"A bar is as long as {whole}; its coloured part is what that could become shorter by, the dark part at least."
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
 def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
-    """A bar or column for each iteration, split like the step's bar; nothing for a single one, which that bar shows."""
+    """A bar or column for each iteration, split like the bar of the answer; nothing for a single one, which that bar shows."""
     device, rows = _least_computing(diagnosis), diagnosis["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return

@@ -111,7 +111,7 @@ def _throughput(connection: sqlite3.Connection, scope: Scope) -> Iterator[answer
     for name, rate, each, origin in (samples, tokens):
         if rate is not None and each is not None:
             how = "as was given" if origin == "given" else "by the shapes of the first layer"
-            yield f"{name} a second", significant(rate), f"{each:,.0f} in a step, {how}."
+            yield f"{name} a second", significant(rate), f"{each:,.0f} in an iteration, {how}."
             return
 
 

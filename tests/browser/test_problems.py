@@ -103,5 +103,5 @@ def test_help_explains_terms_and_names_a_contact(page: Page, tensorboard: Tensor
     page.get_by_role("button", name="Help", exact=True).click()
     pane = page.get_by_role("complementary", name="Help")
     expect(pane.get_by_role("heading", level=3)).to_have_text(
-        ["Guide", "Terms", "Parts of a step", "Keyboard", "Filters", "Further reading", "Contact"]
+        ["Guide", "Terms", "Parts of an iteration", "Keyboard", "Filters", "Further reading", "Contact"]
     )

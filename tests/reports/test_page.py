@@ -121,11 +121,11 @@ def test_the_page_opens_with_the_answer(made: Path) -> None:
         text.index(each) for each in ("class=answer", "&lt;b&gt;", "Where GPU time goes", "Duration of the iterations")
     ]
     assert places == sorted(places)
-    assert re.search(r"<p class=answer>Computing at least \S+ % of a \S+ \S+ step; ", text)
+    assert re.search(r"<p class=answer>Computing at least \S+ % of an? \S+ \S+ iteration; ", text)
     assert "1 ns to 2.00 µs" in text
     assert text.count("left out of the means") == sum(not each["typical"] for each in result["iterations"])
     wall, (mean,) = result["mean"]["wall_ns"], result["mean"]["devices"].values()
-    assert f"<dt>Step time</dt><dd>{short_duration(wall)}</dd>" in text
+    assert f"<dt>Iteration time</dt><dd>{short_duration(wall)}</dd>" in text
     computing = sum(mean["parts"][part] for part in ("compute_tensor", "compute_other", "compute_unknown"))
     assert f"<dt>Computing</dt><dd>at least {100 * computing / wall:.1f} %</dd>" in text
 
@@ -160,7 +160,7 @@ def test_the_answer_is_about_a_gpu_that_the_program_works_with(tmp_path: Path) -
     with closing(open_database(database)) as connection:
         write_html(connection, find_scope(connection), [], stream, diagnosis_or_none(database, None))
     text = plain(stream.getvalue())
-    assert "Computing 40 % of the 1.00 ms recorded on the GPU that computes least of" in text
+    assert "Computing 40 % of the 1.00 ms recorded on GPU 2, which computes least of" in text
     assert "<dt>Computing</dt><dd>40.0 %</dd>" in text
 
 

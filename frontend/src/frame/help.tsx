@@ -6,7 +6,7 @@ const PROJECT = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
 /** What each page answers, and the views of DLProf's guide that stand there. */
 const ABOUT: Readonly<Record<string, readonly [answer: string, ...views: string[]]>> = {
-  dashboard: ["Why a step takes as long as it does, and what to change first.", "Dashboard"],
+  dashboard: ["Why an iteration takes as long as it does, and what to change first.", "Dashboard"],
   recommendations: [
     "What to change, how much shorter an iteration could become, and what shows it.",
     "Recommendations",
@@ -105,7 +105,7 @@ export function Help({ version }: { version: string }) {
       </dl>
       <h3>Terms</h3>
       <Meanings rows={TERMS} />
-      <h3>Parts of a step</h3>
+      <h3>Parts of an iteration</h3>
       <p>What the bar of the Dashboard consists of: what the GPU did at each moment, or why it was idle.</p>
       <Meanings rows={partKinds("Tensor Core").map(({ label, about }) => [label, about])} />
       <h3>Keyboard</h3>

@@ -24,17 +24,17 @@ describe("which iterations are counted", () => {
 
 describe("the sentence", () => {
   it.each([
-    ["Computing 44 % of 160 ms; the rest", true, "Computing 44 % of a 160 ms step; the rest"],
+    ["Computing 44 % of 160 ms; the rest", true, "Computing 44 % of a 160 ms iteration; the rest"],
     [
       "Computing at least 0 % of 1.07 s on the GPU that",
       false,
       "Computing at least 0 % of the 1.07 s recorded on the GPU that",
     ],
     ["Computing over 99.9 % of 7.81 s; nothing", false, "Computing over 99.9 % of the 7.81 s recorded; nothing"],
-    ["Computing 16 % of 823 µs; the rest", true, "Computing 16 % of an 823 µs step; the rest"],
-    ["Computing 16 % of 18.3 ms; the rest", true, "Computing 16 % of an 18.3 ms step; the rest"],
-    ["Computing 16 % of 118 ms; the rest", true, "Computing 16 % of a 118 ms step; the rest"],
-    ["Only copies: 99.8 % of 30.7 ms.", true, "Only copies: 99.8 % of a 30.7 ms step."],
+    ["Computing 16 % of 823 µs; the rest", true, "Computing 16 % of an 823 µs iteration; the rest"],
+    ["Computing 16 % of 18.3 ms; the rest", true, "Computing 16 % of an 18.3 ms iteration; the rest"],
+    ["Computing 16 % of 118 ms; the rest", true, "Computing 16 % of a 118 ms iteration; the rest"],
+    ["Only copies: 99.8 % of 30.7 ms.", true, "Only copies: 99.8 % of a 30.7 ms iteration."],
     ["The iterations have no length.", true, "The iterations have no length."],
   ])("says what the time of '%s' is", (headline, marked, said) => {
     expect(withWhole({ headline, marked })).toBe(said);

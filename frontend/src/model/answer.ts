@@ -1,4 +1,4 @@
-/** The sentence that the Dashboard begins with: how much of a step is computing, and what costs most of the rest. */
+/** The sentence that the Dashboard begins with: how much of an iteration is computing, and what costs most of the rest. */
 import type { Diagnosis, DiagnosedPart } from "../api/types";
 import { formatCount } from "../format/number";
 import { formatDuration } from "../format/time";
@@ -32,7 +32,7 @@ const NAMED: readonly DiagnosedPart[] = [
   "io",
 ];
 
-/** What must be of a step for its cause to be named in the sentence. */
+/** What must be of an iteration for its cause to be named in the sentence. */
 const LEAST_SHARE = 0.01;
 
 /** Which iterations means are of, and why others are not. */
@@ -62,12 +62,12 @@ export function spanOf({ marked, mean }: Pick<Diagnosis, "marked" | "mean">, wal
     : "";
 }
 
-/** `of a 823 µs step`, whose number is spoken with a vowel first: 8, 11, 18 and what begins with 8. */
+/** `of a 823 µs iteration`, whose number is spoken with a vowel first: 8, 11, 18 and what begins with 8. */
 const BEFORE_A_VOWEL = /\bof a (?=8|1[18]\D)/;
 
 /** The sentence, with what the time is that shares are of. */
 export const withWhole = ({ headline, marked }: Pick<Diagnosis, "headline" | "marked">): string =>
-  headline.replace(WHOLE, marked ? "$1 of a $2 step" : "$1 of the $2 recorded").replace(BEFORE_A_VOWEL, "of an ");
+  headline.replace(WHOLE, marked ? "$1 of a $2 iteration" : "$1 of the $2 recorded").replace(BEFORE_A_VOWEL, "of an ");
 
 export function answerOf(diagnosis: Diagnosis, step: Pick<Step, "iterations">): Answer {
   const pieces = withWhole(diagnosis)

@@ -185,14 +185,18 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         return None
     late = sum(row.time_ns for row in waits.rows if "Async" in row.cause.call)
     searching = sum(row.time_ns for row in waits.rows if _searches(row.cause))
+    others = int(signals.diagnosis.mean(waits.device.parts_ns)[Part.BLOCKED]) - waits.time_ns
+    is_some = signals.share_of_iteration(others) >= thresholds.MIN_GAIN_FRACTION
     return finding_about(
         signals,
         "sync_detector",
         "sync",
         waits,
         "blocked",
-        "The host is inside blocking calls while the GPU idles: {time_ns} of each iteration ({share_fraction}), "
-        "{times}. Most: {where}, {most_ns}.",
+        "The host waits in synchronisations or copies while the GPU idles: {time_ns} of each iteration "
+        "({share_fraction}), {times}. Most: {where}, {most_ns}."
+        # The bar shows all of them as one part.
+        + (" Other blocking calls, which allocate, load or launch, take {others_ns}." if is_some else ""),
         "Asynchronous copies and memsets return late where host memory is pageable, the queue is full, or the call is "
         "the first of its kind: pin what is copied, and record after a warm-up."
         if 2 * late > waits.time_ns
@@ -210,6 +214,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         ),
         pool=Pool.SYNC,
         how="Half to all of the time in these calls in which the GPU is idle.",
+        numbers={"others_ns": others} if is_some else None,
         link=signals.advice(
             "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",
             tensorflow="",

@@ -31,7 +31,7 @@ def iterations(signals: Signals) -> Finding | Lacks | None:
         "iterations",
         "No iterations are marked: all is one, from the first to the last GPU work, with what happens only once."
         if candidate.source == "whole_capture"
-        else "No steps are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
+        else "No iterations are marked: each run of {module}, the compiled function with most GPU time, counts as one.",
         signals.advice(
             "Put a range (record_function, NVTX) around each step of the server"
             if signals.serves and not signals.backward

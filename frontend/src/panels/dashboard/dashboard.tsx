@@ -64,7 +64,7 @@ const communicates = ({ mean }: Diagnosis): boolean =>
 function AnswerToCome({ timed }: { timed: boolean }) {
   return (
     <div role="status">
-      <span class="visually-hidden">Working out where the time of a step goes</span>
+      <span class="visually-hidden">Working out where the time of an iteration goes</span>
       <div class={timed ? "skeleton answer-skeleton" : "skeleton memory-answer-skeleton"} />
       {timed && (
         <div class="answer-row">
