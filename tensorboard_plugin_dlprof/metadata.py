@@ -16,7 +16,7 @@ EXTENSION_VERSION = 66
 """Version of our own ``ext_*`` tables. A database of another version may be all that is left of a profile, so its
 DLProf tables are still read, and the page says so. ``dlprof import`` and caches replace it if its source exists."""
 
-CLASSIFICATION_VERSION = 29
+CLASSIFICATION_VERSION = 30
 """Version of the rules that classify kernels by name, compute work from shapes, and derive advice. Caches and
 ``dlprof import`` replace databases that were made with older rules."""
 

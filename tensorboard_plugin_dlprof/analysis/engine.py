@@ -10,6 +10,7 @@ from tensorboard_plugin_dlprof.aggregation.tables import Aggregation, Bools
 from tensorboard_plugin_dlprof.analysis import thresholds
 from tensorboard_plugin_dlprof.analysis.gains import together
 from tensorboard_plugin_dlprof.analysis.rules import OF_MEMORY, RULES, Rule
+from tensorboard_plugin_dlprof.analysis.rules.set_up import told_once
 from tensorboard_plugin_dlprof.analysis.signals import Signals
 from tensorboard_plugin_dlprof.analysis.tables import (
     Confidence,
@@ -59,7 +60,7 @@ def judge(
         if isinstance(answer, Lacks):
             undecided.append(Undecided(detector, answer.missing, answer.hint))
         elif answer is not None and _is_worth(answer, iteration_ns):
-            findings.append(_finished(answer, _whole(signals.marked, signals.iterations)))
+            findings.append(told_once(_finished(answer, _whole(signals.marked, signals.iterations)), signals))
             if signals.spoken_of is not None:
                 spoken[answer.detector] = signals.spoken_of
     findings = [_with_overlaps(finding, findings, spoken, signals) for finding in findings]

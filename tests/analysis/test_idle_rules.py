@@ -152,3 +152,22 @@ def test_a_place_with_next_to_nothing_of_a_wait_is_not_named(tmp_path: Path) -> 
     last["dur"] = last["dur"] * 14 // 10
     findings = {each["rule"]: each for each in said(events, tmp_path, "all")["findings"]}
     assert " is recorded. It is 40.0 ms in iteration 3" in findings["unrecorded_detector"]["title"]
+
+
+@pytest.mark.parametrize(
+    ("name", "times", "per"), [("init_model", 1, "once"), ("init_model", 2, "iteration"), ("forward", 1, "iteration")]
+)
+def test_what_sets_a_program_up_is_told_once(name: str, times: int, per: str, tmp_path: Path) -> None:
+    """Where no iteration is marked and it ran once, by the name of its range; it gains nothing of an iteration."""
+    length = LONG / times
+    body = [
+        each
+        for number in range(times)
+        for each in (
+            event("user_annotation", name, GAP[0] + number * length, length - 10),
+            *launch(50 + number, GAP[0] + number * length + 1, GAP[0] + number * length + 10, 20),
+        )
+    ]
+    (finding,) = (each for each in said(unmarked(body), tmp_path)["findings"] if each["rule"] == "host_detector")
+    assert finding["per"] == per
+    assert (finding["gain"] is None) == (finding["severity"] == "info") == (per == "once")
