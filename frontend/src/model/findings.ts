@@ -1,5 +1,6 @@
 /** What the analysis found, in the words of the screen, and which view shows its evidence. */
 import type { DiagnosedFinding, EvidenceKind, FindingSeverity, Gain } from "../api/types";
+import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { amongNeighbours, showingOp, type Changes } from "./url_state";
 
@@ -24,6 +25,32 @@ export const gainTime = ({ low_ns: low, high_ns: high }: Pick<Gain, "low_ns" | "
 
 /** What gains are a share of: without marked iterations there is none to speak of. */
 export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "the recording");
+
+/** What the bars of findings show. */
+export function scaleSaid(marked: boolean): string {
+  const whole = wholeOf(marked);
+  return `A bar is as long as ${whole}: filled is what it could become shorter by, dark at least that; an outline is time of which it is not known how much can be gained.`;
+}
+
+/** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
+export function withoutGain({
+  gain,
+  per,
+  time_ns: time,
+  share,
+}: Pick<DiagnosedFinding, "gain" | "per" | "time_ns" | "share">): string[] {
+  const about = time === null || share === null ? [] : [`${formatDuration(time)}, ${formatShare(share)}`];
+  return [
+    ...about,
+    gain !== null
+      ? "gain not known"
+      : per === "once"
+        ? "happens once"
+        : about.length > 0
+          ? "gain not known"
+          : "no gain in time",
+  ];
+}
 
 export const EVIDENCE_LABELS: Readonly<Record<EvidenceKind, { head: string; opens: string }>> = {
   op: { head: "Op", opens: "Ops" },

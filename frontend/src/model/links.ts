@@ -18,3 +18,14 @@ export function splitText(text: string): Piece[] {
   if (at < text.length) pieces.push({ text: text.slice(at), kind: "text" });
   return pieces;
 }
+
+/**
+ * Code in a sentence of the server: calls, dotted names, keyword arguments, environment variables, options. A path of an op is
+ * none, nor is what stands between backticks already.
+ */
+const CODE =
+  /`[^`]*`|(?<![\w/#….-])(?:\.?[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)*\((?:[^()]|\([^()]*\))*\)|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+(?![\w/])|[A-Za-z]\w*_\w+(?:=[\w.":]*[\w"])?(?![\w/(.])|--?[a-z][\w-]+(?:[= ][\w.,:]*\w=\w+|=[\w.,:]*\w)?)/g;
+
+/** The same with code between backticks. */
+export const withCode = (text: string): string =>
+  text.replace(CODE, (code) => (code.startsWith("`") ? code : `\`${code}\``));

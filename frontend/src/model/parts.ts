@@ -1,4 +1,5 @@
 /** The parts of a step's time as `dlprof diagnose` tells them: their names, colours, and the pages that show them. */
+import { formatDuration } from "../format/time";
 import type { Diagnosis, DiagnosedDevice, DiagnosedPart } from "../api/types";
 import { colourOf } from "./resources";
 import { shortPath } from "./short_place";
@@ -151,6 +152,19 @@ export function shownParts(
   const isLarge = ({ ns }: Share): boolean => ns >= wall * LEAST_SHARE;
   return { shown: all.filter(isLarge), rest: all.filter((share) => !isLarge(share)) };
 }
+
+const MOST_CAUSES = 3;
+
+/** The causes of most of a part, each as time, call and path; most time first. */
+export const causesOf = (device: DiagnosedDevice, part: string): string[] =>
+  device.rows
+    .filter((row) => row.part === part && row.path !== "(rest)")
+    .sort((a, b) => b.time_ns - a.time_ns)
+    .slice(0, MOST_CAUSES)
+    .map(
+      ({ time_ns: time, call, path }) =>
+        `${formatDuration(time)} ${[call, path === "/" ? null : shortPath(path ?? "")].filter(Boolean).join(" in ")}`,
+    );
 
 /** The cause of most of a part: path and call; empty if there is none. */
 export function culpritOf(device: DiagnosedDevice, part: DiagnosedPart): string {

@@ -3,7 +3,7 @@ import type { DashboardResponse, Diagnosis, DiagnosedPart, Resource } from "../a
 import type { PartsByIteration } from "./iterations";
 import { formatDuration } from "../format/time";
 import { longestLink } from "./moments";
-import { mainDevice, shownParts } from "./parts";
+import { causesOf, mainDevice, shownParts } from "./parts";
 import type { Changes } from "./url_state";
 
 /** A part of a bar in the words and colours of the screen. */
@@ -91,6 +91,7 @@ export function stepOf(diagnosis: Diagnosis, data: DashboardResponse): Step | nu
     wall_ns: diagnosis.mean.wall_ns,
     segments: segmentsOf(device.parts, diagnosis.mean.wall_ns, unit).map((segment) => ({
       ...segment,
+      about: [segment.about, ...causesOf(device, segment.key)].join("\n"),
       to: momentOfPart(diagnosis, segment.key) ?? segment.to,
     })),
     // Of very many, the diagnosis tells none.

@@ -28,16 +28,19 @@ export function MomentLinks({ moments }: { moments: readonly Moment[] }) {
   const onSeveral = new Set(moments.map(({ device }) => device)).size > 1;
   return (
     <ul class="finding-moments" aria-label="On the timeline" {...row}>
-      {moments.map(({ from, to, device, what, full }, i) => (
+      <li class="muted" aria-hidden="true">
+        {moments.length > 1 ? "Longest on the timeline" : "On the timeline"}
+      </li>
+      {moments.map(({ from, to, device, what, full }) => (
         <li key={from}>
           <ViewLink
             class="link-button"
             to={evidenceLink(from, to, device)}
+            label={`${formatDuration(to - from)} ${what}`}
             tip={`${full}\nOpen this moment in the Timeline`}
           >
-            {i === 0 && moments.length > 1 ? "Longest: " : ""}
-            {formatDuration(to - from)} {what}
-            {onSeveral && device !== null && `, GPU ${device}`}
+            {formatDuration(to - from)}
+            {onSeveral && device !== null && ` on GPU ${device}`}
           </ViewLink>
         </li>
       ))}

@@ -9,12 +9,14 @@ import { stepOf, stepWithout } from "../../model/step";
 import { AnswerBand } from "./answer_band";
 import { FirstChanges } from "./first_changes";
 import { RankNote } from "./rank_note";
-import { StepsPanel } from "./steps_panel";
+import { NOT_MARKED, StepsPanel } from "./steps_panel";
 import { Tiles } from "./tiles";
 import { WhereTimeGoes } from "./where_time_goes";
 
 /** Below the fold: the answer must not wait for their code. */
 const DlprofPanels = lazyView("DLProf's panels", async () => (await import("./dlprof_panels")).DlprofPanels);
+
+const MemoryAtAGlance = lazyView("memory", async () => (await import("../memory/at_a_glance")).MemoryAtAGlance);
 
 export function Dashboard({ data }: { data: DashboardResponse }) {
   const { data: answer, loading } = useDiagnosis();
@@ -40,21 +42,21 @@ export function Dashboard({ data }: { data: DashboardResponse }) {
               <RankNote profile={data.profile} />
               <div class="answer-row">
                 <FirstChanges data={data} diagnosis={diagnosis} />
-                <StepsPanel data={data} step={step} advice={howToMark(diagnosis)} />
+                <StepsPanel
+                  data={data}
+                  step={step}
+                  advised={diagnosis?.findings.some(({ rule }) => rule === NOT_MARKED) ?? false}
+                />
               </div>
             </>
           )}
         </>
       )}
-      {!ofMemory && <WhereTimeGoes data={data} />}
+      {ofMemory ? <MemoryAtAGlance /> : <WhereTimeGoes data={data} />}
       <DlprofPanels data={data} timed={!ofMemory} communicates={diagnosis !== null && communicates(diagnosis)} />
     </div>
   );
 }
-
-/** What the finding about unmarked iterations advises: beside it no other advice may stand. */
-const howToMark = (diagnosis: Diagnosis | null): string | null =>
-  diagnosis?.findings.find(({ rule }) => rule === "no_iterations_detector")?.action ?? null;
 
 /** Whether collectives ran, which DLProf's classes count among kernels and the bar of a step does not. */
 const communicates = ({ mean }: Diagnosis): boolean =>

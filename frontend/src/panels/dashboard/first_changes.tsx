@@ -10,7 +10,8 @@ import { useOneStop } from "../../components/walking";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { askingFirst, gainTime, rangeText } from "../../model/findings";
+import { askingFirst, gainTime, rangeText, scaleSaid, withoutGain } from "../../model/findings";
+import { withCode } from "../../model/links";
 import { longestLink, momentsOf } from "../../model/moments";
 
 const SHOWN = 3;
@@ -24,7 +25,7 @@ export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; dia
     <Panel
       title="What to Change First"
       walked
-      about="DLProf's Recommendations. A bar is as long as the whole step; its coloured part is what the step could become shorter by, the dark part at least."
+      about={`DLProf's Recommendations. ${scaleSaid(diagnosis?.marked ?? true)}`}
       tools={
         count > 0 && (
           <ViewLink class="more-button" to={{ view: "recommendations" }}>
@@ -69,19 +70,22 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
   const moment = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
-  const parts =
-    gain !== null && low !== null && high !== null
-      ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
-      : [gain === null ? "no gain in time" : "gain not known"];
+  const isKnown = gain !== null && low !== null && high !== null;
+  const parts = isKnown
+    ? [gainTime({ low_ns: low, high_ns: high }), rangeText(formatShare(gain.share_low), formatShare(gain.share_high))]
+    : withoutGain(finding);
   return (
     <li>
       <span class="change-gain">
-        <WhiskerBar
-          low={gain?.share_low ?? 0}
-          high={gain?.share_high ?? 0}
-          label={`Could gain: ${parts.join(" · ")}`}
-          to={moment}
-        />
+        {(isKnown || finding.share !== null) && (
+          <WhiskerBar
+            low={gain?.share_low ?? 0}
+            high={gain?.share_high ?? 0}
+            about={isKnown ? 0 : (finding.share ?? 0)}
+            label={`${isKnown ? "Could gain" : "About"}: ${parts.join(" · ")}`}
+            to={moment}
+          />
+        )}
         <small class="muted" data-tip={gain?.cannot_tell ?? undefined}>
           {parts.map((part) => (
             <span key={part} class="gain-part">
@@ -105,7 +109,7 @@ function Change({ finding }: { finding: DiagnosedFinding }) {
           <Sentence text={title} />
         </span>
         <span class="change-action" data-tip={action}>
-          <Sentence text={action} />
+          <Sentence text={withCode(action)} />
         </span>
         <WaitNote rule={finding.rule} />
       </span>

@@ -7,7 +7,6 @@ import { lazyView } from "../../components/lazy_view";
 import { MarkSteps } from "../../components/framework_advice";
 import { Icon } from "../../components/icon";
 import { Panel } from "../../components/panel";
-import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
@@ -22,17 +21,20 @@ const Strip = lazyView(
 /** More bars are too thin to be told apart here. */
 const MOST_BARS = 64;
 
+/** The rule that says how iterations are to be marked. */
+export const NOT_MARKED = "no_iterations_detector";
+
 /** The strip of the only iteration is as high as the findings beside it need. */
 const ROOM_TIMES = 2;
 
 interface StepsPanelProps {
   data: DashboardResponse;
   step: Step | null;
-  /** How the finding says that iterations are to be marked; null without one. */
-  advice: string | null;
+  /** Whether a finding says how iterations are to be marked. */
+  advised: boolean;
 }
 
-export function StepsPanel({ data, step, advice }: StepsPanelProps) {
+export function StepsPanel({ data, step, advised }: StepsPanelProps) {
   const marked = data.iterations.source.kind !== "whole_capture";
   const { total_iterations: total, profiled_iterations: profiled } = data.performance;
   const { rows, unit } = data.iterations;
@@ -66,11 +68,11 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
           <p class="muted">
             {marked ? "One iteration" : "No iteration is marked: the whole recording counts as one,"} of{" "}
             {formatDuration(recorded ?? only.wall_ns)}.{" "}
-            {advice === null ? (
+            {!advised ? (
               data.iterations.source.kind === "profiler_step" ? (
                 // It is called already: the schedule stopped after one.
                 <>
-                  One step was recorded; record more (<code>active=5</code> in the schedule), to see whether they are
+                  Only one was recorded; record more (<code>active=5</code> in the schedule), to see whether they are
                   alike.
                 </>
               ) : (
@@ -79,7 +81,9 @@ export function StepsPanel({ data, step, advice }: StepsPanelProps) {
                 </>
               )
             ) : (
-              <Sentence text={advice} />
+              <ViewLink class="link-button" to={{ view: "recommendations", "findings.open": NOT_MARKED }}>
+                How to mark them
+              </ViewLink>
             )}
           </p>
           <Strip iteration={String(only.number)} duration_ns={recorded} times={ROOM_TIMES} />

@@ -1,4 +1,4 @@
-/** Samples and tokens a second; where shapes do not tell what an iteration works on, the user says it. */
+/** Throughput: samples and tokens a second, else iterations; where shapes do not tell what an iteration works on, the user says it. */
 import { useState } from "preact/hooks";
 
 import { fetchThroughput } from "../../api/client";
@@ -11,7 +11,13 @@ import { useQuery } from "../../frame/use_query";
 
 const UNITS = ["samples", "tokens"] as const;
 
-export function ThroughputTile({ throughput: throughput }: { throughput: Throughput }) {
+interface ThroughputTileProps {
+  throughput: Throughput;
+  /** Mean length of an iteration; null where none is marked. */
+  iteration_ns: number | null;
+}
+
+export function ThroughputTile({ throughput, iteration_ns: iteration }: ThroughputTileProps) {
   const scope = useScope();
   const { samples = "", tokens = "" } = useUrl();
   const [asking, setAsking] = useState(false);
@@ -24,9 +30,11 @@ export function ThroughputTile({ throughput: throughput }: { throughput: Through
   const of = (unit: (typeof UNITS)[number], key: "per_s" | "per_s_per_gpu"): string =>
     significant(shown[`${unit}_${key}`] ?? 0);
   const [first = "samples", second] = known;
+  const perSecond = iteration === null ? null : significant(1e9 / iteration);
   const rates = known.map(
     (unit) => `${of(unit, "per_s")} ${unit}/s${shown.gpus > 1 ? `, ${of(unit, "per_s_per_gpu")} on each GPU` : ""}.`,
   );
+  if (perSecond !== null) rates.push(`${perSecond} iterations/s, from their mean duration.`);
   const tip = [
     query.error?.message ?? `${shown.basis}.`,
     ...rates,
@@ -35,13 +43,14 @@ export function ThroughputTile({ throughput: throughput }: { throughput: Through
   return (
     <li class="panel" data-tip={tip}>
       <span class="tile-value number">
-        {known.length === 0 ? "–" : of(first, "per_s")} <small>{first}/s</small>
+        {known.length > 0 ? of(first, "per_s") : (perSecond ?? "–")}{" "}
+        <small>{known.length === 0 && perSecond !== null ? "iterations" : first}/s</small>
       </span>
       <span class="muted">
         {second !== undefined && `${of(second, "per_s")} ${second}/s, `}
         {known.length === 0
           ? "batch size not known"
-          : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in a step, ${shown[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
+          : `${exactNumber(Math.round(shown[`${first}_per_iteration`] ?? 0))} in each, ${shown[`${first}_from`] === "given" ? "given" : "from shapes"}`}{" "}
         <button type="button" class="link-button" onClick={() => setAsking(true)}>
           {known.length === 0 ? "Enter it" : "Change"}
         </button>

@@ -6,7 +6,6 @@ import { Sparkline } from "../../components/charts/sparkline";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
 import { formatBytes } from "../../format/bytes";
-import { significant } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, formatSpread, readableAndExact } from "../../format/time";
 import { hasKernels } from "../../model/headline";
@@ -35,30 +34,46 @@ function inTwo(text: string): Pick<Tile, "value" | "unit"> {
 
 const MOST_POINTS = 60;
 
+/** Fewer copies are not worth a tile. */
+const LEAST_SHARE = 0.01;
+
 /** What makes computing time a lower bound; launches that are missing do not. */
 const MISSING: ReadonlySet<string> = new Set(["missing_work", "launches_without_work"]);
 
-function stepTile(step: Step, marked: boolean): Tile {
+/** How far the middle is from the mean, as a share of it, where few long iterations make the mean: no spread says that. */
+const SKEWED = 0.2;
+
+/** The middle one, the mean of two. */
+function medianOf(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const at = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(at)] ?? 0) + (sorted[Math.ceil(at)] ?? 0)) / 2;
+}
+
+function iterationTile(step: Step, marked: boolean): Tile {
   const walls = step.iterations.filter(({ typical }) => typical).map(({ wall_ns: wall }) => wall);
+  const isMany = walls.length > 1 && !step.binned;
+  const median = medianOf(walls);
+  const isSkewed = isMany && Math.abs(median - step.wall_ns) > SKEWED * step.wall_ns;
   const mean = walls.reduce((sum, wall) => sum + wall, 0) / Math.max(walls.length, 1);
   const spread = Math.sqrt(walls.reduce((sum, wall) => sum + (wall - mean) ** 2, 0) / Math.max(walls.length, 1));
   const { value, unit } = inTwo(formatDuration(step.wall_ns));
   return {
     value,
     // One unit for both, which stands behind them.
-    unit: walls.length > 1 && !step.binned ? formatSpread(spread, step.wall_ns) : unit,
+    unit: isMany && !isSkewed ? formatSpread(spread, step.wall_ns) : unit,
     about: (
       <>
-        {marked ? "step" : "recorded"}{" "}
+        {!marked ? "recorded" : isSkewed ? `mean iteration, median ${formatDuration(median)}` : "iteration"}{" "}
         {walls.length > 2 && (
           <Sparkline
             values={walls.slice(0, MOST_POINTS)}
-            label={step.binned ? "Means of several steps each" : `${walls.length} steps`}
+            label={step.binned ? "Means of several iterations each" : `${walls.length} iterations`}
           />
         )}
       </>
     ),
-    tip: `Mean duration: ${readableAndExact(step.wall_ns)}. Lower is better.`,
+    tip: `Mean duration: ${readableAndExact(step.wall_ns)}${isMany ? `, ± the standard deviation; the median is ${formatDuration(median)}` : ""}. Lower is better.`,
   };
 }
 
@@ -69,14 +84,7 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
   const wall = diagnosis.mean.wall_ns;
   const unit = data.matrix_unit;
   const { fraction, tensor_core_ns: used, kernel_ns: all, unknown_ns: untold } = data.tensor_core_efficiency;
-  const tiles: Tile[] = [stepTile(step, diagnosis.marked)];
-  if (diagnosis.marked)
-    tiles.push({
-      value: significant(1e9 / wall),
-      unit: "steps/s",
-      about: "throughput",
-      tip: "Steps a second, from their mean duration. Higher is better.",
-    });
+  const tiles: Tile[] = [iterationTile(step, diagnosis.marked)];
   tiles.push({
     ...inTwo(formatShare(shareOf(computeOf(parts), wall))),
     about: `computing${diagnosis.lower_bound.some((why) => MISSING.has(why)) ? ", at least" : ""}`,
@@ -99,7 +107,7 @@ function tilesOf({ data, diagnosis, step }: TilesProps): Tile[] {
       about: `communication exposed, ${formatShare(shareOf(communication - exposed, communication))} of it hidden`,
       tip: `${readableAndExact(exposed)} of ${readableAndExact(communication)} communication ran while nothing was computed. Lower is better.`,
     });
-  else if (parts.copy > 0)
+  else if (parts.copy >= wall * LEAST_SHARE)
     tiles.push({
       ...inTwo(formatShare(shareOf(parts.copy, wall))),
       about: `copies exposed, ${formatShare(shareOf(overlap.copy_all_ns - parts.copy, overlap.copy_all_ns))} hidden`,
@@ -132,19 +140,30 @@ function memoryTile({
 
 export function Tiles(props: TilesProps) {
   const row = useOneStop<HTMLUListElement>();
-  const tiles = tilesOf(props);
-  if (tiles.length === 0) return null;
+  const [first, ...others] = tilesOf(props);
+  if (first === undefined) return null;
+  const { diagnosis } = props;
   return (
     <ul class="tiles" aria-label="Key numbers" {...row}>
-      {tiles.map(({ value, unit, about, tip }) => (
-        <li key={tip} class="panel" data-tip={tip}>
-          <span class="tile-value number">
-            {value} <small>{unit}</small>
-          </span>
-          <span class="muted">{about}</span>
-        </li>
+      <OneTile {...first} />
+      <ThroughputTile
+        throughput={props.data.throughput}
+        iteration_ns={diagnosis?.marked === true ? diagnosis.mean.wall_ns : null}
+      />
+      {others.map((tile) => (
+        <OneTile key={tile.tip} {...tile} />
       ))}
-      <ThroughputTile throughput={props.data.throughput} />
     </ul>
+  );
+}
+
+function OneTile({ value, unit, about, tip }: Tile) {
+  return (
+    <li class="panel" data-tip={tip}>
+      <span class="tile-value number">
+        {value} <small>{unit}</small>
+      </span>
+      <span class="muted">{about}</span>
+    </li>
   );
 }

@@ -10,12 +10,16 @@ import { colourOf } from "../../model/resources";
 export function Utilization({ data }: { data: DashboardResponse }) {
   const { fraction, busy_ns: busy, wall_ns: wall } = data.gpu_utilization;
   const devices = devicesInUse(data);
-  const idleNs = wall === null || busy === null || devices.length > 1 ? null : wall - busy;
+  // The bar above counts it as no idle time, either.
+  const copies = data.resource_breakdown.find(({ resource }) => resource === "memory")?.fraction ?? 0;
+  const idle = Math.max(1 - (fraction ?? 0) - copies, 0);
+  const nsOf = (share: number): number | null =>
+    wall === null || devices.length > 1 ? null : Math.round(share * wall);
   const whole = `of ${readableAndExact(wall)} wall clock time`;
   const mean = devices.length > 1 ? `\nMean over the ${devices.length} GPUs in use.` : "";
   const about =
-    "Using: at least one kernel was running, overlapping kernels counted once. Idle: no kernel was running; copies alone count as idle. " +
-    "Both over the wall clock time of the aggregated iterations" +
+    "Using: at least one kernel was running, overlapping kernels counted once. Only copying: copies or memsets, but no kernel. Idle: none of them. " +
+    "All over the wall clock time of the aggregated iterations" +
     (devices.length > 1 ? ", as the mean over the GPUs in use." : ".");
   return (
     <Panel
@@ -44,15 +48,22 @@ export function Utilization({ data }: { data: DashboardResponse }) {
               share: formatShare(fraction),
               tip: `Using GPU: ${formatShare(fraction)}\n${readableAndExact(busy)} ${whole}${mean}`,
             },
-            {
-              key: "idle",
-              label: "Idle GPU",
-              colour: colourOf("outside"),
-              size: 1 - fraction,
-              value: idleNs === null ? "" : formatDuration(idleNs),
-              share: formatShare(1 - fraction),
-              tip: `Idle GPU: ${formatShare(1 - fraction)}\n${idleNs === null ? "" : `${readableAndExact(idleNs)} `}${whole}${mean}`,
-            },
+            ...(
+              [
+                ["copying", "Only copying", "memory", copies],
+                ["idle", "Idle GPU", "outside", idle],
+              ] as const
+            )
+              .filter(([key, , , share]) => key === "idle" || share > 0)
+              .map(([key, label, colour, share]) => ({
+                key,
+                label,
+                colour: colourOf(colour),
+                size: share,
+                value: nsOf(share) === null ? "" : formatDuration(nsOf(share)),
+                share: formatShare(share),
+                tip: `${label}: ${formatShare(share)}\n${nsOf(share) === null ? "" : `${readableAndExact(nsOf(share))} `}${whole}${mean}`,
+              })),
           ]}
         />
       )}

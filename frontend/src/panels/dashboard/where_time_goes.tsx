@@ -15,7 +15,7 @@ import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf, textOf } from "../../frame/use_op_rates";
-import { workOf } from "../../model/families";
+import { piecesOf } from "../../model/families";
 import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { hasGpuWork } from "../../model/headline";
@@ -194,7 +194,6 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
             const share = shareOfRow(row);
             const gain = numberOf(row, "gain_ns");
             const using = row.using_tensor_cores;
-            const onCores = numberOf(row, "tensor_core_fraction") ?? (using === true ? 1 : 0);
             const to = source.opens(row);
             const name = textOf(row, source.name);
             const direction = textOf(row, "direction");
@@ -228,13 +227,10 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 </td>
                 <td class="share" data-tip={`${readableAndExact(ns)} of ${readableAndExact(total)}`}>
                   <span class="share-bar" aria-hidden="true">
-                    <span
-                      style={{
-                        width: `${((share ?? 0) / most) * 100}%`,
-                        background: colourOf(workOf(row, time === "gpu_time_ns")),
-                      }}
-                    >
-                      <span style={{ width: `${onCores * 100}%` }} />
+                    <span style={{ width: `${((share ?? 0) / most) * 100}%` }}>
+                      {piecesOf(row, time === "gpu_time_ns").map(({ work, share: part }) => (
+                        <span key={work} style={{ width: `${part * 100}%`, background: colourOf(work) }} />
+                      ))}
                     </span>
                   </span>
                   <span class="number">{formatShare(share)}</span>

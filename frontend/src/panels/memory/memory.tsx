@@ -43,10 +43,7 @@ export function Memory() {
   if (memory === null)
     return query.error === null ? <Loading what="memory" /> : <ErrorBox error={query.error} retry={query.reload} />;
   const devices = Object.keys(memory.devices);
-  // The headline is about the one that holds most.
-  const peak = (id: string): number => memory.devices[id]?.peak_bytes ?? 0;
-  const [fullest] = [...devices].sort((a, b) => peak(b) - peak(a));
-  const gpu = devices.find((id) => id === url["memory.gpu"]) ?? fullest;
+  const gpu = devices.find((id) => id === url["memory.gpu"]) ?? fullestOf(memory);
   const device = gpu === undefined ? undefined : memory.devices[gpu];
   if (gpu === undefined || device === undefined)
     return (
@@ -95,6 +92,12 @@ export function Memory() {
   );
 }
 
+/** The GPU that holds most, which the headline is about; undefined where none was recorded. */
+export function fullestOf({ devices }: MemoryResponse): string | undefined {
+  const peak = (id: string): number => devices[id]?.peak_bytes ?? 0;
+  return Object.keys(devices).sort((a, b) => peak(b) - peak(a))[0];
+}
+
 /** The trace beside a snapshot, or the snapshot beside a trace. */
 function RecordedMeanwhile({ profile }: { profile: string }) {
   const { profiles } = useContext(ProfilesContext);
@@ -134,7 +137,7 @@ function groupsOf(lists: MemoryAt | MemoryDevice, by: (typeof GROUPINGS)[number]
 const SETTING = /^PYTORCH\w+=[^\s,]+/;
 
 /** What to change, before all that shows why. */
-function Findings({ findings }: Pick<MemoryDevice, "findings">) {
+export function Findings({ findings }: Pick<MemoryDevice, "findings">) {
   if (findings.length === 0) return null;
   return (
     <Panel title="What to Change">

@@ -49,7 +49,8 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const text = (moment: number): string => String(Math.max(moment, 0));
   const setRange = (next: readonly [number, number] | null): void =>
     navigate({ "memory.from": next && text(next[0]), "memory.to": next && text(next[1]) }, true);
-  const onMoment = (moment: number): void => navigateStep({ "memory.at": text(moment) });
+  // The Dashboard shows the curve, too.
+  const onMoment = (moment: number): void => navigateStep({ view: "memory", "memory.at": text(moment) });
   const [drag, setDrag] = useState<readonly [number, number] | null>(null);
   const bins = Math.max(50, Math.min(Math.round((width - LEFT) / 2), 1000));
   const query = useQuery<MemoryCurveResponse>(scopeKey(scope, "memory_curve", id, low, high, bins), (signal) =>

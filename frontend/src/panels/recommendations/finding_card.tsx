@@ -15,7 +15,16 @@ import { useOneStop } from "../../components/walking";
 import { useUrlSet } from "../../frame/url";
 import { formatCount, formatCounted } from "../../format/number";
 import { formatShare } from "../../format/share";
-import { EVIDENCE_LABELS, gainTime, opening, rangeText, SEVERITY_LABELS } from "../../model/findings";
+import {
+  EVIDENCE_LABELS,
+  gainTime,
+  opening,
+  rangeText,
+  SEVERITY_LABELS,
+  wholeOf,
+  withoutGain,
+} from "../../model/findings";
+import { withCode } from "../../model/links";
 import { longestLink, momentOf, momentsOf } from "../../model/moments";
 import { shortPath } from "../../model/short_place";
 import { evidenceLink } from "../../model/timeline_link";
@@ -47,19 +56,22 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
   // Where there is room for it beside the words, each finding shows its picture.
   const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
   return (
-    <article
-      class={`panel finding finding-${severity}${gain?.low_ns == null ? " finding-untold" : ""}`}
-      aria-label={heading}
-    >
-      <Gain gain={gain} to={longestLink(evidence)} />
+    <article class={`panel finding finding-${severity}`} aria-label={heading}>
+      <Gain finding={finding} whole={wholeOf(marked)} />
       <div class="finding-text">
-        <h2>{heading}</h2>
+        <header class="finding-head">
+          <h2>{heading}</h2>
+          <span class={`finding-severity severity-${severity}`}>
+            <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
+          </span>
+          <span class="muted">confidence {confidence}</span>
+        </header>
         <p class="finding-title">
           <Sentence text={title} />
         </p>
         <p class="finding-action" {...row}>
           <span>
-            <Sentence text={action} />{" "}
+            <Sentence text={withCode(action)} />{" "}
             {link !== "" && !action.includes(link) && <ExternalLink href={link}>{"Read\u00a0more"}</ExternalLink>}
           </span>
           <CopyButton text={action} what="what to do" />
@@ -108,12 +120,6 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
           </details>
         )}
       </div>
-      <p class="finding-kind">
-        <span class={`finding-severity severity-${severity}`}>
-          <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
-        </span>
-        <span class="muted">Confidence: {confidence}</span>
-      </p>
     </article>
   );
 }
@@ -121,14 +127,27 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
 /** Some reasons are whole sentences, some are parts of one. */
 const withoutStop = (reason: string): string => (reason === "" ? "" : `${reason.replace(/\.$/, "")}.`);
 
-function Gain({ gain, to }: Pick<DiagnosedFinding, "gain"> & { to: Changes | null }) {
+/** What a finding gains; else the time that it is about. */
+function Gain({ finding, whole }: { finding: DiagnosedFinding; whole: string }) {
+  const { gain, evidence, share: about } = finding;
+  const to = longestLink(evidence);
   const low = gain?.low_ns ?? null;
   const high = gain?.high_ns ?? null;
-  if (gain === null || low === null || high === null)
+  if (gain === null || low === null || high === null) {
+    const words = withoutGain(finding);
     return (
-      // What is known of it stands among the words, and the column stays empty.
-      <div class="finding-gain" />
+      <div class="finding-gain">
+        {about !== null && about > 0 && (
+          <WhiskerBar low={0} high={0} about={about} label={`About ${words.join(": ")}`} to={to} />
+        )}
+        {words.map((each) => (
+          <span key={each} class="muted">
+            {each}
+          </span>
+        ))}
+      </div>
     );
+  }
   const time = gainTime({ low_ns: low, high_ns: high });
   const share = rangeText(formatShare(gain.share_low), formatShare(gain.share_high));
   return (
@@ -136,7 +155,7 @@ function Gain({ gain, to }: Pick<DiagnosedFinding, "gain"> & { to: Changes | nul
       <WhiskerBar
         low={gain.share_low ?? 0}
         high={gain.share_high ?? 0}
-        label={`Could gain ${time}, ${share} of a step`}
+        label={`Could gain ${time}, ${share} of ${whole}`}
         to={to}
       />
       <strong>

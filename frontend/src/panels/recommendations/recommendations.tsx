@@ -9,7 +9,7 @@ import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
-import { wholeOf } from "../../model/findings";
+import { scaleSaid, wholeOf } from "../../model/findings";
 import { FindingCard } from "./finding_card";
 
 /** A finding of the database's own detectors in the form of the diagnosis. */
@@ -125,8 +125,7 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
       </h2>
       {gains && (
         <p class="model-line">
-          Begin at the top. A bar is as long as the whole step; its coloured part is what the step could become shorter
-          by, the dark part at least. Gains of findings about the same time do not add up.
+          Begin at the top. {scaleSaid(diagnosis?.marked ?? true)} Gains of findings about the same time do not add up.
         </p>
       )}
       {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
