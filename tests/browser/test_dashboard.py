@@ -86,6 +86,12 @@ def check_dashboard(page: Page, data: dict[str, Any]) -> None:
         if fraction is not None:
             expect(panel(page, term).locator(".donut-value")).to_have_text(percent(fraction))
 
+    used = data["gpu_utilization"]["fraction"]
+    if used is not None:
+        (copies,) = (part["fraction"] or 0 for part in data["resource_breakdown"] if part["resource"] == "memory")
+        idle = panel(page, "GPU Utilization").get_by_role("button", name=re.compile("^Idle GPU"))
+        expect(idle.locator(".legend-share")).to_have_text(percent(1 - used - copies))
+
     breakdown = panel(page, "Resource Usage Breakdown").locator(".legend-entry")
     (untold,) = (part["time_ns"] for part in data["resource_breakdown"] if part["resource"] == "unknown_kernel")
     parts = [part for part in data["resource_breakdown"] if part["resource"] != "unknown_kernel" or untold]

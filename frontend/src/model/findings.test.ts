@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { askingFirst, gainTime, opening, rangeText } from "./findings";
+import { askingFirst, gainTime, opening, rangeText, withoutGain } from "./findings";
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -15,6 +15,14 @@ describe("findings", () => {
     const overhead = { severity: "info", per: "iteration" } as const;
     const start = { severity: "warning", per: "once" } as const;
     expect(askingFirst([warmUp, overhead, start])).toEqual([overhead, start, warmUp]);
+  });
+
+  it("says in place of a gain what time it is about", () => {
+    const gain = { low_ns: null, high_ns: null, share_low: null, share_high: null, how: null, cannot_tell: "x" };
+    const about = { gain, per: "iteration", time_ns: 2_000_000, share: 0.5 } as const;
+    expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
+    expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["happens once"]);
+    expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
   });
 
   it("says of a gain from nothing what it can be", () => {

@@ -29,7 +29,7 @@ export const wholeOf = (marked: boolean): string => (marked ? "an iteration" : "
 /** What the bars of findings show. */
 export function scaleSaid(marked: boolean): string {
   const whole = wholeOf(marked);
-  return `A bar is as long as ${whole}: filled is what it could become shorter by, dark at least that; an outline is time of which it is not known how much can be gained.`;
+  return `A bar is as long as ${whole}. Filled: how much shorter that could become, dark at least so much. Outline: the time in question, gain not known.`;
 }
 
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */

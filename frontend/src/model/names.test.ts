@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
-import { splitText } from "./links";
+import { splitText, withCode } from "./links";
 
 describe("kernel names", () => {
   it.each([
@@ -94,4 +94,23 @@ it("finds addresses, without the full stop behind them, and names between backti
     { text: ".", kind: "text" },
   ]);
   expect(splitText("javascript:alert(1) http://plain.example ` alone")).toHaveLength(1);
+});
+
+it.each([
+  [
+    'Launch less: torch.compile(model, mode="reduce-overhead") or torch.cuda.graph, or batch.',
+    'Launch less: `torch.compile(model, mode="reduce-overhead")` or `torch.cuda.graph`, or batch.',
+  ],
+  [
+    "Pin it: .to(device, non_blocking=True), num_workers=0.",
+    "Pin it: `.to(device, non_blocking=True)`, `num_workers=0`.",
+  ],
+  [
+    "or with_stack=True. Set PYTORCH_NO_CUDA_MEMORY_CACHING.",
+    "or `with_stack=True`. Set `PYTORCH_NO_CUDA_MEMORY_CACHING`.",
+  ],
+  ["nsys profile --cuda-graph-trace=node, then `a.b`.", "nsys profile `--cuda-graph-trace=node`, then `a.b`."],
+  ["Look inside …/Model.forward/flatten_dense_tensors (1.5 ms), see https://docs.jax.dev/en_us.", null],
+])("code of %s is set apart", (text, marked) => {
+  expect(withCode(text)).toBe(marked ?? text);
 });

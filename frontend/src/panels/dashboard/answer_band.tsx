@@ -52,7 +52,7 @@ export function AnswerBand({ data, diagnosis, step, memory }: AnswerBandProps) {
       </h2>
       <p class="model-line">
         {answer === null ? (hasGpuWork(data) ? modelLine(data) : `${modelLine(data)}.`) : answer.said}
-        {answer !== null && diagnosis !== null && spanOf(diagnosis, data.performance.wall_clock_ns)}
+        {answer !== null && diagnosis !== null && spanOf(diagnosis, data.performance.wall_clock_ns)}{" "}
         {leftOut && (
           <ViewLink class="link-button" to={{ view: "iterations" }}>
             Include what was left out

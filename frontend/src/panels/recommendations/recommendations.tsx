@@ -125,7 +125,7 @@ function Summary({ count, gains, diagnosis }: { count: number; gains: boolean; d
       </h2>
       {gains && (
         <p class="model-line">
-          Begin at the top. {scaleSaid(diagnosis?.marked ?? true)} Gains of findings about the same time do not add up.
+          Begin at the top. {scaleSaid(diagnosis?.marked ?? true)} Gains about the same time do not add up.
         </p>
       )}
       {!gains && count > 0 && <p class="model-line">The recording does not show what would be gained.</p>}
