@@ -29,9 +29,11 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TensorBoard]:
 
 def test_window_and_moment_are_in_the_link(page: Page, snapshot: TensorBoard) -> None:
     """Dragged from the very start, where nothing has happened yet, and clicked; what opens the link shows both."""
-    page.goto(snapshot.page(view="memory"))
+    page.goto(snapshot.page())
     curve = page.locator("svg.memory-curve")
     expect(curve).to_contain_text("peak")
+    page.get_by_role("link", name="Memory", exact=True).first.click()
+    expect(page.get_by_role("heading", name="At the Peak")).to_be_visible()
     box = curve.bounding_box()
     assert box is not None
     middle = box["y"] + box["height"] / 2

@@ -143,16 +143,19 @@ export function Tiles(props: TilesProps) {
   const [first, ...others] = tilesOf(props);
   if (first === undefined) return null;
   const { diagnosis } = props;
+  const { throughput } = props.data;
+  const isMarked = diagnosis?.marked === true;
+  const rate = <ThroughputTile throughput={throughput} iteration_ns={isMarked ? diagnosis.mean.wall_ns : null} />;
+  // What is not known comes last.
+  const isKnown = isMarked || throughput.samples_per_s !== null || throughput.tokens_per_s !== null;
   return (
     <ul class="tiles" aria-label="Key numbers" {...row}>
       <OneTile {...first} />
-      <ThroughputTile
-        throughput={props.data.throughput}
-        iteration_ns={diagnosis?.marked === true ? diagnosis.mean.wall_ns : null}
-      />
+      {isKnown && rate}
       {others.map((tile) => (
         <OneTile key={tile.tip} {...tile} />
       ))}
+      {!isKnown && rate}
     </ul>
   );
 }
