@@ -1,5 +1,5 @@
-"""The sections of an HTML report that the diagnosis gives: the sentence, the iteration as a bar, key numbers, what to change
-first, the iterations."""
+"""The sections of an HTML report that the diagnosis gives: the sentence, the iteration as a bar, key numbers, what to
+change first, the iterations."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
 
 
 def changes(diagnosis: Diagnosis) -> Iterator[str]:
-    """What to change, in the order in which to work on it, each with what it would gain on the scale of the iteration."""
+    """What to change, in the order in which to work on it, each with what it would gain of an iteration."""
     findings: Sequence[Mapping[str, Any]] = diagnosis["findings"]
     if not findings:
         return
@@ -128,12 +128,14 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     more = len(findings) - MOST_FINDINGS
     cut = f"<p class=cut>{more} more: see the page Recommendations.</p>" if more > 0 else ""
     whole = "an iteration" if diagnosis["marked"] else "the recording"
-    note = f"A bar is as long as {whole}; its coloured part is what that could become shorter by, the dark part at least."
+    note = (
+        f"A bar is as long as {whole}; its coloured part is what that could become shorter by, the dark part at least."
+    )
     yield section("Recommendations", note, f"<ol class=changes>{items}</ol>{cut}")
 
 
 def iterations(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
-    """A bar or column for each iteration, split like the bar of the answer; nothing for a single one, which that bar shows."""
+    """A bar or column for each iteration, split like that of the answer; nothing for a single one, which that shows."""
     device, rows = _least_computing(diagnosis), diagnosis["iterations"]
     if device is None or not 1 < len(rows) <= MOST_COLUMNS:
         return
