@@ -15,12 +15,15 @@ _TIMES = (
     "LEFT JOIN node_time_metrics AS times ON times.id = node.node_time_metrics_id "
     "LEFT JOIN metric AS gpu ON gpu.id = times.gpu_time_metric_id"
 )
+_COST = "CAST(round(avg(gpu.avg)) AS INTEGER)"
+"""What it takes to have the block again: a call of the op."""
+
 _OF_BLOCK = "WHERE op.id = block.read_only_ops_id"
 _SHAPES = shown_shapes(SHAPES_OF_FIRST_CALL)
-_GPU_TIME = f"SELECT sum(gpu.sum) FROM read_only_ops AS op {_TIMES} {_OF_BLOCK}"
+_GPU_TIME = f"SELECT {_COST} FROM read_only_ops AS op {_TIMES} {_OF_BLOCK}"
 _FIRST_SHAPES = f"SELECT {_SHAPES} FROM read_only_ops AS op {_OF_BLOCK}"
 
-NO_COSTS = {"op_gpu_time_ns": None, "op_input_shapes": None}
+NO_COSTS = {"op_gpu_time_average_ns": None, "op_input_shapes": None}
 """Of a block that no op allocated."""
 
 
@@ -29,11 +32,12 @@ def op_costs(connection: sqlite3.Connection, scope: Scope, ops: Collection[int])
     named = {f"op_{number}": op for number, op in enumerate(ops)}
     places = ", ".join(f":{name}" for name in named)
     rows = connection.execute(
-        f"SELECT op.id, sum(gpu.sum), {_SHAPES} FROM read_only_ops AS op {_TIMES} "
-        f"WHERE op.id IN ({places}) GROUP BY op.id",
+        f"SELECT op.id, {_COST}, {_SHAPES} FROM read_only_ops AS op {_TIMES} WHERE op.id IN ({places}) GROUP BY op.id",
         {**named, "aggregation": scope.aggregation},
     )
-    return {int(op): {"op_gpu_time_ns": time_ns, "op_input_shapes": shapes or None} for op, time_ns, shapes in rows}
+    return {
+        int(op): {"op_gpu_time_average_ns": time_ns, "op_input_shapes": shapes or None} for op, time_ns, shapes in rows
+    }
 
 
 MEMORY_BLOCKS = Table(
@@ -59,10 +63,12 @@ MEMORY_BLOCKS = Table(
         Column("allocated_ns", "Allocated At", "duration_ns",
                "When it was allocated; unknown if it was before the recording, or no times were recorded.",
                "block.allocated_ns", nullable=True, tier=1),
-        Column("lasts_ns", "Lifetime", "duration_ns", "How long until it was freed; unknown if it was not.",
+        Column("lasts_ns", "Lifetime", "duration_ns",
+               "How long until it was freed; empty if it was not before the recording ends.",
                "block.lasts_ns", nullable=True, tier=1),
-        Column("op_gpu_time_ns", "GPU Time of the Op, All Calls", "duration_ns",
-               "GPU time of the op that allocated it, summed over all its calls, as in Ops.",
+        Column("op_gpu_time_average_ns", "GPU Time of the Op, a Call", "duration_ns",
+               "GPU time of a call of the op that allocated it, which having the block again would cost: the mean "
+               "over all its calls.",
                f"({_GPU_TIME})", nullable=True, sortable=False, filterable=False, tier=1),
         Column("op_input_shapes", "Input Shapes of the Op", "text",
                "Shapes of the inputs of the first call of the op that allocated it.",

@@ -117,18 +117,21 @@ def test_every_question_of_the_page(server: Server, database: Path) -> None:
 
 
 def test_costs_are_those_of_the_op_that_allocated_a_block(tmp_path: Path) -> None:
-    """Of ops of one path each has its own shapes and GPU time; the table and a clicked moment say the same."""
-    shapes = ([[2, 3], [3, 4]], [[5, 6], [6, 7]])
-    events: list[dict[str, Any]] = []
-    for number, (size, dims) in enumerate(zip((4 * MB, 8 * MB), shapes, strict=True)):
+    """Of ops of one path each has its own shapes and GPU time a call; the table and a clicked moment say the same."""
+    shapes = ([[2, 3], [3, 4]], [[5, 6], [6, 7]]) * 2
+    durations_us = (3, 4, 5, 8)
+    in_use = (4, 12, 13, 15)
+    step = {"ph": "X", "cat": "user_annotation", **MAIN, "dur": 200}
+    events: list[dict[str, Any]] = [{**step, "name": f"ProfilerStep#{number}", "ts": 200 * number} for number in (0, 1)]
+    for number, (size, dims) in enumerate(zip((4 * MB, 8 * MB, 1 * MB, 2 * MB), shapes, strict=True)):
         start = 100 * number
         args = {"Device Type": 1, "Device Id": 0, "Bytes": size, "Addr": 4096 * (number + 1)}
-        args |= {"Total Allocated": (4, 12)[number] * MB, "Total Reserved": 16 * MB}
+        args |= {"Total Allocated": in_use[number] * MB, "Total Reserved": 16 * MB}
         launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", **MAIN, "ts": start + 12, "dur": 1}
         events += [
             op(ts=start + 10, dur=8, **{"Input Dims": dims, "Sequence number": number}),
             {**launch, "args": {"correlation": number + 1}},
-            kernel(ts=start + 14, dur=number + 3, correlation=number + 1),
+            kernel(ts=start + 14, dur=durations_us[number], correlation=number + 1),
             {
                 "ph": "i",
                 "cat": "cpu_instant_event",
@@ -145,11 +148,13 @@ def test_costs_are_those_of_the_op_that_allocated_a_block(tmp_path: Path) -> Non
     (database,) = (tmp_path / "logs").glob("*.sqlite")
     serving = Server(database.parent, tmp_path / "cache")
     table = asked(serving, database, "/table?table=memory_blocks&device=0&")["rows"]
-    moment = asked(serving, database, "/memory_at?device=0&time=200000&")["blocks"]
+    moment = asked(serving, database, "/memory_at?device=0&time=400000&")["blocks"]
     serving.app.close()
     for rows in (table, moment):
-        costs = [(row["size_bytes"], row["op_gpu_time_ns"], row["op_input_shapes"]) for row in rows]
-        assert costs == [(8 * MB, 4_000, "[[5,6],[6,7]]"), (4 * MB, 3_000, "[[2,3],[3,4]]")]
+        costs = [(row["size_bytes"], row["op_gpu_time_average_ns"], row["op_input_shapes"]) for row in rows]
+        # The mean of both calls of an op, whichever allocated the block.
+        large, small = (6_000, "[[5,6],[6,7]]"), (4_000, "[[2,3],[3,4]]")
+        assert costs == [(8 * MB, *large), (4 * MB, *small), (2 * MB, *large), (1 * MB, *small)]
     assert len({row["owner"] for row in table}) == 1
 
 

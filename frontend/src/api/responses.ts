@@ -1214,7 +1214,7 @@ export interface MemoryHeldBlock {
   lasts_ns: number | null;
   /** Whether it is not freed before the recording ends. */
   stays: boolean;
-  op_gpu_time_ns: number | null;
+  op_gpu_time_average_ns: number | null;
   op_input_shapes: string | null;
 }
 

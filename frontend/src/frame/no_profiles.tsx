@@ -32,8 +32,8 @@ export function NoProfiles({ scan, opened }: Pick<ProfilesResponse, "scan" | "op
         {directories > 0
           ? `${formatCounted(directories, "directory was", "directories were")} searched for `
           : "Looked for "}
-        PyTorch profiler traces, Nsight Systems exports, XPlane profiles (JAX, TensorFlow) and DLProf databases. A new
-        one shows up here by itself.
+        PyTorch profiler traces and memory snapshots, Nsight Systems exports, XPlane profiles (JAX, TensorFlow) and
+        DLProf databases. A new one shows up here by itself.
       </p>
       {reportGroups(reports).map(({ what, files, advice, command }) => (
         <p key={what}>

@@ -161,7 +161,7 @@ class HeldBlock(Struct):
     lasts_ns: Ns | None
     stays: bool
     """Whether it is not freed before the recording ends."""
-    op_gpu_time_ns: Ns | None
+    op_gpu_time_average_ns: Ns | None
     op_input_shapes: str | None
 
 

@@ -129,8 +129,9 @@ def _without_events(name: str, events: Events, skipped: Counter[str]) -> str:
     if not +events.categories and set(skipped) == {NO_TYPE}:
         what = "its events have no category"
     elif not +events.categories and skipped:
-        reasons = ", ".join(f"{reason} ({count:,})" for reason, count in skipped.most_common(3))
-        return f"{name} holds no event that can be read: {reasons}; record the profile again."
+        counted = skipped.most_common(3)
+        reasons = ", ".join(reason if count == 1 else f"{reason} ({count:,})" for reason, count in counted)
+        return f"{name} holds no event that can be read. Left out: {reasons}. Record the profile again."
     elif categories:
         what = f"it has {', '.join(categories)} events"
     else:

@@ -11,7 +11,9 @@ import { categoryColour } from "../../model/memory_categories";
 export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
   if (blocks.length === 0) return null;
   const timed = blocks.some(({ allocated_ns: time }) => time !== null);
-  const withOps = blocks.some(({ op_gpu_time_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null);
+  const withOps = blocks.some(
+    ({ op_gpu_time_average_ns: time, op_input_shapes: shapes }) => time !== null || shapes !== null,
+  );
   const titles = [
     ...atRight("Size"),
     "Category",
@@ -19,14 +21,14 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
     ...atRight(
       timed ? "Allocated at" : "Event",
       ...(timed ? ["Lifetime"] : []),
-      ...(withOps ? ["GPU time of the op, all calls"] : []),
+      ...(withOps ? ["GPU time of the op, a call"] : []),
     ),
     ...(withOps ? ["Inputs of the op"] : []),
   ];
   return (
     <Panel
       title="Largest Blocks Held Then"
-      about="GPU time is that of the op that allocated the block, summed over all its calls. Inputs are those of the op's first call."
+      about="GPU time is that of a call of the op that allocated the block, which having it again would cost: the mean over all its calls. Inputs are those of the op's first call."
     >
       <div class="memory-held-frame">
         <table class="plain-table memory-held">
@@ -50,7 +52,7 @@ export function HeldBlocks({ blocks }: { blocks: readonly MemoryHeldBlock[] }) {
                 {withOps && (
                   <>
                     <td class="right">
-                      <Duration ns={block.op_gpu_time_ns} />
+                      <Duration ns={block.op_gpu_time_average_ns} />
                     </td>
                     <td class="memory-shapes">{block.op_input_shapes ?? <span class="unknown">{UNKNOWN}</span>}</td>
                   </>
