@@ -46,6 +46,9 @@ MOST_COLUMNS = 200
 FEW = 12
 """Up to so many iterations are bars with their names; more are columns."""
 
+_SKEWED = 0.2
+"""How far the median is from the mean, as a share of it, where few long iterations make the mean."""
+
 _NAMED = ("communication", "copy", "queued", "blocked", "launching", "host_op", "host_code", "data_loader", "io")
 """Parts in which the GPU waits for something that has a name, as ``model/answer.ts`` has them."""
 
@@ -80,8 +83,13 @@ def sentence(diagnosis: Diagnosis, unit: str) -> Iterator[str]:
     yield f"<section><p class=answer>{typeset(headline)}{mostly}</p>{said}{bar}{amounts}</section>"
 
 
-def tiles(diagnosis: Diagnosis) -> list[Tile]:
-    """The key numbers of an iteration, as the Dashboard has them; none if no GPU worked."""
+def tiles(diagnosis: Diagnosis, rates: Sequence[Tile] = ()) -> list[Tile]:
+    """The key numbers of an iteration, as the Dashboard has them; none if no GPU worked.
+
+    Args:
+        diagnosis: of the profile.
+        rates: samples or tokens a second, where they are known.
+    """
     device = _least_computing(diagnosis)
     if device is None:
         return []
@@ -93,21 +101,24 @@ def tiles(diagnosis: Diagnosis) -> list[Tile]:
     if diagnosis["marked"]:
         walls = [row["wall_ns"] for row in diagnosis["iterations"] if row["typical"]]
         unit, length = column_unit([wall])
-        spread = f", ± {in_unit(_deviation(walls), length)} {unit} from one to the next" if len(walls) > 1 else ""
+        spread = f", ± {in_unit(_deviation(walls), length)} {unit}" if len(walls) > 1 else ""
+        if walls and abs(median(walls) - wall) > _SKEWED * wall:
+            spread = f"; the median is {short_duration(round(median(walls)))}"
         shown += [
             ("Iteration time", short_duration(wall), f"The mean of {diagnosis['mean']['iterations']:,}{spread}."),
-            ("Iterations a second", significant(1e9 / wall) if wall else "unknown", "From their mean time."),
+            *(rates or [("Iterations a second", significant(1e9 / wall) if wall else "unknown", "From their mean.")]),
         ]
     else:
         shown.append(
             ("Recorded", short_duration(wall), "From the first to the last GPU work; no iterations are marked.")
         )
+        shown += rates
     shown.append(
         ("Computing", f"{least}{_share(compute, wall)}", f"{short_duration(compute)} of {short_duration(wall)}.")
     )
     for part, name, doing in (("communication", "communication", "It ran"), ("copy", "copies", "They ran")):
         whole = overlap[f"{part}_all_ns"]
-        if whole and parts[part]:
+        if whole and parts[part] >= (_LEAST_SHARE * wall if part == "copy" else 1):
             hidden = f"{doing} {short_duration(whole)}, of which {_share(whole - parts[part], whole)} hidden."
             shown.append((f"Exposed {name}", _share(parts[part], wall), hidden))
             break
@@ -120,8 +131,8 @@ def changes(diagnosis: Diagnosis) -> Iterator[str]:
     if not findings:
         return
     items = "".join(
-        f"<li>{_gain(finding['gain'])}<div><strong>{escape(finding['heading'])}</strong>"
-        f"<div>{typeset(finding['title'])}</div>"
+        f"<li>{_gain(finding)}<div><strong>{escape(finding['heading'])}</strong>"
+        f"<div class=faint>{typeset(finding['title'])}</div>"
         f"<div class=action>{typeset(finding['action'])}</div>{_untold(finding['gain'])}</div></li>"
         for finding in findings[:MOST_FINDINGS]
     )
@@ -180,9 +191,16 @@ def _untold(gain: Mapping[str, Any] | None) -> str:
     return f"<div class=faint>Gain not known: {typeset(reason)}.</div>" if reason else ""
 
 
-def _gain(gain: Mapping[str, Any] | None) -> str:
+def _gain(finding: Mapping[str, Any]) -> str:
+    gain, time = finding["gain"], finding.get("time_ns")
     if gain is None or gain["low_ns"] is None or gain["high_ns"] is None:
-        return f"<div class=faint>{'no gain in time' if gain is None else 'gain not known'}</div>"
+        # As ``model/findings.ts`` has it: the time in question, where there is one.
+        of = finding.get("share")
+        about = "" if time is None or of is None else f"{short_duration(time)}, {share(of)}<br>"
+        why = "gain not known" if gain is not None or about else "no gain in time"
+        return (
+            f"<div class=faint>{about}{'happens once' if finding.get('per') == 'once' and gain is None else why}</div>"
+        )
     low, high = gain["low_ns"], gain["high_ns"]
     text = short_range(low, high) if low else f"up to {short_duration(high)}"
     return f"<div>{charts.whisker(f'Could gain {text}', gain['share_low'], gain['share_high'])}{escape(text)}</div>"

@@ -43,9 +43,9 @@ def dashboard(connection: sqlite3.Connection, scope: Scope, diagnosis: answer.Di
     tiles: list[answer.Tile] = []
     if diagnosis is not None:
         yield from answer.sentence(diagnosis, unit)
-        tiles += answer.tiles(diagnosis)
+        tiles += answer.tiles(diagnosis, list(_throughput(connection, scope)))
     if tiles or not on_gpu:
-        tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection), *_throughput(connection, scope)]
+        tiles += [*_tensor_cores(connection, scope, unit), *_peak(connection)]
     yield _figures(tiles if tiles or not on_gpu else key_figures(connection, scope, unit))
     yield _notes(connection, scope)
     reported = [] if diagnosis is None else list(answer.changes(diagnosis))
@@ -152,7 +152,14 @@ def resources(connection: sqlite3.Connection, scope: Scope, unit: str) -> str:
     name_of, length = column_unit([time for _, _, time, _ in rows])
     table = legend(
         ("Resource", f"Time ({name_of})", "Share"),
-        [(key, name, UNKNOWN if t is None else in_unit(t, length), share(f)) for key, name, t, f in rows],
+        [
+            (key, name, in_unit(t, length), share(f))
+            if t is not None
+            else (key, name, UNKNOWN, "")
+            if key == "tensor_core"
+            else (key, name, "not recorded", "")
+            for key, name, t, f in rows
+        ],
     )
     note = (
         "DLProf's parts of the wall clock time, which divide idle time by what was recorded on the host; they add up "

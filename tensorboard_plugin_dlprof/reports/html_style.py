@@ -72,7 +72,7 @@ thead .n { text-align: right; }
 .bars { width: 100%; } .bars td, .bars th { border: 0; }
 .bars th, .bars .n { width: 1px; white-space: nowrap; }
 .bars svg { height: 14px; margin: 3px 0; }
-@media (max-width: 900px) { .groups td:nth-child(2) { display: none; } }
+@media (max-width: 900px) { .groups td:nth-child(2) { display: none; } .groups tbody th { min-width: 150px; } }
 /* None alone in a line of its own. */
 @media (max-width: 940px) { .figures:has(> :nth-child(5)) { grid-template-columns: repeat(3, 1fr); }
   .figures:has(> :nth-child(7)) { grid-template-columns: repeat(4, 1fr); } }

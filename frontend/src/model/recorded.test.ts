@@ -19,7 +19,7 @@ it.each([
 });
 
 it.each([
-  [["steps", "shapes", "ops"], "Recorded: ops, input shapes and steps."],
+  [["steps", "shapes", "ops"], "Recorded: ops, input shapes and iterations."],
   [["nvtx"], "Recorded: NVTX ranges."],
   [["of a later version"], ""],
   [[], ""],

@@ -27,13 +27,13 @@ const CONTENTS: Readonly<Record<string, string>> = {
   nvtx: "NVTX ranges",
   shapes: "input shapes",
   stacks: "call stacks",
-  steps: "steps",
+  steps: "iterations",
   memory: "memory events",
   io: "I/O",
   syncs: "waits of the CPU for the GPU",
 };
 
-/** "Recorded: ops, input shapes and steps."; empty where none of it was. */
+/** "Recorded: ops, input shapes and iterations."; empty where none of it was. */
 export function recordedSentence(recorded: readonly string[]): string {
   const words = Object.entries(CONTENTS).flatMap(([key, word]) => (recorded.includes(key) ? [word] : []));
   const last = words.pop();
