@@ -15,16 +15,18 @@ import { useOneStop } from "../../components/walking";
 
 type Besides = Pick<TimelineItem, "before" | "after">;
 
-interface DetailsProps {
-  onItem: (id: number) => void;
+interface DetailsProps extends GapProps {
+  onNext: () => void;
   onBeside: (beside: Beside) => void;
   onClear: () => void;
 }
 
-interface GapDetailsProps extends DetailsProps {
-  gap: TimelineGap;
+interface ItemProps {
   unit: string;
-  onNext: () => void;
+  onItem: (id: number) => void;
+}
+
+interface GapProps extends ItemProps {
   /** The call that the host was in at a moment. */
   onCall: (name: string, at: number) => void;
 }
@@ -67,7 +69,37 @@ function causeSentence(gap: TimelineGap): string {
   }
 }
 
-export function GapDetails({ gap, unit, onNext, onItem, onCall, onBeside, onClear }: GapDetailsProps) {
+/** One component for both: the focus stays on the way from a kernel to the gap beside it. */
+export function Details({ of, ...rest }: { of: TimelineGap | TimelineItem } & DetailsProps) {
+  const { unit, onNext, onBeside, onClear } = rest;
+  const isGap = "cause" in of;
+  return (
+    <div class="timeline-details">
+      <Head
+        name={isGap ? `Gap of ${formatDuration(of.duration)}` : shortName(of.name) || of.kind}
+        said={isGap ? `at ${clock(of.start)}` : classInWords(of.kind, of.class, unit)}
+      >
+        <Neighbours of={of} onBeside={onBeside} />
+        <button type="button" class="button" onClick={onNext}>
+          Next gap <kbd aria-hidden="true">N</kbd>
+        </button>
+        {isGap && <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink>}
+        <button
+          type="button"
+          class="icon-button"
+          aria-label="Clear the selection"
+          data-tip="Clear the selection (Esc)"
+          onClick={onClear}
+        >
+          <Icon name="close" />
+        </button>
+      </Head>
+      {isGap ? <GapFacts gap={of} {...rest} /> : <ItemFacts item={of} {...rest} />}
+    </div>
+  );
+}
+
+function GapFacts({ gap, unit, onItem, onCall }: { gap: TimelineGap } & GapProps) {
   const kinds = new Map(partKinds(unit).map((kind) => [kind.key as string, kind]));
   const cause = kinds.get(gap.cause);
   const ended = gap.ended_by;
@@ -77,14 +109,7 @@ export function GapDetails({ gap, unit, onNext, onItem, onCall, onBeside, onClea
   const sums = new Map<string, number>();
   for (const part of gap.parts) sums.set(part.part ?? "", (sums.get(part.part ?? "") ?? 0) + part.duration);
   return (
-    <div class="timeline-details">
-      <Head name={`Gap of ${formatDuration(gap.duration)}`} said={`at ${clock(gap.start)}`} onClear={onClear}>
-        <Neighbours of={gap} onBeside={onBeside} />
-        <button type="button" class="button" onClick={onNext}>
-          Next gap <kbd aria-hidden="true">N</kbd>
-        </button>
-        <ViewLink to={{ view: "recommendations" }}>Recommendations</ViewLink>
-      </Head>
+    <>
       <p>
         <span class="swatch" style={{ background: cause?.colour }} /> <strong>{cause?.label ?? gap.cause}</strong>:{" "}
         {causeSentence(gap)}
@@ -131,19 +156,12 @@ export function GapDetails({ gap, unit, onNext, onItem, onCall, onBeside, onClea
         )}
         {ended !== null && <OpOf item={ended} />}
       </dl>
-    </div>
+    </>
   );
 }
 
-interface HeadProps {
-  name: string;
-  said: string;
-  onClear: () => void;
-  children: ComponentChildren;
-}
-
 /** What it is, and what can be done with it. */
-function Head({ name, said, onClear, children }: HeadProps) {
+function Head({ name, said, children }: { name: string; said: string; children: ComponentChildren }) {
   const row = useOneStop<HTMLDivElement>();
   return (
     <div class="timeline-bar" {...row}>
@@ -152,23 +170,14 @@ function Head({ name, said, onClear, children }: HeadProps) {
       </p>
       <span class="timeline-space" />
       {children}
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Clear the selection"
-        data-tip="Clear the selection (Esc)"
-        onClick={onClear}
-      >
-        <Icon name="close" />
-      </button>
     </div>
   );
 }
 
 /** What the GPU did before and after: the way from a kernel to the gap beside it, and on to the next kernel. */
 function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside: (beside: Beside) => void }) {
-  const said = ({ id, name, duration }: Beside): string =>
-    `${id === null ? `Gap: ${name}` : shortName(name)} ${formatDuration(duration)}`;
+  const nameOf = ({ id, name }: Beside): string => (id === null ? `Gap: ${name}` : shortName(name));
+  const said = (beside: Beside): string => `${nameOf(beside)} ${formatDuration(beside.duration)}`;
   return (
     <>
       {before && (
@@ -180,7 +189,8 @@ function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside
           onClick={() => onBeside(before)}
         >
           <Icon name="left" />
-          <span class="clip">{said(before)}</span>
+          <span class="clip">{nameOf(before)}</span>
+          <span class="muted">{formatDuration(before.duration)}</span>
         </button>
       )}
       {after && (
@@ -191,7 +201,8 @@ function Neighbours({ of: { before, after }, onBeside }: { of: Besides; onBeside
           data-tip="What the GPU did after it (.)"
           onClick={() => onBeside(after)}
         >
-          <span class="clip">{said(after)}</span>
+          <span class="clip">{nameOf(after)}</span>
+          <span class="muted">{formatDuration(after.duration)}</span>
           <Icon name="right" />
         </button>
       )}
@@ -227,66 +238,56 @@ function OpOf({ item }: { item: TimelineItem }) {
 
 const triple = (value: unknown): string => (Array.isArray(value) ? value.join(" × ") : "");
 
-interface ItemDetailsProps extends DetailsProps {
-  item: TimelineItem;
-  unit: string;
-}
-
-export function ItemDetails({ item, unit, onItem, onBeside, onClear }: ItemDetailsProps) {
+function ItemFacts({ item, onItem }: { item: TimelineItem } & ItemProps) {
   const { facts, call } = item;
   const grid = triple(facts.grid);
   return (
-    <div class="timeline-details">
-      <Head name={shortName(item.name) || item.kind} said={classInWords(item.kind, item.class, unit)} onClear={onClear}>
-        <Neighbours of={item} onBeside={onBeside} />
-      </Head>
-      <dl>
-        <Fact name="takes">
-          <span data-tip={exactDuration(item.duration)}>{formatDuration(item.duration)}</span>
-          <div class="muted">at {clock(item.start)}</div>
+    <dl>
+      <Fact name="takes">
+        <span data-tip={exactDuration(item.duration)}>{formatDuration(item.duration)}</span>
+        <div class="muted">at {clock(item.start)}</div>
+      </Fact>
+      {item.stream !== undefined && (
+        <Fact name="stream">
+          {item.stream} of GPU {item.device ?? 0}
         </Fact>
-        {item.stream !== undefined && (
-          <Fact name="stream">
-            {item.stream} of GPU {item.device ?? 0}
-          </Fact>
-        )}
-        {call && (
-          <Fact name="its call">
-            <ItemButton onClick={() => onItem(call.id)}>{shortName(call.name)}</ItemButton>,{" "}
-            {formatDuration(call.duration)}
-            <div class="muted">
-              {item.starts_before_call === true
-                ? "The work begins before its call: the clocks of host and GPU differ."
-                : `waits ${formatDuration(item.delay_ns ?? 0)} after it`}
+      )}
+      {call && (
+        <Fact name="its call">
+          <ItemButton onClick={() => onItem(call.id)}>{shortName(call.name)}</ItemButton>,{" "}
+          {formatDuration(call.duration)}
+          <div class="muted">
+            {item.starts_before_call === true
+              ? "The work begins before its call: the clocks of host and GPU differ."
+              : `waits ${formatDuration(item.delay_ns ?? 0)} after it`}
+          </div>
+          {item.duration < call.duration && <div class="muted">The work is shorter than its launch.</div>}
+        </Fact>
+      )}
+      {call === null && item.kind === "stream" && (
+        <Fact name="its call">
+          <span class="muted">not recorded</span>
+        </Fact>
+      )}
+      <OpOf item={item} />
+      {item.works !== undefined && item.works.length > 0 && (
+        <Fact name="launches">
+          {item.works.map((work) => (
+            <div key={work.id}>
+              <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
+              {formatDuration(work.duration)}
             </div>
-            {item.duration < call.duration && <div class="muted">The work is shorter than its launch.</div>}
-          </Fact>
-        )}
-        {call === null && item.kind === "stream" && (
-          <Fact name="its call">
-            <span class="muted">not recorded</span>
-          </Fact>
-        )}
-        <OpOf item={item} />
-        {item.works !== undefined && item.works.length > 0 && (
-          <Fact name="launches">
-            {item.works.map((work) => (
-              <div key={work.id}>
-                <ItemButton onClick={() => onItem(work.id)}>{shortName(work.name)}</ItemButton>{" "}
-                {formatDuration(work.duration)}
-              </div>
-            ))}
-          </Fact>
-        )}
-        {grid !== "" && (
-          <Fact name="grid, block">
-            {grid}, {triple(facts.block)}
-          </Fact>
-        )}
-        {typeof facts.bytes === "number" && <Fact name="size">{formatBytes(facts.bytes)}</Fact>}
-        {item.kind === "op" && <Fact name="path">{item.name}</Fact>}
-        {item.thread !== undefined && <Fact name="thread">{formatCount(item.thread).replaceAll(",", "")}</Fact>}
-      </dl>
-    </div>
+          ))}
+        </Fact>
+      )}
+      {grid !== "" && (
+        <Fact name="grid, block">
+          {grid}, {triple(facts.block)}
+        </Fact>
+      )}
+      {typeof facts.bytes === "number" && <Fact name="size">{formatBytes(facts.bytes)}</Fact>}
+      {item.kind === "op" && <Fact name="path">{item.name}</Fact>}
+      {item.thread !== undefined && <Fact name="thread">{formatCount(item.thread).replaceAll(",", "")}</Fact>}
+    </dl>
   );
 }

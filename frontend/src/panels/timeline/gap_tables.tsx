@@ -1,6 +1,4 @@
 /** The gaps of the window as tables: what one works on, and one by one. A row leads to its gap. */
-import { useMemo } from "preact/hooks";
-
 import { DataTable } from "../../components/table/data_table";
 
 interface GapTablesProps {
@@ -12,7 +10,6 @@ interface GapTablesProps {
 const EMPTY = "No GPU is idle in this window.";
 
 export function GapTables({ links, device }: GapTablesProps) {
-  const only = useMemo(() => (device === null ? undefined : { device: String(device) }), [device]);
   const gaps = device === null ? "Gaps" : `Gaps of GPU ${device}`;
   return (
     <>
@@ -22,7 +19,6 @@ export function GapTables({ links, device }: GapTablesProps) {
         title={`${gaps} by Cause and Op`}
         noun="groups"
         selectable
-        {...(only === undefined ? {} : { only })}
         first={["cause", "op", "gaps", "total_ns", "window_fraction", "longest_ns", "host"]}
         links={links}
         pageSize={10}
@@ -34,7 +30,6 @@ export function GapTables({ links, device }: GapTablesProps) {
         title={gaps}
         noun="gaps"
         selectable
-        {...(only === undefined ? {} : { only })}
         first={["start_ns", "duration_ns", "cause", "op", "host", "iteration"]}
         links={links}
         pageSize={10}

@@ -25,7 +25,7 @@ import { mainDevice } from "../../model/parts";
 import { around, iterationIn, panned, rowsOf, stepOf, within, zoomed } from "../../model/timeline";
 import { readTimeline, selecting, type Selected, type View } from "../../model/timeline_link";
 import { wholeNumber } from "../../model/url_state";
-import { GapDetails, ItemDetails } from "./details";
+import { Details } from "./details";
 import { GapTables } from "./gap_tables";
 import { HandOver } from "./hand_over";
 import { Headline, Legend, Sums } from "./headline";
@@ -121,7 +121,8 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
         ? { item: await fetchTimelineItem(profile, selected.item, signal) }
         : fetchMoment(profile, selected?.device ?? 0, selected?.at ?? 0, signal),
   );
-  const shown = selected === null || detail.loading ? null : detail.data;
+  // Until the next one is known the last one stays, and the focus in it.
+  const shown = selected === null || (detail.error !== null && !detail.loading) ? null : detail.data;
   const gap = shown !== null && "gap" in shown ? shown.gap : null;
   const item = shown !== null && "item" in shown ? shown.item : null;
   const extent = gap ?? item;
@@ -298,7 +299,10 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
       : item !== null
         ? `${item.name}, ${formatDuration(item.duration)}`
         : said;
-  const links = useMemo(() => ({ from: String(range.from), to: String(range.to) }), [range]);
+  const links = useMemo(
+    () => ({ from: String(range.from), to: String(range.to), ...(device === null ? {} : { device: String(device) }) }),
+    [range, device],
+  );
   return (
     <div class="stacked">
       {device !== null && (
@@ -385,9 +389,9 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
                 />
               )}
               {dragged === null && detail.error !== null && <ErrorBox error={detail.error} />}
-              {dragged === null && gap !== null && (
-                <GapDetails
-                  gap={gap}
+              {dragged === null && extent !== null && (
+                <Details
+                  of={extent}
                   unit={matrixUnit}
                   onNext={() => nextGap(true)}
                   onItem={showItem}
@@ -395,9 +399,6 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
                   onClear={clear}
                   onCall={pickCall}
                 />
-              )}
-              {dragged === null && item !== null && (
-                <ItemDetails item={item} unit={matrixUnit} onItem={showItem} onBeside={showBeside} onClear={clear} />
               )}
             </aside>
           )}
