@@ -50,7 +50,28 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         : `of the ${formatDuration(mean)} from the first to the last GPU work`
       : "";
   const gpu = most === least ? "" : `GPU ${least.device_id}`;
-  const whose = gpu === "" && of === "" ? "" : `${capitalized([gpu, of].filter(Boolean).join(", "))}: `;
+  const whose = `${[gpu, of].filter(Boolean).join(", ")}: `;
+  const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
+  const idleFor =
+    cause === undefined ? "" : `idle longest for: ${withinSentence(cause.kind.label)}, ${shareOfMean(cause.ns)}`;
+  // The bar of a GPU that is alone says what it did; of several, this is the one that did least.
+  const told =
+    parts === undefined
+      ? ""
+      : gpu === ""
+        ? capitalized([idleFor, idleFor === "" ? "" : of].filter(Boolean).join(" "))
+        : whose +
+          [
+            [
+              `${shareOfMean(computeOf(parts))} computing`,
+              parts.communication > 0 ? `${shareOfMean(parts.communication)} exposed communication` : "",
+            ]
+              .filter(Boolean)
+              .join(", "),
+            idleFor,
+          ]
+            .filter(Boolean)
+            .join("; ");
   return (
     <header class="headline">
       <h2 data-tip={`${readableAndExact(least.busy_ns)} of ${readableAndExact(wall)}`}>
@@ -64,17 +85,9 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         )}
         .
       </h2>
-      {diagnosis !== null && parts !== undefined && (
+      {told !== "" && (
         <p class="model-line">
-          <span>
-            {whose}
-            {formatShare(shareOf(computeOf(parts), diagnosis.mean.wall_ns))} computing
-            {parts.communication > 0 &&
-              `, ${formatShare(shareOf(parts.communication, diagnosis.mean.wall_ns))} exposed communication`}
-            {cause !== undefined &&
-              `; idle longest for: ${withinSentence(cause.kind.label)}, ${formatShare(shareOf(cause.ns, diagnosis.mean.wall_ns))}`}
-            .
-          </span>
+          <span>{told}.</span>
         </p>
       )}
     </header>

@@ -8,6 +8,9 @@ import { formatDuration } from "../../format/time";
 /** More GPUs than these would be a wall. */
 const MOST_GPUS = 8;
 
+/** Of a GPU that is alone. */
+const MOST_STREAMS = 4;
+
 interface OverTimeProps {
   diagnosis: Diagnosis;
   devices: readonly DeviceUtilization[];
@@ -28,9 +31,15 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
           </span>
         )
       }
-      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that its stream with the most work and those that communicate, at most two. A click opens the moment in the Timeline.`}
+      about={`${shown.label}, the iteration of median length: of each GPU why it was idle, and below that ${ids.length === 1 ? "its streams with the most work" : "its stream with the most work and those that communicate, at most two"}. A click opens the moment in the Timeline.`}
     >
-      <TimelineStrip from={shown.start_ns} to={shown.stop_ns} devices={ids.slice(0, MOST_GPUS)} host={false} most={1} />
+      <TimelineStrip
+        from={shown.start_ns}
+        to={shown.stop_ns}
+        devices={ids.slice(0, MOST_GPUS)}
+        host={false}
+        most={ids.length === 1 ? MOST_STREAMS : 1}
+      />
       {ids.length > MOST_GPUS && (
         <p class="muted">
           The first {formatCount(MOST_GPUS)} of {formatCount(ids.length)} GPUs.

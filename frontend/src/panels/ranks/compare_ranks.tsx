@@ -57,12 +57,21 @@ export function CompareRanks({ world, offer, reload }: CompareRanksProps) {
         </button>
       </Message>
     );
+  const why = `Which of them costs the others time, and why, shows once they are compared.${
+    alone ? "" : ` ${formatCount(offer.files)} of their recordings are here (${formatBytes(offer.size_bytes)}).`
+  }`;
+  if (offer.is_possible && offer.state !== "done" && offer.message === "" && error === null)
+    return (
+      <p class="panel rank-offer" role="status">
+        <strong>{title}.</strong> <span>{why}</span>
+        <button type="button" class="button button-primary" onClick={() => ask(compareRanks)}>
+          Compare the ranks
+        </button>
+      </p>
+    );
   return (
     <Message title={title}>
-      <p>
-        Which of them costs the others time, and why, shows once they are compared.
-        {!alone && ` ${formatCount(offer.files)} of their recordings are here (${formatBytes(offer.size_bytes)}).`}
-      </p>
+      <p>{why}</p>
       {offer.state === "done" && <p>They were compared, but this one is not among those that could be.</p>}
       {offer.message !== "" && <p class="muted">{offer.message}</p>}
       {offer.is_possible ? (
