@@ -119,13 +119,18 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
 
 
 def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
-    """What the estimate is, where the medians that stand beside it have another ratio."""
+    """What the estimate is, where the times that stand beside it have another ratio."""
+    told = "the estimate is the median ratio of all pairs, "
     if not _are_means_shifted(comparison, estimate):
-        return ""
+        is_other = comparison.a_ns and percent(abs(comparison.b_ns / comparison.a_ns - 1)) != percent(
+            abs(estimate.ratio - 1)
+        )
+        # That of inputs of equal size is said to be one.
+        return told.capitalize() if is_other and comparison.main.input_size_ratio is None else ""
     a, b = _medians(comparison)
     if not a or abs(b / a - estimate.ratio) <= comparison.floor_of(comparison.main.name):
         return ""
-    return f"Medians change by {signed_share(b / a - 1)}; the estimate is the median ratio of all pairs, "
+    return f"Medians change by {signed_share(b / a - 1)}; {told}"
 
 
 def _bounds(estimate: Estimate) -> str:

@@ -35,6 +35,7 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
   const { profiles } = useContext(ProfilesContext);
   // Files of two runs often have the same name.
   const runOf = (id: string): string => runOfProfile(profiles, id);
+  const rankOf = (id: string): number | null => profiles.find((each) => each.id === id)?.rank ?? null;
   // What the headline says already is not said twice.
   const notes = withNotes ? comparison.comparability.filter((sentence) => !headline.includes(sentence)) : [];
   return (
@@ -54,13 +55,13 @@ export function Head({ comparison: comparison, baseline, swap, withNotes }: Head
       </header>
       <section class="panel compare-head" aria-label="A and B">
         <div class="compare-sides">
-          <Side letter="A" side={a} run={runOf(baseline.base)}>
+          <Side letter="A" side={a} run={runOf(baseline.base)} rank={rankOf(baseline.base)}>
             <BaselineIterations base={baseline.base} shown={a.aggregation} />
           </Side>
           <button type="button" class="icon-button" aria-label="Swap A and B" data-tip="Swap A and B" onClick={swap}>
             <Icon name="swap" />
           </button>
-          <Side letter="B" side={b} run={runOf(profile)} />
+          <Side letter="B" side={b} run={runOf(profile)} rank={rankOf(profile)} />
         </div>
         {notes.length > 0 && (
           <ul class="compare-notes muted">
@@ -85,10 +86,11 @@ interface SideProps {
   side: CompareSide;
   /** Empty for profiles of the log directory itself. */
   run: string;
+  rank: number | null;
   children?: ComponentChildren;
 }
 
-function Side({ letter, side, run, children }: SideProps) {
+function Side({ letter, side, run, rank, children }: SideProps) {
   const { first_iteration: first, last_iteration: last } = side;
   const range = first === null || last === null ? "" : first === last ? `, number ${first}` : `, ${first} to ${last}`;
   const device = side.device ?? "GPU not named";
@@ -100,7 +102,8 @@ function Side({ letter, side, run, children }: SideProps) {
       <div class="compare-side-text">
         <span class="clip" data-tip={[run, side.name].filter(Boolean).join(" · ")}>
           <span class="visually-hidden">{letter}: </span>
-          <strong>{run === "" ? side.name : run}</strong> {run !== "" && <span class="muted">{side.name}</span>}
+          <strong>{run === "" ? side.name : run}</strong> {rank !== null && `rank ${rank} `}
+          {run !== "" && <span class="muted">{side.name}</span>}
         </span>
         <span class="muted clip">
           {device}

@@ -2,6 +2,7 @@
 import type { CompareMeasure, CompareResponse } from "../../api/types";
 import { Panel } from "../../components/panel";
 import { UNKNOWN } from "../../format/number";
+import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { boundsOf, changeOfMeasure, measureKinds, type MeasureKind } from "../../model/measures";
 
@@ -95,7 +96,9 @@ function rowsOf({ measures, matrix_unit: unit, per, a, b }: CompareResponse): Ro
       if (!measure.a && !measure.b) return [];
       return [{ ...measure, kind: { ...kind, isCost: false }, label: `${kind.label}, in total` }];
     }
-    const row = { ...measure, kind, label: kind.label };
+    // Bounds are of a ratio, and shares change in points.
+    const interval = kind.format === formatShare ? null : measure.interval;
+    const row = { ...measure, interval, kind, label: kind.label };
     if (kind.key !== "iteration_time" || measure.a_median === null || Math.max(a.iterations, b.iterations) < 2)
       return [row];
     return [

@@ -20,7 +20,7 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
   const row = useOneStop<HTMLUListElement>();
   const steps = waterfall(comparison);
   const [low, high] = waterfallAxis(steps);
-  const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(162, width * 0.4)));
+  const left = Math.min(LEFT, Math.max(width * 0.25, Math.min(176, width * 0.4)));
   const room = Math.max(width - left - RIGHT, 40);
   const x = (ns: number): number => left + ((ns - low) / Math.max(high - low, 1)) * room;
   return (
