@@ -77,6 +77,7 @@ export function Gpus({ data }: { data: DashboardResponse }) {
           {devices.length > 0 && (
             <Panel
               title={`GPU Utilization${ofRank}`}
+              walked
               about="The share is of the wall clock time of the aggregated iterations in which at least one kernel was running on the GPU; higher is better. The bar is the mean of the typical iterations, split like that of the Dashboard."
               tools={
                 diagnosis !== null && (

@@ -24,6 +24,7 @@ export function OverTime({ diagnosis, devices }: OverTimeProps) {
   return (
     <Panel
       title={diagnosis.marked ? "The Median Iteration over Time" : "The Recording over Time"}
+      walked
       tools={
         diagnosis.marked && (
           <span class="muted sum-note">
