@@ -4,7 +4,7 @@
  * Mouse: a click selects, drag pans, the wheel zooms, a double click shows all; a boundary is dragged, or turned with the wheel.
  * Keyboard: arrow keys read the bars, Enter selects, + and - zoom, Shift and the arrow keys pan; on a boundary the arrow keys and Page Up and Down move it.
  */
-import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import type { IterationsResponse } from "../../api/types";
 import { DurationAxis, HoverCard, IterationLegend, spoken } from "../../components/iteration_parts";
@@ -31,7 +31,7 @@ import {
   type Bar,
   type BarClass,
 } from "../../model/iterations";
-import { excesses, type Excess } from "../../model/spread";
+import { type Excess } from "../../model/spread";
 import { Handle } from "./handle";
 import type { Zoom } from "./use_window";
 
@@ -56,6 +56,8 @@ interface BarsProps {
   whole: Window;
   zoom: Zoom;
   label: (key: BarClass) => string;
+  /** What iterations take more than the median, by number. */
+  long: ReadonlyMap<number, Excess>;
   /** The iteration that is shown below, as tables name it. */
   selected: string;
   onSelect: (row: Bar) => void;
@@ -71,7 +73,7 @@ interface BarsProps {
 }
 
 export function Bars(props: BarsProps) {
-  const { data, whole, zoom, label, selected, onSelect, outside, start, stop, movable, onRange, measure, width } =
+  const { data, whole, zoom, label, long, selected, onSelect, outside, start, stop, movable, onRange, measure, width } =
     props;
   const [hidden, toggle] = useUrlSet("iterations.hidden");
   const [active, setActive] = useState<number | null>(null);
@@ -90,7 +92,6 @@ export function Bars(props: BarsProps) {
   const median = medianNs(data.rows.map(meanBar));
   const current = placed.find(({ row }) => row.iteration === active);
   const chosen = placed.find(({ row }) => String(row.iteration) === selected);
-  const long = useMemo(() => excesses(data.rows), [data.rows]);
   const why = (row: Bar): string => (row.profiled ? partIn(long.get(row.iteration), label) : outside(row));
   const note = (row: Bar): string => [noteOf(row), overIn(long.get(row.iteration), label)].filter(Boolean).join(". ");
 
@@ -225,6 +226,8 @@ export function Bars(props: BarsProps) {
             )}
             <LongBars
               {...{ placed, hidden, long, why, topNs, plotWidth, plotHeight }}
+              startX={start === null ? null : xOf(start)}
+              stopX={stop === null ? null : xOf(stop + 1)}
               isCut={({ duration_ns: ns }) => ns > topNs}
             />
             {axisLabels(window, plotWidth).map((iteration) => {
@@ -296,16 +299,22 @@ interface LongBarsProps {
   /** The reason of a long bar in a word or two; empty where it is not known. */
   why: (row: Bar) => string;
   isCut: (row: Bar) => boolean;
+  /** Where the boundaries of the aggregation stand, whose grips point inwards. */
+  startX: number | null;
+  stopX: number | null;
   topNs: number;
   plotWidth: number;
   plotHeight: number;
 }
 
+/** The grip of a boundary, with some room. */
+const GRIP = 18;
+
 /**
  * What is said of long bars, where there is room: by how much they are longer than the median, and which part makes them so. Those
  * that go on beyond the axis have a gap, and how long they are.
  */
-function LongBars({ placed, hidden, long, why, isCut, topNs, plotWidth, plotHeight }: LongBarsProps) {
+function LongBars({ placed, hidden, long, why, isCut, startX, stopX, topNs, plotWidth, plotHeight }: LongBarsProps) {
   const bars = placed.flatMap(({ row, x, width }) => {
     const over = long.get(row.iteration)?.over_ns;
     const cut = isCut(row);
@@ -316,8 +325,18 @@ function LongBars({ placed, hidden, long, why, isCut, topNs, plotWidth, plotHeig
   });
   const wide = Math.max(LABEL_ROOM, ...bars.flatMap(({ lines }) => lines.map(textWidth)));
   const labelled = apart(bars, wide);
-  // Beside the boundaries of the aggregation, which may stand at both ends.
-  const inside = (x: number): number => Math.min(Math.max(x, wide / 2 + 8), plotWidth - wide / 2 - 8);
+  const half = wide / 2;
+  const inside = (x: number, top: number): number => {
+    // Beside the grips, which stand as high as what is said of the longest.
+    const isBehind = (from: number): boolean => top < GRIP && x - half < from + GRIP && x + half > from;
+    const place =
+      startX !== null && isBehind(startX)
+        ? startX + GRIP + half
+        : stopX !== null && isBehind(stopX - GRIP)
+          ? stopX - GRIP - half
+          : x;
+    return Math.min(Math.max(place, half), plotWidth - half);
+  };
   return (
     <>
       {bars.map((bar) => (
@@ -333,7 +352,7 @@ function LongBars({ placed, hidden, long, why, isCut, topNs, plotWidth, plotHeig
               <text
                 key={text}
                 class="axis-text"
-                x={inside(bar.x)}
+                x={inside(bar.x, bar.top)}
                 y={bar.top - 7 - 12 * (bar.lines.length - 1 - line)}
                 text-anchor="middle"
               >
@@ -353,7 +372,7 @@ const partIn = (excess: Excess | undefined, label: (key: BarClass) => string): s
   excess?.part ? withinSentence(label(excess.part.key)) : "";
 
 /** `19.8 ms longer than the median, most of it data loader: 14.5 ms`; empty where it is not longer. */
-function overIn(excess: Excess | undefined, label: (key: BarClass) => string): string {
+export function overIn(excess: Excess | undefined, label: (key: BarClass) => string): string {
   if (excess === undefined) return "";
   const { over_ns: over, part } = excess;
   const most = part === null ? "" : `, most of it ${partIn(excess, label)}: ${formatDuration(part.ns)}`;

@@ -19,7 +19,8 @@ import { barParts, colourOfClass, withParts, type Bar, type BarClass, type Itera
 import { mainDevice } from "../../model/parts";
 import { partsByIteration, stepOf } from "../../model/step";
 import { around, clamped, meanBar, toAsk, zoomed, type Window } from "../../model/iteration_window";
-import { Bars, plotWidthOf } from "./bars";
+import { excesses } from "../../model/spread";
+import { Bars, overIn, plotWidthOf } from "./bars";
 import { IterationsBand } from "./iterations_band";
 import { Overview } from "./overview";
 import { RangeForm } from "./range_form";
@@ -127,6 +128,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
   }, [iterations, diagnosis, data]);
   const rows = split ?? iterations.rows;
   const only = iterations.total === 1 ? rows[0] : undefined;
+  const long = useMemo(() => excesses(rows), [rows]);
   const zoom = useZoom(whole);
   const tools = useOneStop<HTMLDivElement>();
   const selected = useSelected(data);
@@ -211,6 +213,7 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
               whole={whole}
               zoom={zoom}
               label={classLabel(data)}
+              long={long}
               selected={selected}
               onSelect={(row) => {
                 if (row.count > 1) zoom.show(around(row.iteration, row.stop_iteration, whole));
@@ -232,7 +235,9 @@ function Chart({ data, iterations, allowed, measure, width, busy, whole, diagnos
         <summary>New aggregation</summary>
         <RangeForm data={data} iterations={iterations} choice={choice} allowed={allowed} />
       </details>
-      {selected !== "" && <SelectedStrip data={data} iteration={selected} />}
+      {selected !== "" && (
+        <SelectedStrip data={data} iteration={selected} said={overIn(long.get(Number(selected)), classLabel(data))} />
+      )}
       <IterationTwin
         rows={rows
           .filter(({ iteration, stop_iteration: last }) => {

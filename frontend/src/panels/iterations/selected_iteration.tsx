@@ -34,8 +34,15 @@ export function useSelected(data: DashboardResponse): string {
 const isMedian = ({ duration_ns: ns }: IterationRow, rows: readonly IterationRow[]): boolean =>
   rows.length > 1 && formatDuration(ns) === formatDuration(medianNs(rows));
 
+interface SelectedStripProps {
+  data: DashboardResponse;
+  iteration: string;
+  /** How much longer than the others it is, and why. */
+  said: string;
+}
+
 /** What ran in the selected iteration. */
-export function SelectedStrip({ data, iteration }: { data: DashboardResponse; iteration: string }) {
+export function SelectedStrip({ data, iteration, said }: SelectedStripProps) {
   const whole = data.iterations.source.kind === "whole_capture";
   const row = data.iterations.rows.find((each) => each.count === 1 && String(each.iteration) === iteration);
   return (
@@ -46,7 +53,7 @@ export function SelectedStrip({ data, iteration }: { data: DashboardResponse; it
           {row !== undefined && (
             <span class="muted">
               {formatDuration(row.duration_ns)}
-              {isMedian(row, data.iterations.rows) && ", the median"}
+              {isMedian(row, data.iterations.rows) ? ", the median" : said !== "" && `, ${said}`}
             </span>
           )}
         </h3>
