@@ -19,6 +19,7 @@ from tensorboard_plugin_dlprof.queries.numbers import whole
 from tensorboard_plugin_dlprof.queries.ops import ELIGIBLE_OR_UNKNOWN, USING_OR_UNKNOWN, has_host_time
 from tensorboard_plugin_dlprof.queries.scope import Scope
 from tensorboard_plugin_dlprof.queries.unknown_kernels import at_least
+from tensorboard_plugin_dlprof.queries.unmeasured import Missing, missing_of_gains
 
 DEFAULT_LIMIT = 5_000
 MAX_LIMIT = 20_000
@@ -42,6 +43,7 @@ _STORED: Mapping[str, str] = MappingProxyType(
 """What is stored of each node: column -> expression."""
 
 _GPU_TIME = list(_STORED).index("gpu_time_ns")
+_LEVEL = list(_STORED).index("level")
 
 _SUMMED: Mapping[str, str] = MappingProxyType(
     {
@@ -64,7 +66,7 @@ _SUMMED: Mapping[str, str] = MappingProxyType(
 _NOTHING = [0] * len(_SUMMED)
 
 _NODES = (
-    f"SELECT place.row_type, path.string, ident.string, direction.string, rate.cause, rate.kernel_ns, "
+    f"SELECT place.id, place.row_type, path.string, ident.string, direction.string, rate.cause, rate.kernel_ns, "
     f"{', '.join(_STORED.values())}, {', '.join(_SUMMED.values())} "
     "FROM group_ops AS place JOIN dictionary AS path ON path.id = place.group_op_full_name_id "
     "JOIN dictionary AS ident ON ident.id = place.group_op_full_id_id "
@@ -80,10 +82,9 @@ _NODES = (
     "LEFT JOIN ext_op_kernels AS kernels ON kernels.aggr_id = place.aggr_id AND kernels.read_only_ops_id = op.id "
     "LEFT JOIN ext_op_efficiency AS rate ON rate.aggr_id = place.aggr_id AND rate.read_only_ops_id = op.id "
     "WHERE place.aggr_id = :aggregation AND place.domain_id = :domain "
-    "AND substr(path.string, 1, length(:group)) = :group "
-    "ORDER BY path.string, place.row_type, place.id"
+    "AND substr(path.string || '/', 1, length(:group)) = :group ORDER BY place.id"
 )
-"""Groups and ops, ordered by path; an op comes after the group of the same path."""
+"""Groups and ops, below a group or with its path."""
 
 _NUMBER = re.compile(r"\[\d+\]|(?<=[_.])\d+(?=$)")
 """The number of a repeated layer: ``Layer[3]`` (the first may be plain ``Layer``), ``conv_7``, ``layers.5``."""
@@ -100,6 +101,7 @@ class Nodes(TypedDict):
     All three are None where they are known of no op below, and for databases without the efficiency of ops.
     """
 
+    id: list[int]
     parent: list[int]
     name: list[str]
     op_id: list[str | None]
@@ -132,11 +134,14 @@ class GroupTree(TypedDict):
     nodes: Nodes
     causes: list[CauseColumns] | None
     """Why eligible ops do not use matrix units well, as further columns of ``nodes``; None if that is unknown."""
+    missing: list[Missing]
+    """What was not recorded, without which nothing tells what some or all nodes could gain."""
     total: int
     left_out: int
 
 
 class _Node(msgspec.Struct):
+    id: int
     path: str
     """With a slash at its end if the node is a group."""
     op_id: str | None
@@ -179,6 +184,7 @@ def group_tree(connection: sqlite3.Connection, scope: Scope, group: str = "", li
         group=group,
         nodes=_columns(nodes, selected, rated),
         causes=cause_columns([nodes[position].limited for position in selected]) if rated else None,
+        missing=missing_of_gains(connection, scope) if rated else [],
         total=len(nodes),
         left_out=len(nodes) - len(selected),
     )
@@ -189,17 +195,16 @@ def _read(connection: sqlite3.Connection, scope: Scope, group: str) -> list[_Nod
     count = len(_STORED)
     nodes: list[_Node] = []
     while (some := cursor.fetchmany(10_000)) and len(nodes) < MAX_NODES:
-        for row_type, path, ident, direction, cause, limited_ns, *numbers in some:
+        for number, row_type, path, ident, direction, cause, limited_ns, *numbers in some:
             is_op = row_type == 2
             stored, sums = tuple(map(whole, numbers[:count])), _NOTHING
             if is_op:
                 sums = [whole(number) or 0 for number in numbers[count:]]
             limited = limited_op(cause, limited_ns) if is_op and cause else None
-            nodes.append(
-                _Node(
-                    str(path), str(ident) if is_op else None, direction_in_words(direction or ""), stored, sums, limited
-                )
-            )
+            op_id, towards = str(ident) if is_op else None, direction_in_words(direction or "")
+            nodes.append(_Node(number, str(path), op_id, towards, stored, sums, limited))
+    # Parents before their children, a group before an op of the same path.
+    nodes.sort(key=lambda node: (f"{_without_slash(node.path)}/", node.op_id is not None))
     return nodes
 
 
@@ -208,10 +213,14 @@ def _without_slash(path: str) -> str:
 
 
 def _link(nodes: list[_Node]) -> None:
-    """Set each node's parent: the group with the longest path that is a prefix of the node's path."""
+    """Set each node's parent: the group with the longest path that is a prefix of the node's path. An op with the path
+    of a group is in it where the database counts it there, which its level tells."""
     groups = {node.path: position for position, node in enumerate(nodes) if node.op_id is None}
     for position, node in enumerate(nodes):
         path = node.path if node.op_id is not None else _without_slash(node.path)
+        around = groups.get(f"{path}/")
+        if node.op_id is not None and around is not None and _level(node) > _level(nodes[around]):
+            path += "/"
         while "/" in path:
             path = path.rpartition("/")[0]
             above = groups.get(f"{path}/")
@@ -224,9 +233,8 @@ def _link(nodes: list[_Node]) -> None:
 def _add_up(nodes: list[_Node]) -> None:
     """Sum ops, kernel times and causes from the leaves to the root, and number the distinct structures."""
     known: dict[tuple[object, ...], int] = {}
-    # A path sorts before all paths that begin with it, so children come after their parents.
     for node in reversed(nodes):
-        below = sorted(nodes[child].structure for child in node.children)
+        below = sorted({nodes[child].structure for child in node.children})
         shape = (_NUMBER.sub("", node.name), node.op_id is None, node.direction, *below)
         node.structure = known.setdefault(shape, len(known))
         if node.parent >= 0:
@@ -247,6 +255,10 @@ def _fitting(nodes: list[_Node], limit: int) -> list[int]:
         selected.extend(level)
         level = [child for position in level for child in nodes[position].children]
     return selected
+
+
+def _level(node: _Node) -> int:
+    return node.stored[_LEVEL] or 0
 
 
 def _gpu_time(node: _Node) -> int:
@@ -273,6 +285,7 @@ def _columns(nodes: list[_Node], selected: Sequence[int], rated: bool) -> Nodes:
         return [number if rated and ops else None for number, ops in zip(sums[name], sums[known], strict=True)]
 
     return Nodes(
+        id=[row.id for row in rows],
         parent=[place.get(row.parent, -1) for row in rows],
         name=[row.name for row in rows],
         op_id=[row.op_id for row in rows],

@@ -24,6 +24,9 @@ _OPEN = "substr(path.string, 1, length(path.string) - 1)"
 _PARENT = f"rtrim({_OPEN}, replace({_OPEN}, '/', ''))"
 """The path of the parent. SQLite cannot search from the right, so all but slashes are trimmed off the end."""
 
+_OP = "op.op_name || '/'"
+"""An op's path with a slash at its end: a group's path begins it if the op is below the group, or has the same path."""
+
 _TIMES = (
     ("cpu_time", "CPU Time", "Time of the ops on the host."),
     ("gpu_time", "GPU Time", "Time with GPU work of the ops."),
@@ -41,12 +44,12 @@ def _time_column(described: tuple[str, str, str]) -> Column:
 def _some_below(path: str, expression: str) -> str:
     """Condition that ``expression``, of ``op_nodes AS node``, is NULL for some op below the group with this path.
 
-    SQLite evaluates the subquery once: it takes the innermost groups of such ops, and cuts their paths at all lengths
-    that paths of groups have, which gives all groups above.
+    SQLite evaluates the subquery once: it cuts the paths of such ops at all lengths that paths of groups have, which
+    gives all groups above.
     """
     return (
         f"{path} IN (SELECT substr(inner.path, 1, size.letters) FROM (SELECT DISTINCT "
-        "rtrim(op.op_name, replace(op.op_name, '/', '')) AS path FROM op_nodes AS node "
+        f"{_OP} AS path FROM op_nodes AS node "
         "JOIN read_only_ops AS op ON op.id = node.read_only_ops_id "
         f"WHERE node.aggr_id = :aggregation AND op.domain_id = :domain AND ({expression}) IS NULL) AS inner "
         "CROSS JOIN (SELECT DISTINCT length(path.string) AS letters FROM group_ops AS node "
@@ -123,11 +126,25 @@ GROUPS = Table(
 )  # fmt: skip
 
 
+_NODES = (
+    "FROM group_ops AS place JOIN dictionary AS path ON path.id = place.group_op_full_name_id "
+    "JOIN read_only_ops AS op ON op.domain_id = place.domain_id AND {of_op} "
+    "WHERE place.aggr_id = :aggregation AND place.domain_id = :domain AND place.row_type = {kind} "
+    "AND instr(:nodes, ',' || place.id || ',')"
+)
+
+_BELOW_NODES = (
+    f"SELECT op.id {_NODES.format(kind=1, of_op=f'substr({_OP}, 1, length(path.string)) = path.string')} "
+    f"UNION ALL SELECT op.id {_NODES.format(kind=2, of_op='op.op_id_id = place.group_op_full_id_id')}"
+)
+"""Ids of the ops of some nodes of the tree: of each op itself, of each group those below it."""
+
+_BELOW = f"CASE :nodes WHEN '' THEN substr({_OP}, 1, length(:group)) = :group ELSE op.id IN ({_BELOW_NODES}) END"
+"""Condition for the ops below the group of the link ``group``, a path with a slash at its end, at any depth, or of
+``nodes``, where these are given."""
+
 OPS_OF_GROUP = msgspec.structs.replace(
-    OPS,
-    name="ops_of_group",
-    where=f"{OPS.where} AND substr(op.op_name, 1, length(:group)) = :group",
-    links=("group",),
+    OPS, name="ops_of_group", where=f"{OPS.where} AND {_BELOW}", links=("group",), narrowed=("nodes",)
 )
 """The ops below the group of the link ``group``, a path with a slash at its end, at any depth."""
 
@@ -135,7 +152,7 @@ _KERNELS = (
     "FROM kernel_summaries AS summary JOIN read_only_ops AS op ON op.id = summary.read_only_ops_id "
     "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id "
     "WHERE summary.aggr_id = :aggregation AND summary.domain_id = :domain "
-    "AND substr(op.op_name, 1, length(:group)) = :group"
+    f"AND {_BELOW}"
 )
 
 _SUMMED = (
@@ -157,6 +174,7 @@ KERNELS_OF_GROUP = Table(
     row_id="kernel.id",
     where="1",
     links=("group",),
+    narrowed=("nodes",),
     default_sort="-gpu_time_ns",
     joins=("JOIN dictionary AS name ON name.id = kernel.kernel_name_id",),
     columns=(

@@ -41,6 +41,8 @@ class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Op, whose rows are wanted."""
     group: str | None = None
     """Path of a group, whose rows are wanted."""
+    nodes: Annotated[str, Meta(pattern=r"^([0-9]{1,10},)*[0-9]{1,10}$", max_length=8_000)] | None = None
+    """Ids of nodes of the tree, separated by commas, whose rows are wanted together; ``group`` then only names them."""
     iteration: Farthest | None = None
     """Number of an iteration, whose rows are wanted."""
     row: str | None = None
@@ -58,5 +60,6 @@ class PageRequest(msgspec.Struct, frozen=True, kw_only=True):
         named = {
             **{"op": self.op, "group": self.group, "iteration": self.iteration, "row": self.row},
             **{"device": self.device, "from": self.start_ns, "to": self.stop_ns},
+            "nodes": self.nodes and f",{self.nodes},",
         }
         return {name: value for name, value in named.items() if value is not None}

@@ -111,6 +111,10 @@ class Table(msgspec.Struct, frozen=True):
                 raise BadRequest(f"The table {self.name} needs the parameter {link}.")
         return {link: given[link] for link in (*self.links, *self.narrowed) if link in given}
 
+    def named_links_of(self, request: PageRequest) -> dict[str, str | int]:
+        """As ``links_of``, for people: without ids."""
+        return {link: value for link, value in self.links_of(request).items() if link != "nodes"}
+
     def all_links_of(self, request: PageRequest) -> dict[str, str | int]:
         """As ``links_of``, with an empty text for what a request may give and does not."""
         return {**dict.fromkeys(self.narrowed, ""), **self.links_of(request)}

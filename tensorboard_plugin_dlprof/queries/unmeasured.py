@@ -41,21 +41,14 @@ class Missing(TypedDict):
 
 def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
     """What is not known about an aggregation, the most important first; empty if it has no kernels."""
-    kernels, products, counted, described, occupancy, achieved, peaks = connection.execute(
-        f"SELECT sum(kernel_ns), sum(CASE WHEN {IS_PRODUCT} THEN kernel_ns END), "
-        "sum(CASE WHEN product_flops > 0 THEN measured_ns END), "
-        f"sum({IS_PRODUCT} AND size <> ''), count(occupancy_fraction), "
-        "count(achieved_fraction), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
+    kernels, occupancy, achieved = connection.execute(
+        "SELECT sum(kernel_ns), count(occupancy_fraction), count(achieved_fraction) "
+        "FROM ext_op_efficiency WHERE aggr_id = ?",
         (scope.aggregation,),
     ).fetchone()
-    of_dlprof, result = info(connection).get("format") == "dlprof", list[Missing]()
     if not whole(kernels):
-        return result
-    share = (whole(counted) or 0) / (whole(products) or 1)
-    if whole(products) and share < NEARLY_ALL:
-        result.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
-    if not whole(peaks):
-        result.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(_used_gpus(connection, scope))))
+        return []
+    of_dlprof, result = info(connection).get("format") == "dlprof", missing_of_gains(connection, scope)
     nvidia = matrix_unit(connection) == "Tensor Core"
     if not whole(occupancy):
         result.append(Missing(what="Theoretical occupancy, waves and tail", hint=_hint_of_occupancy(of_dlprof, nvidia)))
@@ -66,6 +59,25 @@ def missing(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
                 hint="Measure it with Nsight Compute beside an export or trace: dlprof import --counters report.csv.",
             )
         )
+    return result
+
+
+def missing_of_gains(connection: sqlite3.Connection, scope: Scope) -> list[Missing]:
+    """What is not known, without which nothing tells how much time ops could gain."""
+    kernels, products, counted, described, peaks = connection.execute(
+        f"SELECT sum(kernel_ns), sum(CASE WHEN {IS_PRODUCT} THEN kernel_ns END), "
+        "sum(CASE WHEN product_flops > 0 THEN measured_ns END), "
+        f"sum({IS_PRODUCT} AND size <> ''), count(peak_bytes_per_second) FROM ext_op_efficiency WHERE aggr_id = ?",
+        (scope.aggregation,),
+    ).fetchone()
+    result = list[Missing]()
+    if not whole(kernels):
+        return result
+    share = (whole(counted) or 0) / (whole(products) or 1)
+    if whole(products) and share < NEARLY_ALL:
+        result.append(Missing(what=_WORK[share > 0], hint=_hint_of_work(connection, bool(share or whole(described)))))
+    if not whole(peaks):
+        result.append(Missing(what="What the GPU could do", hint=_hint_of_peaks(_used_gpus(connection, scope))))
     return result
 
 

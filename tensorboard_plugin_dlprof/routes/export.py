@@ -56,7 +56,7 @@ class Export(msgspec.Struct, frozen=True):
     @property
     def file_name(self) -> str:
         """The name for the browser."""
-        of = map(str, self.table.links_of(self.request).values())
+        of = map(str, self.table.named_links_of(self.request).values())
         return f"{'-'.join([self.name, self.table.name, *of])}.{self.kind}"
 
     @property
@@ -134,7 +134,7 @@ def _columns(table: Table, keys: Sequence[str]) -> Sequence[Column]:
 
 def _subject(table: Table, request: PageRequest) -> str:
     """A description of the rows: ``Kernels of iteration, iteration 5 (only GPU Time >1ms)``."""
-    of = [f"{name} {value}" for name, value in table.links_of(request).items()]
+    of = [f"{name} {value}" for name, value in table.named_links_of(request).items()]
     only = [f'with "{request.search}"'] if request.search else []
     only += [f"{table.column(key).label} {text}" for key, text in request.where.items()]
     return ", ".join([_words(table.name), *of]) + (f" (only {', '.join(only)})" if only else "")

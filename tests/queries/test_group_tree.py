@@ -10,12 +10,16 @@ from typing import Any
 import pytest
 
 from tensorboard_plugin_dlprof.aggregation import aggregate
+from tensorboard_plugin_dlprof.aggregation.invariants import broken_rules
 from tensorboard_plugin_dlprof.database.connection import open_database
 from tensorboard_plugin_dlprof.database.writer import write_database
 from tensorboard_plugin_dlprof.errors import NotFound
 from tensorboard_plugin_dlprof.opening.sqlite_file import UntrustedConnection
 from tensorboard_plugin_dlprof.queries.group_tree import group_tree
+from tensorboard_plugin_dlprof.queries.page_request import PageRequest
+from tensorboard_plugin_dlprof.queries.pages import page
 from tensorboard_plugin_dlprof.queries.scope import find_scope
+from tensorboard_plugin_dlprof.queries.tables import table_of
 from tests.aggregation.drafts import Call, DraftOp, Work, profile_of
 from tests.queries.events import HALVES, PLAIN, database_of_events, event, work
 from tests.queries.profiles import GOLDEN, SOURCES, database_of
@@ -82,6 +86,73 @@ def test_sums_by_hand(layers: UntrustedConnection) -> None:
     """Kernels of 1, 2 and 3 ns below the root."""
     root = next(row for row in rows(group_tree(layers, find_scope(layers))) if row["path"] == "/")
     assert [root[key] for key in ("ops", "calls", "cpu_time_ns", "gpu_time_ns", "kernel_time_ns")] == [3, 3, 27, 6, 6]
+
+
+def test_how_often_alike_parts_repeat_is_no_difference(tmp_path: Path) -> None:
+    """Stages of 1 and of 2 blocks are alike, as in a ResNet; one with another kind of block is not."""
+    names = ("Stage/Block", "Stage[1]/Block", "Stage[1]/Block[1]", "Stage[2]/Block/Head")
+    profile = profile_of(
+        [
+            DraftOp(f"LINEAR_{i}", f"/net/{name}/linear", [Call(10 * i, 10 * i + 9, [_kernel(i)])])
+            for i, name in enumerate(names)
+        ]
+    )
+    (tmp_path / "source").write_text("{}")
+    write_database(tmp_path / "a.sqlite", tmp_path / "source", profile, lambda: aggregate(profile))
+    with closing(open_database(tmp_path / "a.sqlite")) as connection:
+        structure = {row["path"]: row["structure"] for row in rows(group_tree(connection, find_scope(connection)))}
+    assert structure["/net/Stage/"] == structure["/net/Stage[1]/"] != structure["/net/Stage[2]/"]
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[UntrustedConnection]:
+    """A range with an op in it and work of its own, between two others whose names begin alike."""
+    names = ("/loop", "/loop/attention", "/loop-head", "/loops/linear", "/loops[1]/linear")
+    ops = [
+        DraftOp(f"RANGE_{i}", name, [Call(10 * i, 10 * i + 9, [_kernel(i)])]) for i, name in enumerate(names, start=1)
+    ]
+    profile = profile_of(ops)
+    assert broken_rules(profile, aggregate(profile)) == []
+    (tmp_path / "source").write_text("{}")
+    write_database(tmp_path / "a.sqlite", tmp_path / "source", profile, lambda: aggregate(profile))
+    with closing(open_database(tmp_path / "a.sqlite")) as connection:
+        yield connection
+
+
+def test_an_op_with_the_path_of_a_group_lies_in_it(loop: UntrustedConnection) -> None:
+    """Not beside it, where the range and its own work look like two; tree, tables and parts of the tree agree."""
+    scope = find_scope(loop)
+    tree = rows(group_tree(loop, scope))
+    (group,) = (node for node in tree if node["path"] == "/loop/")
+    below = [(node["op_id"], node["level"]) for node in tree if node["parent"] == tree.index(group)]
+    assert sorted(below) == [("RANGE_1", 3), ("RANGE_2", 3)]
+    sums = {"ops": 2, "calls": 2, "gpu_time_ns": 3, "kernel_time_ns": 3}
+    assert {key: group[key] for key in sums} == sums
+    (listed,) = (
+        row for row in page(loop, table_of(loop, "groups"), scope, PageRequest()).rows if row["path"] == "/loop/"
+    )
+    assert (listed["calls"], listed["gpu_time_ns"]) == (2, 3)
+    part = group_tree(loop, scope, "/loop/")["nodes"]
+    assert (part["op_id"], part["parent"]) == ([None, "RANGE_1", "RANGE_2"], [-1, 0, 0])
+    assert _of_group(loop, "ops_of_group", "op_id", group="/loop/") == {"RANGE_1", "RANGE_2"}
+
+
+def test_ops_and_kernels_of_several_nodes(loop: UntrustedConnection) -> None:
+    """Of a row that stands for groups, for ops, or for both: those of all of them, as one."""
+    ids = {row["path"]: row["id"] for row in rows(group_tree(loop, find_scope(loop)))}
+    both = f"{ids['/loops/']},{ids['/loops[1]/']}"
+    assert _of_group(loop, "ops_of_group", "op_id", group="named", nodes=both) == {"RANGE_4", "RANGE_5"}
+    assert _of_group(loop, "kernels_of_group", "gpu_time_ns", group="named", nodes=both) == {9}
+    op = str(ids["/loop-head"])
+    assert _of_group(loop, "ops_of_group", "op_id", group="named", nodes=f"{op},{ids['/loop/']}") == {
+        *("RANGE_1", "RANGE_2", "RANGE_3")
+    }
+    assert _of_group(loop, "kernels_of_group", "gpu_time_ns", group="named", nodes=op) == {3}
+
+
+def _of_group(connection: UntrustedConnection, table: str, column: str, **of: str) -> set[Any]:
+    answer = page(connection, table_of(connection, table), find_scope(connection), PageRequest(**of))
+    return {row[column] for row in answer.rows}
 
 
 def test_a_gain_that_no_op_below_tells_is_unknown(layers: UntrustedConnection) -> None:

@@ -664,6 +664,7 @@ export interface GpuUtilization {
  * op below, and for databases without the efficiency of ops.
  */
 export interface GroupNodes {
+  id: number[];
   parent: number[];
   name: string[];
   op_id: (string | null)[];
@@ -695,6 +696,8 @@ export interface GroupsResponse {
   nodes: GroupNodes;
   /** Why eligible ops do not use matrix units well, as further columns of `nodes`; `null` if that is unknown. */
   causes: CauseColumns[] | null;
+  /** What was not recorded, without which nothing tells what some or all nodes could gain. */
+  missing: Missing[];
   total: number;
   left_out: number;
 }

@@ -18,6 +18,7 @@ export function nodes(): GroupNodes {
   const gpu = rows.map(([, , , , time]) => time);
   const eligible = [3, 0, 3, 1, 1, 1, 1, 1, 1];
   return {
+    id: rows.map((_, i) => 100 + i),
     parent: rows.map(([parent]) => parent),
     name: rows.map(([, name]) => name),
     op_id: rows.map(([, , op]) => op),
