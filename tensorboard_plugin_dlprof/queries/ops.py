@@ -97,6 +97,13 @@ OPS = Table(
         REASONS_JOIN,
     ),
     columns=(
+        Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
+        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
+        Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
+               direction_sql("direction.string"), tier=1),
+        Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
+               searchable=True, tier=1),
+        Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),
         Column("gpu_time_ns", "GPU Time", "duration_ns",
                "Time during which at least one kernel, copy or set of the op ran on a GPU, over all its calls.",
                "gpu_time.sum"),
@@ -106,13 +113,6 @@ OPS = Table(
         on_host(Column("cpu_time_ns", "CPU Time", "duration_ns",
                        "Time from the start to the end of the op on the host, over all its calls.", "cpu_time.sum",
                        tier=1)),
-        Column("name", "Op Name", "path", "Path of the op in the model.", "op.op_name", searchable=True),
-        Column("op_id", "Op ID", "text", "Short name of the op.", "op.op_id", searchable=True, tier=1),
-        Column("direction", "Direction", "text", "The pass of the network: forward or backward.",
-               direction_sql("direction.string"), tier=1),
-        Column("op_type", "Op Type", "text", "What the op does.", "op_type.string", text_id="op.op_type_id",
-               searchable=True, tier=1),
-        Column("calls", "Calls", "integer", "How often the op was called.", "node.num_calls", tier=1),
         Column("eligible", "TC Eligible", "boolean",
                "The op can use Tensor Cores: its type and data types allow it, or its kernels use them. Empty if "
                "that is unknown.", ELIGIBLE_OR_UNKNOWN, nullable=True),
@@ -158,8 +158,8 @@ def top_ops(connection: sqlite3.Connection, scope: Scope, count: int = 10) -> li
 
 
 _TIMES = (
-    ("cpu_time", "CPU Time", "time from the start to the end of an op on the host"),
     ("gpu_time", "GPU Time", "time during which work of an op ran on a GPU"),
+    ("cpu_time", "CPU Time", "time from the start to the end of an op on the host"),
     ("cpu_overhead", "CPU Overhead", "time of an op on the host outside of API calls"),
     ("gpu_idle", "GPU Idle", "gaps between the first and the last GPU work of an op"),
 )
@@ -173,7 +173,7 @@ _STATISTICS = (
 
 
 def _time_columns() -> tuple[Column, ...]:
-    """Total, mean, minimum and maximum of each time, in the order of DLProf's user guide."""
+    """Total, mean, minimum and maximum of each time: the totals first."""
     columns = {
         (time, suffix): Column(
             f"{time}{suffix}_ns",
@@ -183,8 +183,8 @@ def _time_columns() -> tuple[Column, ...]:
             f"{time}.{field}",
             tier=1 if suffix else 0,
         )
-        for time, label, explanation in _TIMES
         for suffix, field, statistic, meaning in _STATISTICS
+        for time, label, explanation in _TIMES
     }
     return tuple(on_host(column) if time.startswith("cpu") else column for (time, _), column in columns.items())
 
@@ -200,15 +200,15 @@ OP_TYPES = Table(
     columns=(
         Column("op_type", "Op Type", "text", "What the ops do.", "name.string", text_id="type.op_node_type_id",
                searchable=True),
+        Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
+        Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
         Column("gpu_time_fraction", "Share", "fraction",
                "GPU time of the type over the sum of the GPU times of all ops.",
                "gpu_time.sum * 1.0 / nullif((SELECT all_ops.gpu_time FROM model_summary AS summary JOIN "
                "category_summary AS all_ops ON all_ops.id = summary.nodes_total_id WHERE summary.aggr_id = "
                "type.aggr_id AND summary.domain_id = type.domain_id), 0)", nullable=True),
-        Column("ops", "No. Ops", "integer", "How many ops are of this type.", "type.num_nodes"),
-        Column("calls", "No. Calls", "integer", "How often ops of this type were called.", "type.num_calls"),
-        *_time_columns(),
         *OF_TYPE,
+        *_time_columns(),
     ),
     filler=fill_types,
 )  # fmt: skip

@@ -30,6 +30,9 @@ interface LargestProps {
 
 const MOST = 8;
 
+/** What a direction is called where there is little room. */
+const PASS: Readonly<Record<string, string>> = { forward: "fwd", backward: "bwd" };
+
 function colourOfRow(row: Row, onGpu: boolean): ColourClass {
   const work = workOf(row, onGpu);
   if (work !== "other_kernel") return work;
@@ -60,7 +63,7 @@ export function Largest({ table, links, named, noun, selects, tools }: LargestPr
         ...{
           key,
           label: nameOf(row),
-          short: shortOf(row),
+          short: [shortOf(row), PASS[textOf(row, "direction")]].filter(Boolean).join(" "),
           ns: numberOf(row, time) ?? 0,
           colour: colourOf(colourOfRow(row, scope.onGpu)),
         },
