@@ -212,7 +212,7 @@ def test_three_questions_in_few_clicks(page: Page, tensorboard: TensorBoard) -> 
     page.goto(tensorboard.page(run="amp"))
     page.get_by_role("link", name="Modules", exact=True).click()
     waste = page.locator(".waste")
-    expect(waste).to_contain_text(re.compile(r"Could gain most: (?!ResNet,)\w+.*Tensor Cores.*Layout: "))
+    expect(waste).to_contain_text(re.compile(r"^(?!ResNet)\w+ ×\d+ could gain most: .*Tensor Cores.*Layout, "))
     assert clicks() == 1
 
     page.goto(tensorboard.page(run="amp"))

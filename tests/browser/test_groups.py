@@ -30,8 +30,8 @@ def row(page: Page, path: str) -> Locator:
 
 @pytest.fixture
 def opened(page: Page, tensorboard: TensorBoard) -> Page:
-    """Group Ops of the AMP sample."""
-    page.goto(tensorboard.page(run="amp", view="modules", groups__fold="no"))
+    """Group Ops of the AMP sample, with every op."""
+    page.goto(tensorboard.page(run="amp", view="modules", groups__fold="no", groups__all="yes"))
     expect(shown(page).first).to_be_visible()
     return page
 
@@ -108,7 +108,7 @@ def test_causes_of_a_group(opened: Page, tensorboard: TensorBoard) -> None:
         tip = re.compile(rf"{each['label']}: .*{each['kernel_ns'][root]:,} ns.* in {each['ops'][root]:,} op")
         expect(cell).to_have_attribute("data-tip", tip)
     row(opened, "/").locator(".tree-label").click()
-    selected = opened.locator(".limits").get_by_role("button", name=below[0]["label"])
+    selected = opened.get_by_role("complementary").get_by_role("button", name=below[0]["label"])
     selected.click()
     section = opened.get_by_role("region", name="Ops of /", exact=True)
     expect(section).to_contain_text(f"of {below[0]['ops'][root]:,} ")
@@ -222,7 +222,7 @@ def test_names_that_are_cut_keep_their_numbers(page: Page, tensorboard: TensorBo
 
 
 def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> None:
-    """Layers that are alike become one row with their number and their sums, and one of them can be chosen below."""
+    """Layers that are alike become one row with their number and their sums; ops and kernels below are those of all."""
     page.goto(tensorboard.page(run="ddp/rank0", view="modules"))
     expect(shown(page).first).to_be_visible()
     before = int(page.get_by_role("treegrid").get_attribute("aria-rowcount") or 0)
@@ -232,13 +232,26 @@ def test_repeated_siblings_collapse(page: Page, tensorboard: TensorBoard) -> Non
     folded = shown(page).filter(has=page.locator(".fold-count")).filter(has_text=re.compile(r"\[\d+\.\.\d+\]")).first
     expect(folded).to_be_visible()
     assert before > 0
+    name = f"{folded.locator('.tree-label').text_content()} {folded.locator('.fold-count').text_content()}"
+    time = folded.get_by_role("gridcell").nth(2).inner_text()
     folded.locator(".tree-label").click()
-    expect(page.get_by_text("The tables show")).to_be_visible()
-    members = page.locator(".member-choice option")
-    expect(members.nth(1)).to_be_attached()
-    page.locator(".member-choice select").select_option(index=1)
-    name = members.nth(1).inner_text().strip()
-    expect(page.get_by_role("region", name=f"Kernels of {name}", exact=True)).to_be_visible()
+    for table in ("Ops", "Kernels"):
+        section = page.get_by_role("region", name=f"{table} of {name}", exact=True)
+        expect(section.get_by_role("row", name=re.compile(r"^All\s"))).to_contain_text(f"{time} ms")
+
+
+def test_ops_without_gpu_time_are_left_out(page: Page, tensorboard: TensorBoard) -> None:
+    """How many they are is told, and they can be seen; a filter finds them, too."""
+    nodes = nodes_of(tensorboard, "amp")
+    timeless = sum(op is not None and not time for op, time in zip(nodes["op_id"], nodes["gpu_time_ns"], strict=True))
+    page.goto(tensorboard.page(run="amp", view="modules", groups__level="9"))
+    note = page.get_by_text(re.compile("without GPU time"))
+    expect(note).to_have_text(re.compile(rf"^{timeless} ops without GPU time are left out"))
+    table = page.get_by_role("treegrid")
+    before = int(table.get_attribute("aria-rowcount") or 0)
+    note.get_by_role("button", name="Show").click()
+    expect(note.get_by_role("button", name="Leave out")).to_be_visible()
+    assert int(table.get_attribute("aria-rowcount") or 0) > before
 
 
 def test_keyboard(opened: Page) -> None:

@@ -95,6 +95,10 @@ describe("its place", () => {
     expect(fitted({ ...small, height: 100_000, width: 5_000 }, 300, 200).scale).toBe(0.85);
     const low = fitted({ ...graph, height: 100_000 }, 3_000, 100);
     expect(low.scale * (named("/").y + NODE.height) + low.top).toBeLessThanOrEqual(100);
+    const deep = { ...graph, height: 100_000, nodes: graph.nodes.map((node) => ({ ...node, y: node.y + 900 })) };
+    const { scale, top } = fitted(deep, 3_000, 320);
+    const bottom = ((deep.nodes[0]?.y ?? 0) + NODE.height) * scale + top;
+    expect(bottom, "its root is in sight").toBeCloseTo(304);
   });
 
   it("is shown whole on demand, unless its nodes could not be told apart", () => {

@@ -150,7 +150,8 @@ export function fitted(graph: Pick<Graph, "width" | "height" | "nodes">, width: 
   const root = (graph.nodes[0]?.y ?? 0) + NODE.height;
   const scale = Math.min(Math.max(Math.min((width - 32) / graph.width, (height - 32) / root), READABLE), 1);
   const fitsBelow = graph.height * scale <= height - 32;
-  return { scale, left: 16, top: fitsBelow ? (height - graph.height * scale) / 2 : 16 };
+  const top = fitsBelow ? (height - graph.height * scale) / 2 : Math.min(16, height - 16 - root * scale);
+  return { scale, left: 16, top };
 }
 
 /** Nodes that are drawn smaller cannot be told apart. */

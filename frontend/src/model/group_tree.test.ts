@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { foldedName, splitNumber } from "./folding";
-import { buildTree, keep, pathOf, Rows, type RowOptions } from "./group_tree";
+import { buildTree, keep, linksOf, pathOf, Rows, type RowOptions } from "./group_tree";
 import { chainOf, levels, limitedNs, mayBeMoreTime, sorted, tensorCoreShare } from "./tree_values";
 import { pathMatcher } from "./path_filter";
 import { nodes } from "../testing/tree";
@@ -53,6 +53,25 @@ describe("rows of the tree", () => {
     expect(fold?.values.gpu_time_ns).toBe(40);
     expect(rows.find(fold?.key ?? "")?.name).toBe("Layer[0..1]");
     expect(rows.rowOf(7)?.name).toBe("conv_0..1");
+  });
+
+  it("are asked for what lies below all that they stand for", () => {
+    const rows = rowsWith({ fold: true });
+    const asked = (node: number): unknown => {
+      const row = rows.rowOf(node);
+      return row === null ? null : linksOf(tree, row);
+    };
+    expect(asked(2)).toEqual({ group: "/Net/" });
+    expect(asked(8)).toEqual({ op: "LINEAR_0" });
+    expect(asked(3)).toEqual({ group: "/Net/Layer[0..1]/", nodes: "103,104" });
+    expect(asked(7)).toEqual({ group: "/Net/Layer[0..1]/conv_0..1", nodes: "106,107" });
+  });
+
+  it("can leave out what takes no time", () => {
+    const idle = { ...nodes(), gpu_time_ns: nodes().gpu_time_ns.map((time, i) => (i === 5 || i === 8 ? 0 : time)) };
+    const rows = new Rows(buildTree(idle, ""), { sort: "", fold: false, visible: null });
+    expect(names(rows.leavingOut("gpu_time_ns").visible(() => true))).not.toContain("Head");
+    expect(names(rows.visible(() => true))).toContain("Head");
   });
 
   it("fold what is nearly alike, and nothing that is not", () => {

@@ -75,6 +75,26 @@ export function pathOf({ nodes, group }: Tree, node: number): string {
   return `${start}${names.reverse().join("/")}${isOp ? "" : "/"}`;
 }
 
+/** The path of a row as it is shown, with all numbers of what is folded: `/Net/Layer[0..23]/linear`. */
+export function shownPath(row: TreeRow): string {
+  const { parent, name, isOp } = row;
+  const place = parent === null ? "" : shownPath(parent);
+  return `${place}${name}${isOp || name.endsWith("/") ? "" : "/"}`;
+}
+
+/** Longer lists of nodes do not fit into an address. */
+const MOST_NODES = 1_000;
+
+/** What the tables of ops and of kernels below a row are asked for; null where it stands for more nodes than they can be asked for. */
+export function linksOf(tree: Tree, row: TreeRow): Readonly<Record<string, string>> | null {
+  const { members } = row;
+  const [first = 0] = members;
+  const op = at(tree.nodes.op_id, first);
+  if (members.length === 1) return op === null ? { group: pathOf(tree, first) } : { op };
+  if (members.length > MOST_NODES) return null;
+  return { group: shownPath(row), nodes: members.map((node) => at(tree.nodes.id, node)).join(",") };
+}
+
 const rootPath = (name: string, isOp: boolean): string => (isOp || name.endsWith("/") ? name : `${name}/`);
 
 /** How rows are made of a tree. */
@@ -88,6 +108,8 @@ export interface RowOptions {
   fold: boolean;
   /** What the filter leaves; null without one. */
   visible: Filtered | null;
+  /** Leave out rows with none of it; null leaves out none. */
+  without?: Measure | null;
 }
 
 /** For each node, whether it matches, contains a match, or is below one. */
@@ -138,6 +160,11 @@ export class Rows {
   /** The same rows in another order: those that are made already are not made again. */
   inOrder(sort: string): Rows {
     return new Rows(this.tree, { ...this.options, sort }, this.#made);
+  }
+
+  /** The same rows but for those with none of a measure. */
+  leavingOut(without: Measure | null): Rows {
+    return new Rows(this.tree, { ...this.options, without }, this.#made);
   }
 
   below(row: TreeRow): readonly TreeRow[] {
@@ -205,7 +232,8 @@ export class Rows {
       );
       this.#made.set(parent, rows);
     }
-    return sorted(rows, this.options.sort);
+    const { without = null, sort } = this.options;
+    return sorted(without === null ? rows : rows.filter(({ values }) => values[without] > 0), sort);
   }
 
   #make(nodes: readonly number[], parent: TreeRow | null): readonly TreeRow[] {

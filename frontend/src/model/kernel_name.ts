@@ -114,11 +114,23 @@ export function wordsApart(names: Iterable<string>): Map<string, string> {
   return apart;
 }
 
-const UNASSOCIATED = "unassociated_";
+/** DLProf's name of a kernel, copy or call without an op begins with it. */
+export const UNASSOCIATED = "unassociated_";
+
+/** What is shown for `/`, the group of all ops that have a path. */
+export const WHOLE = "All ops";
 
 /** The name of an op where there is little room: of a kernel without an op, that of the kernel. */
 export const labelOf = (name: string): string =>
-  name.startsWith(UNASSOCIATED) ? shortKernelName(name.slice(UNASSOCIATED.length)) : name;
+  name === "/" ? WHOLE : name.startsWith(UNASSOCIATED) ? shortKernelName(name.slice(UNASSOCIATED.length)) : name;
+
+/** The same, cut in the middle where it has more letters than there is room for: siblings begin alike. */
+export function cutLabel(name: string, letters: number): string {
+  const label = labelOf(name);
+  if (label.length <= letters) return label;
+  const end = letters < 16 ? 0 : Math.floor((letters - 1) / 3);
+  return `${label.slice(0, Math.max(letters - 1 - end, 1))}…${end === 0 ? "" : label.slice(-end)}`;
+}
 
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
+import { cutLabel, shortKernelName, splitId, splitPath, wordsApart } from "./kernel_name";
 import { splitText, withCode } from "./links";
 
 describe("kernel names", () => {
@@ -113,4 +113,10 @@ it.each([
   ["Look inside …/Model.forward/flatten_dense_tensors (1.5 ms), see https://docs.jax.dev/en_us.", null],
 ])("code of %s is set apart", (text, marked) => {
   expect(withCode(text)).toBe(marked ?? text);
+});
+
+it("a label that is cut keeps its end where there is room for one", () => {
+  expect(cutLabel("T5LayerSelfAttention", 20)).toBe("T5LayerSelfAttention");
+  expect(cutLabel("T5LayerSelfAttention", 16)).toBe("T5LayerSel…ntion");
+  expect(cutLabel("T5LayerSelfAttention", 8)).toBe("T5Layer…");
 });

@@ -46,7 +46,7 @@ it("a sentence names both bounds where the lesser takes a tenth", () => {
       boundInWords,
     );
   };
-  expect(wordsOf(0.4)[0]).toBe("50.0 % of its kernel time bound by memory, 40.0 % by compute");
+  expect(wordsOf(0.4)[0]).toBe("50.0 % bound by memory, 40.0 % by compute");
   expect(wordsOf(0.05)[0]).toBe("bound by memory");
 });
 

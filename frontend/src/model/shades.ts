@@ -138,7 +138,7 @@ export const boundShares = ({ values }: TreeRow): { by: "compute" | "memory"; ns
 /** Both bounds with their shares, that of most first. */
 export const boundSharesInWords = (row: TreeRow): string =>
   boundShares(row)
-    .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns))}`)
+    .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns)).replace(" ", "\u00a0")}`)
     .join(", ");
 
 /** What of the kernel time must be bound by the other for a sentence to name both. */
@@ -151,7 +151,7 @@ export function boundInWords(row: TreeRow): string {
   if (boundOf(row) === "" || most === undefined) return "";
   if (other === undefined || other.ns < BOTH * all) return `bound by ${most.by}`;
   const share = ({ ns }: { ns: number }): string => formatShare(shareOf(ns, all));
-  return `${share(most)} of its kernel time bound by ${most.by}, ${share(other)} by ${other.by}`;
+  return `${share(most)} bound by ${most.by}, ${share(other)} by ${other.by}`;
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

@@ -108,19 +108,23 @@ export function levels(rows: Rows, screen: number): { deepest: number; fitting: 
   }
 }
 
+/** Of the time of all: what takes less is not opened unasked. */
+const SMALL = 0.01;
+
 /**
  * The keys of rows that a drawing opens at first: always the one with most time next, as long as no more than so many rows end a
  * branch and none lies deeper; at least one level, however many rows that has.
  */
 export function openedFirst(rows: Rows, most: number, deepest: number): ReadonlySet<string> {
-  const { by } = timeOf(rows.roots);
+  const { by, whole } = timeOf(rows.roots);
   const waiting = rows.roots.filter(({ isOp }) => !isOp);
   const opened = new Set<string>();
   let ends = waiting.length;
   while (waiting.length > 0) {
     const next = waiting.reduce((best, row) => (row.values[by] > best.values[by] ? row : best));
     waiting.splice(waiting.indexOf(next), 1);
-    if (!next.expandable || next.depth >= deepest || (next.values[by] === 0 && next.parent !== null)) continue;
+    const isSmall = next.values[by] < SMALL * whole && next.parent !== null;
+    if (!next.expandable || next.depth >= deepest || isSmall) continue;
     const below = rows.below(next);
     if (ends >= TOO_FEW && ends + below.length - 1 > most) continue;
     opened.add(next.key);

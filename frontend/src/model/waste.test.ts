@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { nodes } from "../testing/tree";
 import { buildTree, Rows } from "./group_tree";
-import { eligibleSentence, othersOf, wasteOf } from "./waste";
+import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "./waste";
 
 const rowsOf = (gains: readonly (number | null)[], limited: readonly number[]): Rows => {
   const causes =
@@ -43,6 +43,35 @@ describe("which module wastes most", () => {
     const nothing = wasteOf(rowsOf(NONE, few));
     expect(nothing).toMatchObject({ gains: null, limited: null, ops: { eligible: 3, using: 2, moreEligible: false } });
     expect(nothing.longest?.values.gpu_time_ns).toBeGreaterThan(0);
+  });
+});
+
+describe("how much of a row is on matrix units", () => {
+  const said = (parts: Partial<ReturnType<typeof nodes>>): string => {
+    const root = new Rows(buildTree({ ...nodes(), ...parts }, ""), { sort: "", fold: true, visible: null }).roots[0];
+    return root === undefined ? "" : onUnitsInWords(root, "Tensor Core");
+  };
+  const all = (value: number): number[] => nodes().parent.map(() => value);
+
+  it("is told as far as it is known", () => {
+    expect(said({})).toBe("40.0 % of its kernel time is on Tensor Cores");
+    expect(said({ unknown_time_ns: all(1) })).toBe("At least 40.0 % of its kernel time is on Tensor Cores");
+    expect(said({ tensor_core_time_ns: all(0), unknown_ops: all(1) })).toBe(
+      "Whether its kernels use Tensor Cores is not known",
+    );
+  });
+
+  it("is no question of copies and collectives", () => {
+    expect(said({ kernel_time_ns: all(0) })).toBe("It launches no kernels: its time is that of copies and memsets");
+    expect(said({ communication_ns: all(98) })).toBe("98.0 % of its kernel time is communication");
+  });
+
+  it("leaves the wait for other ranks out of what its cause is measured by", () => {
+    const few = HEAD.map((time) => time / 100);
+    const causes = [{ cause: "x", label: "FP32 tensors", kernel_ns: few, ops: few.map(() => 1) }];
+    const waiting = { ...nodes(), communication_ns: [95, 0, 95, 0, 0, 0, 0, 0, 0] };
+    const rows = new Rows(buildTree(waiting, "", causes), { sort: "", fold: true, visible: null });
+    expect(wasteOf(rows).limited?.name).toBe("linear");
   });
 });
 

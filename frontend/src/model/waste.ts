@@ -1,9 +1,10 @@
 /** Which module wastes most: the deepest row that holds most of what could be gained, or of what matrix units do not do. */
 import { formatCount, formatCounted } from "../format/number";
+import { formatShare, shareOf } from "../format/share";
 import { pathOf, type Rows, type TreeRow } from "./group_tree";
-import { limitedNs, type Measure } from "./tree_values";
+import { limitedNs, mayBeMoreTime, tensorCoreShare, type Measure } from "./tree_values";
 
-/** What must be of the GPU time of all for its cause to be named. */
+/** What must be of the time of all kernels that compute for its cause to be named. */
 const LEAST = 0.01;
 
 /** A row below is named in place of its parent if it holds this share of what the parent does. */
@@ -50,6 +51,17 @@ export function eligibleSentence(
   return `${moreUsing ? "At least " : ""}${formatCount(using)} of ${of} ${using === 1 ? "uses" : "use"} ${matrixUnit}s.`;
 }
 
+/** How much of a row's kernel time is on matrix units, as far as that is known; empty where it has no kernels, or all communicate. */
+export function onUnitsInWords(row: TreeRow, matrixUnit: string): string {
+  const { kernel_time_ns: all, communication_ns: communication } = row.values;
+  if (all === 0) return "It launches no kernels: its time is that of copies and memsets";
+  if (communication * 2 > all) return `${formatShare(shareOf(communication, all))} of its kernel time is communication`;
+  const share = tensorCoreShare(row);
+  if (share === null || (share === 0 && mayBeMoreTime(row)))
+    return `Whether its kernels use ${matrixUnit}s is not known`;
+  return `${mayBeMoreTime(row) && share < 1 ? "At least " : ""}${formatShare(share)} of its kernel time is on ${matrixUnit}s`;
+}
+
 export interface Waste {
   /** What has most GPU time; null without any. */
   longest: TreeRow | null;
@@ -92,7 +104,11 @@ export function wasteOf(rows: Rows): Waste {
     gains,
     isLongestUntold:
       longest?.unknown.has("gain_ns") === true && longest.values.gpu_time_ns > (gains?.values.gpu_time_ns ?? 0),
-    limited: limited !== null && limitedNs(limited) >= LEAST * sum("gpu_time_ns") ? limited : null,
+    // Nobody expects of collectives that they use matrix units, however long they wait.
+    limited:
+      limited !== null && limitedNs(limited) >= LEAST * (sum("kernel_time_ns") - sum("communication_ns"))
+        ? limited
+        : null,
     ops: {
       eligible: Math.max(sum("eligible_ops"), sum("using_ops")),
       using: sum("using_ops"),

@@ -4,14 +4,14 @@ import { useMemo } from "preact/hooks";
 
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
-import { labelOf } from "../../model/kernel_name";
+import { cutLabel, labelOf } from "../../model/kernel_name";
 import type { Colouring } from "../../model/shades";
 import { treemap } from "../../model/treemap";
 import { tipOf } from "../tree/icicle";
 import type { GroupTree } from "../tree/use_group_tree";
 import { useWidth } from "../use_width";
 
-const LETTER = 6.6;
+const LETTER = 6.9;
 const HEIGHT = 460;
 
 interface TreemapProps {
@@ -26,7 +26,9 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
   const { by, whole } = timeOf(rows.roots);
   const { boxes, withoutTime, tooSmall } = useMemo(() => treemap(rows, by, width, HEIGHT), [rows, by, width]);
   const left = [
-    ...(withoutTime > 0 ? [`+${formatCounted(withoutTime, "group or op", "groups and ops")} without GPU time`] : []),
+    ...(withoutTime > 0 && tree.timeless === null
+      ? [`+${formatCounted(withoutTime, "group or op", "groups and ops")} without GPU time`]
+      : []),
     ...(tooSmall > 0 ? [`+${formatCounted(tooSmall, "group or op", "groups and ops")} too small to draw`] : []),
   ];
   return (
@@ -44,7 +46,7 @@ export function Treemap({ tree, matrixUnit, colouring }: TreemapProps) {
           {boxes.map(({ row, x, y, width: wide, height: tall, open }) => {
             const letters = Math.floor((wide - 8) / LETTER);
             const label = labelOf(row.name);
-            const name = label.length > letters ? `${label.slice(0, Math.max(letters - 1, 1))}…` : label;
+            const name = cutLabel(row.name, letters);
             const time = formatDuration(row.values[by]);
             return (
               <g

@@ -15,7 +15,7 @@ import {
   timeOf,
   type Measure,
 } from "../../model/tree_values";
-import { labelOf } from "../../model/kernel_name";
+import { cutLabel } from "../../model/kernel_name";
 import { icicleParts, type IcicleBox } from "../../model/icicle";
 import type { Colouring, Step } from "../../model/shades";
 import { useCached } from "../use_cached";
@@ -23,7 +23,7 @@ import { useWidth } from "../use_width";
 import type { GroupTree } from "./use_group_tree";
 
 const ROW = 24;
-const LETTER = 6.6;
+const LETTER = 6.9;
 const NARROWEST_PX = 1;
 
 interface IcicleProps {
@@ -144,7 +144,7 @@ function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: Bo
   const x = box.x * width;
   const wide = Math.max(box.width * width - (box.width * width > 3 ? 1 : 0), 0.6);
   const letters = Math.floor((wide - 8) / LETTER);
-  const name = labelOf(box.row.name);
+  const { row } = box;
   return (
     <g
       class={`icicle-box shade-${shade}${selected ? " selected" : ""}${chained ? " chained" : ""}`}
@@ -155,7 +155,7 @@ function Box({ box, width, tip, selected, chained, shade, onSelect, onZoom }: Bo
       <rect x={x} y={box.depth * ROW + 1} width={wide} height={ROW - 1} />
       {letters >= 3 && (
         <text x={x + 4} y={box.depth * ROW + 16}>
-          {name.length > letters ? `${name.slice(0, Math.max(letters - 1, 1))}…` : name}
+          {cutLabel(row.name, letters)}
         </text>
       )}
     </g>

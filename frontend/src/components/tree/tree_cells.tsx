@@ -7,6 +7,7 @@ import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import type { TreeRow } from "../../model/group_tree";
+import { splitPath, UNASSOCIATED, WHOLE } from "../../model/kernel_name";
 import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
@@ -52,11 +53,14 @@ export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean;
   );
 }
 
-/** A name that is cut keeps its number. */
+/** A name that is cut keeps its number; what all kernels without an op have in common gives way to their names. */
 function Label({ name }: { name: string }) {
-  const { head, number } = splitNumber(name);
+  if (name === "/") return <span class="tree-head">{WHOLE}</span>;
+  const { place, name: own } = splitPath(name);
+  const { head, number } = place === UNASSOCIATED ? splitNumber(own) : splitNumber(name);
   return (
     <>
+      {place === UNASSOCIATED && <span class="tree-without-op">no op:</span>}
       <span class="tree-head">{head}</span>
       {number}
     </>
@@ -81,7 +85,7 @@ interface ValueCellProps {
 }
 
 export function ValueCell({ row, column, label, matrixUnit, unit, total, change }: ValueCellProps) {
-  if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} />;
+  if (column === "limited") return <CauseCell row={row} matrixUnit={matrixUnit} unit={unit} />;
   if (column === "share") {
     const share = tensorCoreShare(row);
     // Of work of which some may use the units, and none is known to, nothing is known.
@@ -154,14 +158,14 @@ function ChangeCell({ change }: { change: Change | null }) {
 }
 
 /** The main cause and its time; all causes on hover. */
-function CauseCell({ row, matrixUnit }: { row: TreeRow; matrixUnit: string }) {
+function CauseCell({ row, matrixUnit, unit }: { row: TreeRow; matrixUnit: string; unit: TimeUnit | undefined }) {
   const [main] = row.causes;
   if (main === undefined) return <span class="unknown">–</span>;
   return (
     <span class="cause-cell" data-tip={causesTip(row.causes, limitedNs(row), matrixUnit)}>
       <span class="cause-label">{main.label}</span>
       {row.causes.length > 1 && <span class="fold-count">+{row.causes.length - 1}</span>}
-      <span class="number">{formatDuration(main.kernelNs)}</span>
+      <span class="number">{unit === undefined ? formatDuration(main.kernelNs) : inUnit(main.kernelNs, unit)}</span>
     </span>
   );
 }

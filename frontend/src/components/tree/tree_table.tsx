@@ -14,8 +14,9 @@ import { shortUnit } from "../../model/resources";
 import { chainOf, isRated, nothingShown, type Measure } from "../../model/tree_values";
 import { Icon } from "../icon";
 import { useCached } from "../use_cached";
+import { Timeless } from "./timeless";
 import { barOf, NameCell, ValueCell } from "./tree_cells";
-import { columnsFor, fittingColumns, isTime, nextSort, widthOf } from "./tree_columns";
+import { columnsFor, fittingColumns, isTime, nextSort, widthOf, type TreeColumn } from "./tree_columns";
 import type { GroupTree } from "./use_group_tree";
 import { walk } from "../walking";
 
@@ -40,11 +41,21 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     rated: onGpu && isRated(tree.rows.tree),
     change: baseline.data !== null,
   });
-  const columns = fittingColumns(all, tree.sort, view.width);
-  const leftOut = all.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const total = (measure: Measure): number => tree.rows.roots.reduce((sum, row) => sum + row.values[measure], 0);
+  // A column of which every row would say the same says it once, below.
+  const isNothing = ({ key, tier }: TreeColumn): boolean =>
+    tier !== undefined &&
+    tree.sort.replace("-", "") !== key &&
+    tree.rows.roots.every(({ values, unknown }) => values[key as Measure] === 0 && !unknown.has(key as Measure));
+  const nothing = all.filter(isNothing).map(({ label }) => label);
+  const some = all.filter((column) => !isNothing(column));
+  const columns = fittingColumns(some, tree.sort, view.width);
+  const leftOut = some.filter((column) => !columns.includes(column)).map(({ label }) => label);
   const units = unitsOfColumns(
-    new Map(all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : []))),
+    new Map([
+      ...all.flatMap(({ key }): [string, number][] => (isTime(key) ? [[key, total(key)]] : [])),
+      ["limited", tree.rows.roots.reduce((sum, row) => sum + (row.causes[0]?.kernelNs ?? 0), 0)],
+    ]),
   );
   const current = useRef(tree);
   current.current = tree;
@@ -134,7 +145,7 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
     } else if (event.key === "Escape" && tree.selected !== null) {
       setFocus(row.key);
       wantsFocus.current = true;
-      tree.change({ row: null, member: null });
+      tree.change({ row: null });
     } else return;
     event.preventDefault();
   };
@@ -249,7 +260,13 @@ export function TreeTable({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
         </table>
         {shown.length === 0 && <p class="nothing">{nothingShown(tree.filter)}</p>}
       </div>
-      {leftOut.length > 0 && <p class="tree-narrow">Wider pages show more: {leftOut.join(", ")}.</p>}
+      {(leftOut.length > 0 || nothing.length > 0 || tree.timeless !== null) && (
+        <p class="tree-narrow">
+          <Timeless tree={tree} />
+          {nothing.length > 0 && <span>0 in all rows: {nothing.join(", ")}.</span>}
+          {leftOut.length > 0 && <span>Wider pages show more: {leftOut.join(", ")}.</span>}
+        </p>
+      )}
     </div>
   );
 }

@@ -20,6 +20,10 @@ export interface GroupTree {
   unordered: Rows;
   /** Nodes of the profile that were not sent. */
   leftOut: number;
+  /** Ops without GPU time, and whether the user wants them shown; null where that is no choice. */
+  timeless: { ops: number; shown: boolean } | null;
+  /** What was not recorded, without which nothing tells what rows could gain. */
+  missing: GroupsResponse["missing"];
   selected: TreeRow | null;
   /** Levels that are open by default. */
   level: number;
@@ -40,6 +44,9 @@ export interface GroupTree {
   setFold: (fold: boolean) => void;
   change: (values: Readonly<Record<string, string | null>>) => void;
 }
+
+const timelessOps = ({ op_id: ops, gpu_time_ns: times }: GroupsResponse["nodes"]): number =>
+  ops.filter((op, node) => op !== null && (times[node] ?? 0) === 0).length;
 
 /**
  * @param name under which the state is kept in the URL
@@ -66,11 +73,17 @@ export function useGroupTree(
   const fold = (url[`${name}.fold`] ?? "yes") === "yes";
 
   const tree = useMemo(() => (data === null ? null : buildTree(data.nodes, data.group, data.causes ?? [])), [data]);
-  const unordered = useMemo(() => {
+  const all = useMemo(() => {
     if (tree === null) return null;
     const visible = filter.trim() === "" ? null : keep(tree, pathMatcher(filter));
     return new Rows(tree, { sort: "", fold, visible: visible });
   }, [tree, filter, fold]);
+  // What is looked for or selected is shown, whether it takes time or not.
+  const selected = all?.find(url[`${name}.row`] ?? "") ?? null;
+  const isChoice = hasGpuTime && filter.trim() === "" && (selected === null || selected.values.gpu_time_ns > 0);
+  const showsAll = url[`${name}.all`] === "yes" || !isChoice;
+  const unordered = useMemo(() => all?.leavingOut(showsAll ? null : "gpu_time_ns") ?? null, [all, showsAll]);
+  const timeless = useMemo(() => (tree === null ? 0 : timelessOps(tree.nodes)), [tree]);
   const rows = useMemo(() => unordered?.inOrder(sort) ?? null, [unordered, sort]);
   const opened = useMemo(
     () => (unordered === null ? { deepest: 1, fitting: 1 } : levels(unordered, screen)),
@@ -114,6 +127,8 @@ export function useGroupTree(
       rows,
       unordered,
       leftOut: data.left_out,
+      missing: data.missing,
+      timeless: isChoice && timeless > 0 ? { ops: timeless, shown: showsAll } : null,
       selected: rows.find(url[`${name}.row`] ?? ""),
       level,
       byTime: byTime !== null,
@@ -127,7 +142,7 @@ export function useGroupTree(
       select: (row) => {
         const closed: TreeRow[] = [];
         for (let up = row.parent; up !== null; up = up.parent) if (!isOpen(up)) closed.push(up);
-        change({ row: row.key, member: null, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
+        change({ row: row.key, ...(closed.length > 0 ? { toggled: flipped(closed) } : {}) });
       },
       setLevel: (to) => change({ level: String(to), toggled: null, place: null }),
       setFold: (to) => {
@@ -135,7 +150,7 @@ export function useGroupTree(
         const node = rows.find(url[`${name}.row`] ?? "")?.members[0];
         const then = new Rows(rows.tree, { ...rows.options, fold: to });
         const row = node === undefined ? null : then.rowOf(node);
-        change({ fold: to ? null : "no", row: row?.key ?? null, member: null });
+        change({ fold: to ? null : "no", row: row?.key ?? null });
       },
       change,
     },

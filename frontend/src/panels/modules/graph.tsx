@@ -172,8 +172,10 @@ function Drawing({ tree, matrixUnit, onGpu }: { tree: GroupTree; matrixUnit: str
     [rows, width, core, onGpu],
   );
   const graph = useMemo(() => lay(isOpen), [lay, isOpen]);
-  const height = heightFor(graph, width, LEAST_HEIGHT, most);
-  const [place, show] = usePlace(fitted(graph, width, height));
+  const [moved, show] = usePlace();
+  // Only as high as it needs to be, until the user moves something, which must stay in sight.
+  const height = moved === null ? heightFor(graph, width, LEAST_HEIGHT, most) : most;
+  const place = moved ?? fitted(graph, width, height);
   const drawn = inView(graph, place, width, height);
   const chain = new Set(chainOf(tree.selected));
   const by: Measure = onGpu ? "gpu_time_ns" : "cpu_time_ns";

@@ -1,5 +1,5 @@
 /** Group Ops: the tree of modules and name scopes, its icicle, and the ops and kernels of the selected row. */
-import { Fragment, type ComponentChildren } from "preact";
+import type { ComponentChildren } from "preact";
 
 import { PictureMenu } from "../../components/charts/picture_menu";
 import { Treemap } from "../../components/charts/treemap";
@@ -14,12 +14,10 @@ import { TreeTable } from "../../components/tree/tree_table";
 import { TreeTools } from "../../components/tree/tree_tools";
 import { useGroupTree, type GroupTree } from "../../components/tree/use_group_tree";
 import { useScope } from "../../frame/scope";
-import { Duration } from "../../components/value";
-import { navigate, useUrl } from "../../frame/url";
+import { useUrl } from "../../frame/url";
 import { formatCount, formatCounted, ofIterations } from "../../format/number";
-import { causeAbout } from "../../model/causes";
-import { pathOf, type TreeRow } from "../../model/group_tree";
-import { chainOf, communicates, isRated } from "../../model/tree_values";
+import { linksOf, type TreeRow } from "../../model/group_tree";
+import { communicates, isRated } from "../../model/tree_values";
 import { colourings, type ColouringId } from "../../model/shades";
 import { NodePane } from "./node_pane";
 import { WasteNote } from "./waste_note";
@@ -111,7 +109,7 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
                 row={tree.selected}
                 tree={tree}
                 withKernels={false}
-                onClose={() => tree.change({ row: null, member: null })}
+                onClose={() => tree.change({ row: null })}
               />
             )}
           </div>
@@ -123,103 +121,30 @@ export function GroupOps({ choice, picture }: GroupOpsProps) {
           </p>
         )}
       </section>
-      <Chain tree={tree} />
       {tree.selected === null ? (
         <Hint title="Ops and Kernels of a Group" text="Select a row or a box above to see its ops and kernels." />
       ) : (
-        <>
-          <Limits row={tree.selected} />
-          <Selected row={tree.selected} tree={tree} />
-        </>
+        <Selected row={tree.selected} tree={tree} />
       )}
     </div>
   );
 }
 
-/** The levels from the top down to the selected row, each a way up. */
-function Chain({ tree }: { tree: GroupTree }) {
-  if (tree.selected === null) return null;
-  return (
-    <nav class="chain" aria-label="Levels of the selected group">
-      {chainOf(tree.selected).map((row, i) => (
-        <Fragment key={row.key}>
-          {i > 0 && (
-            <span class="muted" aria-hidden="true">
-              ›
-            </span>
-          )}
-          <button
-            type="button"
-            class="link-button"
-            aria-current={row === tree.selected ? "true" : undefined}
-            onClick={() => tree.select(row)}
-          >
-            {row.name}
-          </button>
-        </Fragment>
-      ))}
-    </nav>
-  );
-}
-
-/** Why eligible ops below the row do not use matrix units well; a click narrows the table of its ops to a cause. */
-function Limits({ row }: { row: TreeRow }) {
-  const { matrixUnit } = useScope();
-  const selectedCause = useUrl()["gops.where.cause"] ?? "";
-  if (row.causes.length === 0) return null;
-  return (
-    <p class="limits">
-      <span class="muted">
-        {row.isOp ? "Eligible" : "Eligible ops below"}, but not using {matrixUnit}s, or not well:
-      </span>
-      {row.causes.map(({ label, kernelNs, ops }) => (
-        <span key={label}>
-          {row.isOp ? (
-            <strong data-tip={causeAbout(label, matrixUnit)}>{label}</strong>
-          ) : (
-            <button
-              type="button"
-              class="link-button"
-              aria-pressed={selectedCause === label}
-              data-tip={`${causeAbout(label, matrixUnit)}\nA click shows these ops below.`}
-              onClick={() =>
-                navigate({ "gops.where.cause": selectedCause === label ? null : label, "gops.page": null })
-              }
-            >
-              {label}
-            </button>
-          )}{" "}
-          <Duration ns={kernelNs} /> {!row.isOp && <span class="muted">in {formatCounted(ops, "op")}</span>}
-        </span>
-      ))}
-    </p>
-  );
-}
-
-/** Ops and kernels of the row; of a folded one those of one member, which can be chosen. */
+/** Ops and kernels of the row: of a folded one those of all that it stands for. */
 function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
-  const asked = Number(useUrl()["groups.member"] ?? 0);
-  const index = Number.isInteger(asked) && asked >= 0 && asked < row.members.length ? asked : 0;
-  const node = row.members[index] ?? 0;
-  const { nodes } = tree.rows.tree;
-  const op = nodes.op_id[node] ?? null;
-  const path = pathOf(tree.rows.tree, node);
-  const name = op ?? path;
+  const links = linksOf(tree.rows.tree, row);
+  const count = row.members.length;
+  const name = count === 1 ? (links?.op ?? links?.group ?? "") : `${row.name} ×${formatCount(count)}`;
+  if (links === null)
+    return (
+      <Hint
+        title={`Ops and Kernels of ${name}`}
+        text="Too many to be listed together: untick Collapse repeated above to see those of one."
+      />
+    );
   return (
     <>
-      {row.members.length > 1 && (
-        <label class="member-choice">
-          {row.name} stands for {formatCount(row.members.length)}. The tables show
-          <select class="input" value={index} onChange={(event) => tree.change({ member: event.currentTarget.value })}>
-            {row.members.map((member, i) => (
-              <option key={member} value={i}>
-                {pathOf(tree.rows.tree, member)} {nodes.op_id[member] ?? ""}
-              </option>
-            ))}
-          </select>
-        </label>
-      )}
-      {op === null && (
+      {links.op === undefined && (
         <DataTable
           // The table has a column of causes once they are known.
           key={`ops ${name} ${tree.rows.tree.causes.length}`}
@@ -228,24 +153,22 @@ function Selected({ row, tree }: { row: TreeRow; tree: GroupTree }) {
           title={`Ops of ${name}`}
           noun="ops"
           summed
-          links={{ group: path }}
+          links={links}
           pageSize={10}
           empty="There is no op below this group."
         />
       )}
       <DataTable
         key={`kernels ${name}`}
-        table={op === null ? "kernels_of_group" : "kernels_of_op"}
+        table={links.op === undefined ? "kernels_of_group" : "kernels_of_op"}
         name="gkernels"
         title={`Kernels of ${name}`}
         noun="kernels"
         summed
-        links={op === null ? { group: path } : { op }}
+        links={links}
         pageSize={10}
         empty={
-          op === null
-            ? "The ops below this group launched no kernel."
-            : "This op launched no kernel; copies and memsets are not listed."
+          row.isOp ? "No kernel was launched; copies and memsets are not listed." : "The ops below launched no kernel."
         }
         selectable
       />

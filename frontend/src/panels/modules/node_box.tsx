@@ -3,6 +3,7 @@ import { formatCount } from "../../format/number";
 import { formatDuration } from "../../format/time";
 import { compatibilityOf, compatibilityText, NODE, type GraphNode } from "../../model/graph_layout";
 import type { TreeRow } from "../../model/group_tree";
+import { labelOf } from "../../model/kernel_name";
 import { knownOf } from "../../model/tree_values";
 
 /** Stripes for those that could but do not: colour is never the only sign. */
@@ -42,14 +43,17 @@ const timeOf = (row: TreeRow, onGpu: boolean): string =>
   formatDuration(knownOf(row, onGpu ? "gpu_time_ns" : "cpu_time_ns"));
 
 const wordsOf = (row: TreeRow, core: string, onGpu: boolean): string =>
-  `${compatibilityText(row, core, onGpu)} · ${onGpu ? "" : "CPU "}${timeOf(row, onGpu)}`;
+  `${onGpu ? "" : "CPU "}${timeOf(row, onGpu)} · ${compatibilityText(row, core, onGpu)}`;
 
 /** The width of a box in which nothing is cut. */
 export const nodeWidth = (row: TreeRow, core: string, onGpu: boolean): number =>
   BESIDE +
   1 +
   Math.ceil(
-    Math.max(textWidth(row.name + countOf(row)) * FONT.name, textWidth(wordsOf(row, core, onGpu)) * FONT.words),
+    Math.max(
+      textWidth(labelOf(row.name) + countOf(row)) * FONT.name,
+      textWidth(wordsOf(row, core, onGpu)) * FONT.words,
+    ),
   );
 
 /** Cut in the middle: siblings begin alike, and their ends tell them apart. */
@@ -85,7 +89,7 @@ export function NodeBox({ node, core, onGpu, selected, focused, chained, share, 
       />
       <rect class={`node-mark ${compatibilityOf(row, onGpu)}`} x="1" y="1" width="10" height={NODE.height - 2} rx="5" />
       <text class="node-name" x="18" y="17">
-        {shortened(row.name, room / FONT.name - textWidth(count))}
+        {shortened(labelOf(row.name), room / FONT.name - textWidth(count))}
         {count}
       </text>
       <text class="node-words" x="18" y="33">

@@ -1,4 +1,6 @@
 /** What is known of one node of the graph: run time, kernels, and what to do about unused Tensor Cores. */
+import { Fragment } from "preact";
+
 import { fetchTable } from "../../api/client";
 import type { TableResponse } from "../../api/types";
 import { Properties } from "../../components/properties";
@@ -13,13 +15,14 @@ import { formatCount, formatCounted, UNKNOWN } from "../../format/number";
 import { readableAndExact, unitOf } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
 import { numberOf } from "../../frame/use_op_rates";
+import { navigate, useUrl } from "../../frame/url";
 import { useQuery } from "../../frame/use_query";
 import { causeAbout } from "../../model/causes";
 import { compatibilityOf } from "../../model/graph_layout";
-import { pathOf, type TreeRow } from "../../model/group_tree";
+import { linksOf, type TreeRow } from "../../model/group_tree";
 import { boundSharesInWords } from "../../model/shades";
-import { knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
-import { shortKernelName } from "../../model/kernel_name";
+import { chainOf, knownOf, mayBeMoreTime, tensorCoreShare, type Measure } from "../../model/tree_values";
+import { labelOf, shortKernelName } from "../../model/kernel_name";
 import { shortUnit } from "../../model/resources";
 import { showingOp } from "../../model/url_state";
 
@@ -38,18 +41,34 @@ interface NodePaneProps {
 export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
   const scope = useScope();
   const { matrixUnit: unit } = scope;
-  const node = row.members[0] ?? 0;
-  const op = tree.rows.tree.nodes.op_id[node] ?? null;
-  const path = pathOf(tree.rows.tree, node);
-  const { values } = row;
+  const { members, values } = row;
+  const links = linksOf(tree.rows.tree, row);
   // Without any work of a GPU in the recording it is not known what one would have done.
   const known = (measure: Measure): number | null =>
     !scope.onGpu && OF_GPU.has(measure) ? null : knownOf(row, measure);
   return (
-    <DetailsPane title={row.name} onClose={onClose} calm>
-      <p class="node-path muted">
-        {row.members.length > 1 ? `${path} and ${formatCount(row.members.length - 1)} more` : path}
-      </p>
+    <DetailsPane
+      title={members.length > 1 ? `${row.name} ×${formatCount(members.length)}` : labelOf(row.name)}
+      onClose={onClose}
+      calm
+    >
+      <nav class="chain" aria-label="Levels above">
+        {chainOf(row)
+          .slice(0, -1)
+          .map((above) => (
+            <Fragment key={above.key}>
+              <button type="button" class="link-button" onClick={() => tree.select(above)}>
+                {labelOf(above.name)}
+              </button>
+              <span class="muted" aria-hidden="true">
+                ›
+              </span>
+            </Fragment>
+          ))}
+        <span class="muted">
+          {members.length > 1 ? `${formatCount(members.length)} alike, added up` : labelOf(row.name)}
+        </span>
+      </nav>
       <Properties
         rows={[
           ["GPU time", <Duration ns={known("gpu_time_ns")} />],
@@ -75,21 +94,29 @@ export function NodePane({ row, tree, withKernels, onClose }: NodePaneProps) {
           [`Using ${unit}s`, formatCount(known("using_ops"))],
         ]}
       />
-      {withKernels && <Kernels links={op === null ? { group: path } : { op }} first={row.members.length > 1} />}
+      {withKernels && links !== null && <Kernels links={links} />}
       <h3>{unit}s here</h3>
       {scope.onGpu ? (
-        <Advice row={row} unit={unit} framework={scope.framework} />
+        <Advice row={row} unit={unit} framework={scope.framework} narrows={!withKernels && links?.op === undefined} />
       ) : (
         <p class="muted">No kernels were recorded, so that nothing tells whether {unit}s were used.</p>
       )}
-      <ViewLink class="button" to={op === null ? { "groups.as": null } : showingOp("ops", op)}>
-        {op === null ? "Show in the tree" : "Open in Ops"}
-      </ViewLink>
+      {links?.op !== undefined ? (
+        <ViewLink class="button" to={showingOp("ops", links.op)}>
+          Open in Ops
+        </ViewLink>
+      ) : (
+        withKernels && (
+          <ViewLink class="button" to={{ "groups.as": null }}>
+            Show in the tree
+          </ViewLink>
+        )
+      )}
     </DetailsPane>
   );
 }
 
-function Kernels({ links, first }: { links: Record<string, string>; first: boolean }) {
+function Kernels({ links }: { links: Readonly<Record<string, string>> }) {
   const scope = useScope();
   const table = "group" in links ? "kernels_of_group" : "kernels_of_op";
   const asked = { ...scope, table, offset: 0, limit: MOST_KERNELS, sort: "-gpu_time_ns", search: "", where: {}, links };
@@ -109,7 +136,6 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
             ({data.rows.length} of {formatCount(data.total)})
           </span>
         )}
-        {first && <span class="muted"> of the first</span>}
       </h3>
       <table class="plain-table node-kernels">
         <PlainHead
@@ -136,8 +162,9 @@ function Kernels({ links, first }: { links: Record<string, string>; first: boole
   );
 }
 
-/** Why eligible ops do not use the units, or not well, as far as the recording shows it, and what to do about it. */
-function Causes({ row, unit }: { row: TreeRow; unit: string }) {
+/** Why eligible ops do not use the units, or not well, and what to do about it; where a table of the ops is shown, a click narrows it. */
+function Causes({ row, unit, narrows }: { row: TreeRow; unit: string; narrows: boolean }) {
+  const chosen = useUrl()["gops.where.cause"] ?? "";
   return (
     <>
       <p>
@@ -146,8 +173,20 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
       <ul class="steps">
         {row.causes.map(({ label, kernelNs, ops }) => (
           <li key={label}>
-            <strong>{label}</strong>, <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}.{" "}
-            {causeAbout(label, unit)}
+            {narrows ? (
+              <button
+                type="button"
+                class="link-button"
+                aria-pressed={chosen === label}
+                data-tip="A click shows these ops below."
+                onClick={() => navigate({ "gops.where.cause": chosen === label ? null : label, "gops.page": null })}
+              >
+                {label}
+              </button>
+            ) : (
+              <strong>{label}</strong>
+            )}
+            , <Duration ns={kernelNs} /> in {formatCounted(ops, "op")}. {causeAbout(label, unit)}
           </li>
         ))}
       </ul>
@@ -155,9 +194,17 @@ function Causes({ row, unit }: { row: TreeRow; unit: string }) {
   );
 }
 
-function Advice({ row, unit, framework }: { row: TreeRow; unit: string; framework: string | null }) {
+interface AdviceProps {
+  row: TreeRow;
+  unit: string;
+  framework: string | null;
+  /** Whether a table of its ops stands below. */
+  narrows: boolean;
+}
+
+function Advice({ row, unit, framework, narrows }: AdviceProps) {
   const kind = compatibilityOf(row, true);
-  if (row.causes.length > 0) return <Causes row={row} unit={unit} />;
+  if (row.causes.length > 0) return <Causes row={row} unit={unit} narrows={narrows} />;
   if (kind === "not_known")
     return (
       <p class="muted">

@@ -12,7 +12,8 @@ function placeOf(text: string | undefined): Place | null {
   return scale > 0 && Number.isFinite(left) && Number.isFinite(top) ? { scale, left, top } : null;
 }
 
-export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
+/** Null until the user moves it. */
+export function usePlace(): [Place | null, (place: Place | null) => void] {
   const settled = placeOf(useUrl()["groups.place"]);
   const [moving, setMoving] = useState<Place | null>(null);
   useEffect(() => forgetPending, []);
@@ -30,5 +31,5 @@ export function usePlace(fit: Place): [Place, (place: Place | null) => void] {
     if (place === null) write();
     else writeSoon(write, PAUSE_MS);
   };
-  return [moving ?? settled ?? fit, show];
+  return [moving ?? settled, show];
 }

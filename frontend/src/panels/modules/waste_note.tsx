@@ -1,71 +1,102 @@
-/** In sentences above the modules: which of them could gain most, or takes most, and why eligible ops do not use matrix units. */
+/** In sentences above the modules: which of them could gain most, or takes most, why, and why eligible ops do not use matrix units. */
 import { useMemo } from "preact/hooks";
 
 import type { GroupTree } from "../../components/tree/use_group_tree";
-import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount, ofIterations } from "../../format/number";
+import { formatCount, formatCounted, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { causeAbout } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
+import { labelOf } from "../../model/kernel_name";
 import { boundInWords } from "../../model/shades";
-import { eligibleSentence, othersOf, wasteOf } from "../../model/waste";
+import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
+
+const ABOVE_RATES = "Kernel time above the GPU's published rates; what a step gains of it stands in Recommendations.";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
-  const row = useOneStop<HTMLElement>();
-  const [cause] = limited?.causes ?? [];
-  const bound = gains === null ? "" : boundInWords(gains);
-  const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
+  const stop = useOneStop<HTMLElement>();
   const inIterations = ofIterations(" in", useScope().iterations);
+  const named = gains === null || isLongestUntold ? longest : gains;
+  if (named === null) return null;
+  const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
+  const time = named.values.gpu_time_ns;
+  const [missing] = tree.missing;
+  const about = [onUnitsInWords(named, matrixUnit), boundInWords(named)].filter(Boolean).join(", ");
+  const unknown = gains === null ? "What modules could gain" : isLongestUntold ? "What it could gain" : "";
   const sentences = [
-    (gains === null || isLongestUntold) && longest !== null && (
+    <>
+      {about}. {/* What holds for the named row is said of it, once. */}
+      {limited?.key === named.key && (
+        <>
+          Why not more: <Cause row={limited} matrixUnit={matrixUnit} />
+        </>
+      )}
+    </>,
+    limited !== null && limited.key !== named.key && (
       <>
-        Most GPU time: <Place row={longest} tree={tree} />,{" "}
-        <strong class="nowrap">{formatDuration(longest.values.gpu_time_ns)}</strong> (
-        {formatShare(shareOf(longest.values.gpu_time_ns, whole))}){inIterations}
-        {gains !== null && "; what it could gain is not known"}.
+        <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not, or not well:{" "}
+        <Cause row={limited} matrixUnit={matrixUnit} />
       </>
     ),
-    gains !== null && (
+    isLongestUntold && gains !== null && (
       <>
-        Could gain most{isLongestUntold && " of what is known"}: <Place row={gains} tree={tree} />, up to{" "}
-        <strong class="nowrap">{formatDuration(gains.values.gain_ns)}</strong> of its{" "}
-        {formatDuration(gains.values.gpu_time_ns)} GPU time{inIterations}
-        {bound === "" ? "" : `; ${bound}`}.
+        Of what is known, <Place row={gains} tree={tree} /> could gain most: up to{" "}
+        {formatDuration(gains.values.gain_ns)} of {formatDuration(gains.values.gpu_time_ns)}.
       </>
     ),
-    gains !== null && (
-      <>
-        That is kernel time above the GPU's published rates; what a step gains of it stands in{" "}
-        <ViewLink class="link-button" to={{ view: "recommendations" }}>
-          Recommendations
-        </ViewLink>
-        .
-      </>
-    ),
-    limited !== null && cause !== undefined && (
-      <>
-        Most time in eligible ops that do not use {matrixUnit}s, or not well: <Place row={limited} tree={tree} />,{" "}
-        {formatDuration(cause.kernelNs)}
-        {inIterations}. <strong>{cause.label}</strong>: {causeAbout(cause.label, matrixUnit)}
-      </>
-    ),
-    whole > 0 && eligibleSentence(ops, matrixUnit),
+    <>
+      {whole > 0 && eligibleSentence(ops, matrixUnit)}{" "}
+      {unknown !== "" && missing !== undefined && (
+        <>
+          {unknown} is not known without {lowered(missing.what)}. {missing.hint}
+        </>
+      )}
+    </>,
   ].filter((sentence) => sentence !== false);
-  const [first, ...others] = sentences;
-  if (first === undefined) return null;
   return (
-    <header class="headline waste" {...row}>
-      <h2>{first}</h2>
-      <p class="model-line">
-        {others.map((sentence, i) => (
-          <span key={i}>{sentence}</span>
+    <header class="headline waste" {...stop}>
+      <h2>
+        <Place row={named} tree={tree} />{" "}
+        {gains === named ? (
+          <>
+            could gain most: up to{" "}
+            <strong class="nowrap" data-tip={ABOVE_RATES}>
+              {formatDuration(named.values.gain_ns)}
+            </strong>{" "}
+            of its {formatDuration(time)} GPU time{inIterations}.
+          </>
+        ) : (
+          <>
+            takes most GPU time: <strong class="nowrap">{formatDuration(time)}</strong>
+            {inIterations}, {formatShare(shareOf(time, whole))}.
+          </>
+        )}
+      </h2>
+      <ul class="waste-lines">
+        {sentences.map((sentence, i) => (
+          <li key={i}>{sentence}</li>
         ))}
-      </p>
+      </ul>
     </header>
+  );
+}
+
+/** Lowered, but for abbreviations. */
+const lowered = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
+
+/** The cause of most of what the row does not do on matrix units. */
+function Cause({ row: { causes }, matrixUnit }: { row: TreeRow; matrixUnit: string }) {
+  const [cause] = causes;
+  if (cause === undefined) return null;
+  return (
+    <>
+      <strong>{cause.label}</strong>, {formatDuration(cause.kernelNs)} in {formatCounted(cause.ops, "op")}.{" "}
+      {causeAbout(cause.label, matrixUnit)}
+    </>
   );
 }
 
@@ -79,7 +110,7 @@ function Place({ row, tree }: { row: TreeRow; tree: GroupTree }) {
       : `\n${formatCount(others.length)} more of this path, but for its numbers, in modules that are not alike, counted apart: ${other}`;
   return (
     <button type="button" class="link-button" data-tip={path + apart} onClick={() => tree.select(row)}>
-      {row.name === "/" ? "the whole model" : row.name}
+      {labelOf(row.name)}
       {row.members.length > 1 ? ` ×${formatCount(row.members.length)}` : ""}
       {others.length > 0 &&
         `${row.members.length > 1 ? "" : " ×1"} of ${formatCount(row.members.length + others.length)}`}
