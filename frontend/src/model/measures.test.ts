@@ -27,6 +27,10 @@ test("only of what costs is less better, and shares change in points", () => {
   expect(kindOf("tensor_core_share").label).toBe("of it on Matrix Cores");
 });
 
+test("kernels are counted, be it on average", () => {
+  expect([29, 52.667, 1793.5].map(kindOf("kernels").format)).toEqual(["29", "52.7", "1,794"]);
+});
+
 test("nothing is said of a side that is unknown, nor of bytes that round to the same", () => {
   expect(changeOfMeasure(kindOf("memory_peak"), null, 5).size).toBe("");
   expect(changeOfMeasure(kindOf("memory_peak"), 2 ** 30, 2 ** 30 + 4096)).toMatchObject({

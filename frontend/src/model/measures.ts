@@ -1,7 +1,7 @@
 /** The main numbers of both sides of a comparison: what they are called and how they are written, on every page. */
 import type { CompareMeasure } from "../api/types";
 import { formatBytes } from "../format/bytes";
-import { formatNumber, significant } from "../format/number";
+import { formatCount, significant } from "../format/number";
 import { formatShare } from "../format/share";
 import { formatDuration } from "../format/time";
 import { arrowOf, directionOf, signedDuration, signedPoints, signedShare, type Direction } from "./change";
@@ -21,12 +21,16 @@ const kind = (key: string, label: string, format: MeasureKind["format"], isCost 
   isCost,
 });
 
+/** A mean number of kernels: whole where its parts of one tell nothing. */
+const kernelCount = (count: number): string =>
+  Number.isInteger(count) || count >= 100 ? formatCount(Math.round(count)) : significant(count);
+
 /** In the order in which they are read; `unit` is `Tensor Core` or `Matrix Core`. */
 export const measureKinds = (unit: string): readonly MeasureKind[] => [
   kind("iteration_time", "Iteration", formatDuration, true),
   kind("kernel_time", "Kernel time", formatDuration, true),
   kind("tensor_core_share", `of it on ${unit}s`, formatShare),
-  kind("kernels", "Kernels", formatNumber),
+  kind("kernels", "Kernels", kernelCount),
   kind("idle_time", "GPU idle", formatDuration, true),
   kind("gpu_utilization", "GPU utilization", formatShare),
   kind("memory_peak", "Peak memory", formatBytes, true),
@@ -59,7 +63,7 @@ export function changeOfMeasure({ format, isCost }: MeasureKind, a: number | nul
   const fraction = a > 0 ? change / a : null;
   if (fraction !== null && Math.abs(fraction) < LEAST_SEEN && format !== formatDuration) return none;
   const share = signedShare(fraction);
-  if (format === significant || format === formatNumber) return { ...none, share: `${arrow} ${share}` };
+  if (format === significant || format === kernelCount) return { ...none, share: `${arrow} ${share}` };
   const size =
     format === formatDuration ? signedDuration(change) : `${change > 0 ? "+" : "−"}${format(Math.abs(change))}`;
   return { size: `${arrow} ${size}`, share, direction: isCost ? directionOf(change) : "same" };

@@ -12,6 +12,8 @@ const LEFT = 64;
 
 export function IterationDots({ comparison: comparison }: { comparison: CompareResponse }) {
   const wall = comparison.per === "iteration";
+  // What recordings of other amounts of work took cannot be set side by side.
+  if (comparison.per === "capture") return null;
   const measure = comparison.measures[wall ? "iteration_time" : "kernel_time"];
   const values = (side: CompareSamples): number[] =>
     (wall ? side.iteration_ns : side.kernel_ns).filter((ns): ns is number => ns !== null);

@@ -50,10 +50,10 @@ export function NoBaseline() {
           others > 0 && (
             <button
               type="button"
-              class={related.length > 0 ? "button" : "button button-primary"}
+              class={related.length > 0 || query.loading ? "button" : "button button-primary"}
               onClick={chooseBaseline}
             >
-              {related.length > 0 ? "Choose another" : "Choose a baseline"}
+              {related.length > 0 || query.loading ? "Choose another" : "Choose a baseline"}
             </button>
           )
         }
