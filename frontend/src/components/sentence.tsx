@@ -14,7 +14,10 @@ export function Sentence({ text }: { text: string }) {
             {piece.text.replace(/^https:\/\//, "")}
           </ExternalLink>
         ) : piece.kind === "code" ? (
-          <code key={i}>{piece.text}</code>
+          // A short name is not broken after its hyphens.
+          <code key={i} style={/^\S{1,40}$/.test(piece.text) ? { whiteSpace: "nowrap" } : {}}>
+            {piece.text}
+          </code>
         ) : (
           <Breakable key={i} text={typeset(piece.text)} />
         ),
