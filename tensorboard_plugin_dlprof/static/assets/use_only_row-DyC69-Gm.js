@@ -1,6 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-<<<<<<<< HEAD:tensorboard_plugin_dlprof/static/assets/use_only_row-DyC69-Gm.js
-import{Gi as e,Gn as t,Kn as n,qn as r}from"./frame-p6jByh2e.js";function i(i,a){let o=r(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=t(a.row===``?null:n(o,`only`,i,a),t=>e(u,t));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
-========
-import{Hi as e,Hn as t,Un as n,Wn as r}from"./frame-CsjKuSBh.js";function i(i,a){let o=r(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=t(a.row===``?null:n(o,`only`,i,a),t=>e(u,t));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
->>>>>>>> 8b76c0ea (Show the whole problem where few findings leave room, and do not break names of options; the README says iteration, too):tensorboard_plugin_dlprof/static/assets/use_only_row-BQB7mMsI.js
