@@ -180,9 +180,11 @@ class EventTables:
         self._items["texts"][""] = 0
         self._memos: dict[tuple[str, Any], Memo] = {}
         self._tables = {name: _GrowingTable(name, store, self._of_column) for name in TABLES}
-        self._batch: dict[str, list[Event]] = {name: [] for name in TABLES}
+        batch: dict[str, list[Event]] = {name: [] for name in TABLES}
+        self._batch = batch
         """The events of a batch by where they belong (``_group_of``)."""
-        self._list_of = Memo(lambda category_and_phase: self._batch.setdefault(_group_of(category_and_phase), []))
+        # Referring to itself, this would keep all columns in memory until garbage is collected.
+        self._list_of = Memo(lambda category_and_phase: batch.setdefault(_group_of(category_and_phase), []))
         self._events = Events()
         self._halves: list[Event] = []
         """Begin and end events in the order of the trace; they wait until all are known."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -173,6 +175,19 @@ def test_one_thread_number_in_two_processes_is_two_threads() -> None:
     result = tables.finish()
     assert result.threads == tracks
     assert result.tables["ops"]["thread"].tolist() == [0, 1, 2, 3, 0, 1, 2, 3]
+
+
+def test_columns_are_freed_without_a_garbage_collection() -> None:
+    """An import collects none for long, and the columns are much of its memory."""
+    gc.disable()
+    try:
+        tables = EventTables(ColumnStore())
+        tables.add([Event("X", "cpu_op", ts=1, dur=1)])
+        alive = weakref.ref(tables)
+        del tables
+        assert alive() is None
+    finally:
+        gc.enable()
 
 
 def test_a_zero_byte_in_what_is_not_decoded_moves_no_other_value(tmp_path: Path) -> None:
