@@ -60,7 +60,9 @@ from tests.importers.kineto.traces import kernel, op, read, read_path, texts, tr
             "not of the PyTorch profiler .its events have no category.",
             id="trace of JAX",
         ),
-        pytest.param(b"[" * 100_000, "no event that can be read. Left out: the end of the event list", id="100,000 brackets"),
+        pytest.param(
+            b"[" * 100_000, "no event that can be read. Left out: the end of the event list", id="100,000 brackets"
+        ),
     ],
 )
 def test_what_is_no_trace_is_told_in_a_sentence(tmp_path: Path, content: bytes, sentence: str) -> None:
