@@ -37,25 +37,28 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
   // Launched work that waits without a known reason may wait for work that was not recorded.
   const mayRun = (parts?.queued ?? 0) > idle / 2;
   const wall = range.to - range.from;
-  const top = useQuery(idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null, (signal) =>
-    fetchTable(
-      {
-        ...scope,
-        table: "gap_groups",
-        offset: 0,
-        limit: 1,
-        sort: "-total_ns",
-        search: "",
-        where: {},
-        links: {
-          from: String(range.from),
-          to: String(range.to),
-          ...(device === null ? {} : { device: String(device) }),
+  const asked = useQuery(
+    idle > 0 ? `gaps ${scope.profile} ${device ?? ""} ${range.from} ${range.to}` : null,
+    (signal) =>
+      fetchTable(
+        {
+          ...scope,
+          table: "gap_groups",
+          offset: 0,
+          limit: 1,
+          sort: "-total_ns",
+          search: "",
+          where: {},
+          links: {
+            from: String(range.from),
+            to: String(range.to),
+            ...(device === null ? {} : { device: String(device) }),
+          },
         },
-      },
-      signal,
-    ),
-  ).data;
+        signal,
+      ),
+  );
+  const top = asked.loading ? null : asked.data;
   const where = dragged ? "of this selection" : (of ?? "of this window");
   const who = device === null ? "The GPU" : `GPU ${device}`;
   const row = top?.rows[0];

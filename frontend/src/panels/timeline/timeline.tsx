@@ -40,7 +40,10 @@ const MOST_THREADS = 6;
 export function Timeline({ data }: { data: DashboardResponse }) {
   const { profile, round } = useScope();
   const query = useQuery(`${profile} ${round}`, (signal) => fetchTimeline(profile, signal));
-  if (query.data === null)
+  const diagnosis = useDiagnosis();
+  // Of several GPUs the one that the Dashboard speaks of is shown: nothing is said of another one before that is known.
+  const several = (query.data?.tracks ?? []).filter(({ kind }) => kind === "device").length > 1;
+  if (query.data === null || (several && diagnosis.data === null && diagnosis.loading))
     return query.error === null ? (
       <Loading what="the timeline" />
     ) : (
