@@ -118,7 +118,7 @@ class Network(TypedDict):
     peak_fraction: float | None
     """Share of the peak rate for the precision of each op."""
     flops_per_second: float | None
-    """Over the ops that have a share of the peak; over all where none has."""
+    """Over the ops that have a share of the peak, an op above its peak at that; over all where none has."""
     peak_flops_per_second: float | None
     """What the peaks of these ops allow for their mix of work."""
     memory_fraction: float | None
@@ -281,21 +281,20 @@ def _wall_ns_and_gpus(connection: sqlite3.Connection, scope: Scope) -> tuple[int
 
 
 _MEASURED = (
-    "(SELECT measured_ns, flops * 1e9 AS flops, min_bytes * 1e9 AS bytes, flops * 1e9 / peak_flops_per_second AS "
-    "compute_ns, min_bytes * 1e9 / peak_bytes_per_second AS memory_ns FROM ext_op_efficiency "
+    "(SELECT measured_ns, flops * 1e9 AS flops, min_bytes * 1e9 AS bytes, peak_flops_per_second AS peak_flops, "
+    "peak_bytes_per_second AS peak_bytes, flops * 1e9 / peak_flops_per_second AS compute_ns, "
+    "min_bytes * 1e9 / peak_bytes_per_second AS memory_ns FROM ext_op_efficiency "
     "WHERE aggr_id = ? AND measured_ns > 0) AS rate"
 )
 """The ops, with the time that each would take at its peaks."""
 
 _NETWORK = {
     "peak_fraction": ("min(rate.compute_ns, rate.measured_ns)", "rate.measured_ns"),
-    "rated_flops": ("CASE WHEN rate.compute_ns IS NOT NULL THEN rate.flops END", "rate.measured_ns"),
+    "rated_flops": ("min(rate.flops, rate.peak_flops * rate.measured_ns)", "rate.measured_ns"),
     "any_flops": ("rate.flops", "rate.measured_ns"),
-    "peak_flops_per_second": ("rate.flops", "rate.compute_ns"),
     "memory_fraction": ("min(rate.memory_ns, rate.measured_ns)", "rate.measured_ns"),
-    "rated_bytes": ("CASE WHEN rate.memory_ns IS NOT NULL THEN rate.bytes END", "rate.measured_ns"),
+    "rated_bytes": ("min(rate.bytes, rate.peak_bytes * rate.measured_ns)", "rate.measured_ns"),
     "any_bytes": ("rate.bytes", "rate.measured_ns"),
-    "peak_bytes_per_second": ("rate.bytes", "rate.memory_ns"),
 }
 """Numerator and denominator of each mean, as expressions summed over the ops."""
 
@@ -321,8 +320,10 @@ def _network(connection: sqlite3.Connection, scope: Scope) -> Network:
     (result,) = records(
         connection,
         Network,
-        "SELECT peak_fraction, coalesce(rated_flops, any_flops) AS flops_per_second, peak_flops_per_second, "
-        "memory_fraction, coalesce(rated_bytes, any_bytes) AS bytes_per_second, peak_bytes_per_second, occupancy.* "
+        "SELECT peak_fraction, coalesce(rated_flops, any_flops) AS flops_per_second, "
+        "rated_flops / nullif(peak_fraction, 0) AS peak_flops_per_second, "
+        "memory_fraction, coalesce(rated_bytes, any_bytes) AS bytes_per_second, "
+        "rated_bytes / nullif(memory_fraction, 0) AS peak_bytes_per_second, occupancy.* "
         f"FROM (SELECT {_means(_NETWORK)} FROM {_MEASURED}), "
         f"(SELECT {_means(_OCCUPANCY)}, {_ACHIEVED_KNOWN} AS achieved_known_fraction FROM kernel_summaries AS summary "
         "JOIN metric AS gpu ON gpu.id = summary.gpu_time_metric_id LEFT JOIN ext_kernel_efficiency AS rate "

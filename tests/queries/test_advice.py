@@ -178,12 +178,12 @@ def test_the_rates_of_the_network_are_of_the_ops_that_have_peaks(resnet: Untrust
     for share, name, work, peak in (("peak_fraction", "flops", 0, 3), ("memory_fraction", "bytes", 1, 4)):
         rated = [row for row in rows if row[work] is not None and row[peak] is not None]
         assert 0 < len(rated) <= len(rows)
-        done, ideal = sum(row[work] for row in rated), sum(row[work] / row[peak] for row in rated)
         measured = sum(row[2] for row in rated) / 1e9
+        # An op above its peak, which did less than counted from its shapes, counts as all of it.
+        done = sum(min(row[work], row[peak] * row[2] / 1e9) for row in rated)
         assert network[f"{name}_per_second"] == pytest.approx(done / measured)
-        assert network[f"peak_{name}_per_second"] == pytest.approx(done / ideal)
-        # Ops above their peak count as all of it.
-        assert network[share] <= ideal / measured + 1e-9
+        assert network[share] * network[f"peak_{name}_per_second"] == pytest.approx(done / measured)
+    assert any(row[0] and row[3] and row[0] > row[3] * row[2] / 1e9 for row in rows)
 
 
 def test_the_network_is_the_mean_of_its_ops_and_kernels_by_time(resnet: UntrustedConnection) -> None:
@@ -200,13 +200,3 @@ def test_the_network_is_the_mean_of_its_ops_and_kernels_by_time(resnet: Untruste
         mean = sum(row[0] * row[column] for row in known) / sum(row[0] for row in known)
         assert network[key] == pytest.approx(mean)
         assert 0 < mean < 1
-    rows = resnet.execute(
-        "SELECT kernel_ns, NULL, NULL, measured_ns, min_bytes, peak_bytes_per_second "
-        "FROM ext_op_efficiency WHERE aggr_id = 1"
-    ).fetchall()
-    moving = [row for row in rows if row[4] is not None and row[3]]
-    assert network["bytes_per_second"] == pytest.approx(
-        sum(row[4] for row in moving) * 1e9 / sum(row[3] for row in moving)
-    )
-    assert network["memory_fraction"] is not None
-    assert network["memory_fraction"] <= network["bytes_per_second"] / moving[0][5]

@@ -1355,7 +1355,7 @@ export interface NamedFile {
 export interface NetworkRates {
   /** Share of the peak rate for the precision of each op. */
   peak_fraction: number | null;
-  /** Over the ops that have a share of the peak; over all where none has. */
+  /** Over the ops that have a share of the peak, an op above its peak at that; over all where none has. */
   flops_per_second: number | null;
   /** What the peaks of these ops allow for their mix of work. */
   peak_flops_per_second: number | null;

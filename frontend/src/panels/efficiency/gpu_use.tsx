@@ -88,10 +88,10 @@ export function NetworkUse({ data, network }: { data: DashboardResponse; network
         }
       />
       <Meters
-        rates={network}
+        rates={comparable(network)}
         compute="Compute, while ops of known FLOPs ran"
-        tip="Of what the published peaks allow for this mix of work; an op above its peak counts as 100 %."
-        coverage={coverageOf(network)}
+        tip="Of what the published peaks allow for this mix of work; an op above its peak, which did less than counted from its shapes, counts as 100 %, while the model's utilisation above counts all that shapes tell."
+        coverage={occupancyCoverage(network)}
       />
     </div>
   );
@@ -154,13 +154,17 @@ function OpRates({ row, network }: { row: Row; network: NetworkRates }) {
 const isAbove = (achieved: number | null, could: number | null): boolean =>
   achieved !== null && could !== null && achieved > could + 0.005;
 
-/** For which kernels the achieved occupancy is known, and what the theoretical one of the same kernels is. */
-function coverageOf(network: NetworkRates): string {
+/** With the theoretical occupancy of the kernels whose achieved one is known, so that the two can be compared. */
+const comparable = (network: NetworkRates): NetworkRates => ({
+  ...network,
+  occupancy_fraction: network.occupancy_of_achieved_fraction ?? network.occupancy_fraction,
+});
+
+/** Of which kernels the occupancy is, where the achieved one is known of some. */
+function occupancyCoverage(network: NetworkRates): string {
   const known = network.achieved_known_fraction;
-  if (known === null || known > 0.99) return "";
-  const could = network.occupancy_of_achieved_fraction;
-  const of = `known of ${formatShare(known)} of kernel time`;
-  return could === null ? of : `${of}, where theoretical is ${formatShare(could)}`;
+  if (known === null || known > 0.99 || network.achieved_fraction === null) return "";
+  return `both of the kernels where it is known, ${formatShare(known)} of kernel time; theoretical of all ${formatShare(network.occupancy_fraction)}`;
 }
 
 type Rates = Omit<NetworkRates, "achieved_known_fraction" | "occupancy_of_achieved_fraction">;
