@@ -1,13 +1,11 @@
 /** What the job of a rank tells of a finding about communication: waiting for a late rank cannot be overlapped. */
 import { formatShare } from "../format/share";
 import { useRankSummary } from "../frame/use_rank_job";
+import { COMMUNICATION } from "../model/findings";
 import { ViewLink } from "./view_link";
 
-/** The server's name of the rule that finds communication which nothing hides. */
-const RULE = "communication_detector";
-
 export function WaitNote({ rule }: { rule: string }) {
-  return rule === RULE ? <OfJob /> : null;
+  return rule === COMMUNICATION ? <OfJob /> : null;
 }
 
 function OfJob() {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { askingFirst, gainTime, opening, rangeText, withoutGain } from "./findings";
+import type { DiagnosedFinding } from "../api/types";
+import { askingFirst, COMMUNICATION, gainTime, opening, rangeText, withoutGain, withoutWaits } from "./findings";
 
 describe("findings", () => {
   it("says a range with its unit once", () => {
@@ -23,6 +24,22 @@ describe("findings", () => {
     expect(withoutGain(about)).toEqual(["2.00 ms, 50.0 %", "gain not known"]);
     expect(withoutGain({ ...about, gain: null, per: "once", share: null })).toEqual(["happens once"]);
     expect(withoutGain({ ...about, gain: null, time_ns: null, share: null })).toEqual(["no gain in time"]);
+  });
+
+  it("gains nothing of communication that waits for other ranks", () => {
+    const gain = { low_ns: 710, high_ns: 1420, share_low: 0.145, share_high: 0.29, how: "Half.", cannot_tell: null };
+    const hide = { rule: COMMUNICATION, share: 0.41, gain } as DiagnosedFinding;
+    const fuse = { rule: "fusion", share: 0.3, gain: { ...gain, low_ns: 600, high_ns: 900 } } as DiagnosedFinding;
+    const untold = { rule: "host", share: 0.3, gain: null } as DiagnosedFinding;
+    const findings = [hide, fuse, untold];
+    expect(withoutWaits(findings, null)).toBe(findings);
+    expect(withoutWaits(findings, 0.1)).toBe(findings);
+    const told = withoutWaits(findings, 0.265);
+    expect(told.map(({ rule }) => rule)).toEqual(["fusion", COMMUNICATION, "host"]);
+    expect(told[1]?.gain?.high_ns).toBeCloseTo(710);
+    expect(told[1]?.gain?.share_low).toBeCloseTo(0.0725);
+    expect(withoutWaits(findings, 0.405).at(1)?.gain?.cannot_tell).toContain("wait for other ranks");
+    expect(withoutWaits([fuse], 0.5)).toEqual([fuse]);
   });
 
   it("says of a gain from nothing what it can be", () => {

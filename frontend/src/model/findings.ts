@@ -32,6 +32,53 @@ export function scaleSaid(marked: boolean): string {
   return `A bar is as long as ${whole}. Filled: how much shorter that could become, dark at least so much. Outline: the time in question, gain not known.`;
 }
 
+/** The server's name of the rule that finds communication which nothing hides. */
+export const COMMUNICATION = "communication_detector";
+
+/** Below this share of an iteration nothing is recommended for the sake of its gain. */
+const LEAST_GAIN = 0.01;
+
+/**
+ * Findings as they are once a rank's job was compared: exposed communication that waits for other ranks cannot be hidden,
+ * so no more can be gained of it than the rest. One that gains less than others then comes behind them.
+ */
+export function withoutWaits(
+  findings: readonly DiagnosedFinding[],
+  wait_fraction: number | null,
+): readonly DiagnosedFinding[] {
+  const found = findings.find(({ rule }) => rule === COMMUNICATION);
+  const { gain, share } = found ?? {};
+  if (found === undefined || wait_fraction === null || share == null || gain?.high_ns == null || !gain.share_high)
+    return findings;
+  const most = Math.max(share - wait_fraction, 0);
+  if (most >= gain.share_high) return findings;
+  const left = most / gain.share_high;
+  const of = (part: number | null): number | null => (part === null ? null : part * left);
+  const told: DiagnosedFinding = {
+    ...found,
+    gain:
+      most < LEAST_GAIN
+        ? { ...gain, ...NOTHING, how: null, cannot_tell: "nearly all of it is a wait for other ranks" }
+        : {
+            ...gain,
+            low_ns: of(gain.low_ns),
+            high_ns: of(gain.high_ns),
+            share_low: of(gain.share_low),
+            share_high: of(gain.share_high),
+            how: `${gain.how ?? ""} What is a wait for other ranks is left out.`.trim(),
+          },
+  };
+  const before = findings.slice(0, findings.indexOf(found));
+  const after = findings.slice(before.length + 1);
+  const end = after.findIndex((each) => middleOf(each) <= middleOf(told));
+  const place = end === -1 ? after.length : end;
+  return [...before, ...after.slice(0, place), told, ...after.slice(place)];
+}
+
+const NOTHING = { low_ns: null, high_ns: null, share_low: null, share_high: null } as const;
+
+const middleOf = ({ gain }: DiagnosedFinding): number => ((gain?.low_ns ?? 0) + (gain?.high_ns ?? 0)) / 2;
+
 /** What is told in place of a gain: the time that a finding is about, and why nothing can be gained of it for sure. */
 export function withoutGain({
   gain,

@@ -77,7 +77,8 @@ def communication(signals: Signals) -> Finding | Lacks | None:
         Gain(
             high // 2,
             high,
-            "Collectives can hide behind computing that does not depend on them, taken as up to half of it.",
+            "Collectives can hide behind computing that does not depend on them, taken as up to half of it. Waits for "
+            "other ranks cannot: where they were compared, GPUs and Ranks says how long these are.",
             (Claim(Pool.COMMUNICATION, high // 2, high),),
         )
         if can_tell

@@ -7,6 +7,7 @@ import { Sentence } from "../../components/sentence";
 import { ViewLink } from "../../components/view_link";
 import { WaitNote } from "../../components/wait_note";
 import { useOneStop } from "../../components/walking";
+import { useFindings } from "../../frame/use_rank_job";
 import { formatShare } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { hasGpuWork } from "../../model/headline";
@@ -17,7 +18,7 @@ import { longestLink, momentsOf } from "../../model/moments";
 const SHOWN = 3;
 
 export function FirstChanges({ data, diagnosis }: { data: DashboardResponse; diagnosis: Diagnosis | null }) {
-  const findings = diagnosis?.findings ?? [];
+  const findings = useFindings(diagnosis?.findings ?? []);
   const row = useOneStop<HTMLOListElement>();
   const said = data.recommendations;
   const count = diagnosis === null ? said.length : findings.length;

@@ -55,15 +55,19 @@ export function FindingCard({ finding, place, firstIteration, manyGpus, marked }
   const untold = gain === null ? "" : withoutStop(gain.cannot_tell ?? "");
   // Where there is room for it beside the words, each finding shows its picture.
   const [besides] = useState(() => window.matchMedia("(width >= 1500px)").matches);
+  // A gain that is known says how much matters, by which they are sorted; a second scale beside it would contradict.
+  const asks = gain?.high_ns == null;
   return (
-    <article class={`panel finding finding-${severity}`} aria-label={heading}>
+    <article class={`panel finding ${asks ? `finding-${severity}` : ""}`} aria-label={heading}>
       <Gain finding={finding} whole={wholeOf(marked)} />
       <div class="finding-text">
         <header class="finding-head">
           <h2>{heading}</h2>
-          <span class={`finding-severity severity-${severity}`}>
-            <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
-          </span>
+          {asks && (
+            <span class={`finding-severity severity-${severity}`}>
+              <Icon name={severity === "warning" ? "warning" : "info"} /> {SEVERITY_LABELS[severity]}
+            </span>
+          )}
           <span class="muted">confidence {confidence}</span>
         </header>
         <p class="finding-title">

@@ -5,6 +5,7 @@ import { ErrorBox, Loading, Message } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { scopeKey, useScope } from "../../frame/scope";
 import { useDiagnosis } from "../../frame/use_diagnosis";
+import { useFindings } from "../../frame/use_rank_job";
 import { useQuery } from "../../frame/use_query";
 import { formatCounted } from "../../format/number";
 import { formatDuration } from "../../format/time";
@@ -55,14 +56,14 @@ export function Recommendations({ data }: { data: DashboardResponse }) {
   const query = useQuery<FindingsResponse>(scopeKey(scope), (signal) => fetchFindings(scope, signal));
   const diagnosed = useDiagnosis();
   const judged = query.data;
+  const diagnosis = diagnosed.data === null || diagnosed.data.devices.length === 0 ? null : diagnosed.data;
+  const findings = useFindings(diagnosis?.findings ?? judged?.findings.map(asDiagnosed) ?? []);
   if (judged === null || (diagnosed.data === null && diagnosed.loading))
     return query.error === null ? (
       <Loading what="recommendations" />
     ) : (
       <ErrorBox error={query.error} retry={query.reload} />
     );
-  const diagnosis = diagnosed.data === null || diagnosed.data.devices.length === 0 ? null : diagnosed.data;
-  const findings = diagnosis?.findings ?? judged.findings.map(asDiagnosed);
   const first = data.iterations.rows.find(({ profiled }) => profiled)?.iteration ?? null;
   const card = (finding: DiagnosedFinding, i: number) => (
     <FindingCard
