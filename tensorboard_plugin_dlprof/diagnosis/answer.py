@@ -367,6 +367,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
     devices = working(diagnosis)
     worst = min(devices, key=lambda device: int(diagnosis.mean(device.parts_ns)[: Part.COMMUNICATION].sum()))
     parts, queued = diagnosis.mean(worst.parts_ns), diagnosis.mean(worst.queued_ns)
+    wall = diagnosis.wall_ns[diagnosis.selected]
     return headline(
         diagnosis.mean_wall_ns,
         {part: int(parts[part]) for part in Part},
@@ -374,6 +375,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         is_lower_bound=bool({"missing_work", "launches_without_work"} & set(diagnosis.lower_bound)),
         lacks_work="missing_work" in diagnosis.lower_bound,
         capturing_ns=diagnosis.captured[1] // max(len(diagnosis.selected), 1),
+        median_ns=int(np.median(wall)) if len(wall) else 0,
         device=worst.device,
         one_of=len(devices),
     )

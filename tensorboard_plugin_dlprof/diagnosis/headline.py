@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorboard_plugin_dlprof.diagnosis.parts import COMPUTE, Part
+from tensorboard_plugin_dlprof.diagnosis.windows import few_make_the_mean
 from tensorboard_plugin_dlprof.units import percentage, short_duration
 
 _CAUSES = {
@@ -29,6 +30,7 @@ def headline(
     is_lower_bound: bool,
     lacks_work: bool,
     capturing_ns: int = 0,
+    median_ns: int = 0,
     device: int = 0,
     one_of: int = 1,
 ) -> str:
@@ -41,6 +43,7 @@ def headline(
         is_lower_bound: whether work is missing from the recording.
         lacks_work: whether that takes so much of the time that nothing else explains it.
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
+        median_ns: median length of the windows; it is told where few long ones make the mean.
         device: number of that GPU.
         one_of: number of GPUs.
     """
@@ -52,9 +55,12 @@ def headline(
     share = percentage(compute / wall_ns)
     if is_lower_bound and share.startswith("under"):
         share = "0 %"
-    start = f"Computing {least}{share} of {short_duration(wall_ns)}{whose}"
+    whole = short_duration(wall_ns)
+    if median_ns and few_make_the_mean(wall_ns, median_ns):
+        whole += f" on average (median {short_duration(median_ns)})"
+    start = f"Computing {least}{share} of {whole}{whose}"
     if not compute and not parts_ns[Part.COMMUNICATION] and parts_ns[Part.COPY]:
-        start = f"Only copies: {percentage(parts_ns[Part.COPY] / wall_ns)} of {short_duration(wall_ns)}{whose}"
+        start = f"Only copies: {percentage(parts_ns[Part.COPY] / wall_ns)} of {whole}{whose}"
         return f"{start}."
     causes = {words: parts_ns[part] for part, words in _CAUSES.items()}
     missing = "work that was not recorded takes" if lacks_work else "waits that nothing recorded explains cost"

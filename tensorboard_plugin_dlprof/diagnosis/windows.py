@@ -111,7 +111,11 @@ def _of_one_kind(wall_ns: Sequence[int], first: int, last: int, why: set[str]) -
     median = _median(sorted(wall_ns[first : last + 1]))
     single = tuple(position for position in range(first, last + 1) if 2 * wall_ns[position] > 3 * median)
     if not single or 5 * len(single) >= count:
-        return first, last, ()
+        # Where their lengths differ much, one that takes longer than all others together still makes the mean alone.
+        longest = max(range(first, last + 1), key=lambda position: wall_ns[position])
+        if count < 5 or 2 * wall_ns[longest] <= sum(wall_ns[first : last + 1]):
+            return first, last, ()
+        single = (longest,)
     why.add("slow_single")
     return first, last, single
 
@@ -237,13 +241,18 @@ def said(typical: Typical, wall_ns: Sequence[int], names: Sequence[str]) -> str:
         sentences.append("There are two kinds of iterations, slow and fast; the mean is of both.")
     if "drift" in typical.why:
         sentences.append("Their length drifts.")
-    if 2 * sum(wall_ns[position] for position in positions) >= 3 * median * len(positions):
+    if few_make_the_mean(sum(wall_ns[position] for position in positions) // len(positions), median):
         longest = max(positions, key=lambda position: wall_ns[position])
         sentences.append(
             f"Few long ones make the mean: half take up to {short_duration(median)}, iteration {names[longest]} took "
             f"{short_duration(wall_ns[longest])}."
         )
     return " ".join(sentences)
+
+
+def few_make_the_mean(mean_ns: int, median_ns: int) -> bool:
+    """Whether a mean is so far above the median that hardly any iteration takes as long."""
+    return 2 * mean_ns >= 3 * median_ns
 
 
 def _relation(wall_ns: int, median_ns: int) -> str:

@@ -20,6 +20,8 @@ from tensorboard_plugin_dlprof.diagnosis.windows import Typical, find_typical, s
         ((500,), (0, 0, (), ())),
         ((300, 100), (1, 1, (), ("warm_up",))),
         ((100,) * 9 + (250,) + (100,) * 9, (0, 18, (9,), ("slow_single",))),
+        ((60, 160, 900, 70, 9000, 150, 80), (0, 6, (4,), ("slow_single",))),
+        ((310, 100, 900, 180, 520), (0, 4, (), ())),
         (tuple(range(100, 140, 4)), (0, 9, (), ("drift",))),
     ],
 )

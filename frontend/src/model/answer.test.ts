@@ -34,6 +34,11 @@ describe("the sentence", () => {
     ["Computing 16 % of 823 µs; the rest", true, "Computing 16 % of an 823 µs iteration; the rest"],
     ["Computing 16 % of 18.3 ms; the rest", true, "Computing 16 % of an 18.3 ms iteration; the rest"],
     ["Computing 16 % of 118 ms; the rest", true, "Computing 16 % of a 118 ms iteration; the rest"],
+    [
+      "Computing 31 % of 531 µs on average (median 154 µs); launching",
+      true,
+      "Computing 31 % of a 531 µs iteration on average (median 154 µs); launching",
+    ],
     ["Only copies: 99.8 % of 30.7 ms.", true, "Only copies: 99.8 % of a 30.7 ms iteration."],
     ["The iterations have no length.", true, "The iterations have no length."],
   ])("says what the time of '%s' is", (headline, marked, said) => {
