@@ -60,5 +60,22 @@ def test_time_on_the_host_of_work_that_no_call_launched(unlaunched: UntrustedCon
     assert above["/"]["cpu_time_ns"] == 300_000
 
 
+def test_kernels_of_the_only_iteration_are_all_that_it_ran(unlaunched: UntrustedConnection) -> None:
+    """Stored sums of all ops, which the page reads where one iteration is aggregated, and those of the iteration agree:
+    the kernel that no call launched is in both. Below the root of the tree are only ops with a path."""
+    scope = find_scope(unlaunched)
+    stored, of_iteration, with_path = (
+        {row["name"]: row["gpu_time_ns"] for row in page(unlaunched, find_table(table), scope, asked).rows}
+        for table, asked in (
+            ("kernels_of_group", PageRequest(group="")),
+            ("kernel_names_of_iteration", PageRequest(iteration="1")),
+            ("kernels_of_group", PageRequest(group="/")),
+        )
+    )
+    assert stored == of_iteration
+    assert sorted(stored.values()) == [30_000, 40_000]
+    assert list(with_path.values()) == [40_000]
+
+
 def _rows(connection: UntrustedConnection, table: str) -> list[dict[str, Cell]]:
     return page(connection, find_table(table), find_scope(connection), PageRequest()).rows

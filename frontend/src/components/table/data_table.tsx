@@ -70,9 +70,11 @@ interface DataTableProps {
 /** Until it is measured, which is before the first picture. */
 const WIDTH_AT_FIRST = 1200;
 
-/** About the height of a table, px; with more rows it has a row of filters and a pager. */
+/** About the height of a table, px; with more rows it has a row of filters, with more than a page a pager. */
 const heightOf = (rows: number | undefined, pageSize: number): number | undefined =>
-  rows === undefined ? undefined : 70 + Math.min(Math.max(rows, 1), pageSize) * 29 + (rows > FEW_ROWS ? 80 : 0);
+  rows === undefined
+    ? undefined
+    : 70 + Math.min(Math.max(rows, 1), pageSize) * 29 + (rows > FEW_ROWS ? 40 : 0) + (rows > pageSize ? 40 : 0);
 
 const NO_METERS: Readonly<Record<string, string>> = {};
 
@@ -156,6 +158,8 @@ export function DataTable(props: DataTableProps) {
     navigate(Object.assign({ [`${name}.row`]: key }, ...(props.below ?? []).map(forgotten)) as Record<string, string>);
   const narrowed = state.search !== "" || filters.length > 0;
   const many = narrowed || data.total > FEW_ROWS;
+  // On one page it would only repeat what is seen, unless it says what is left out, or turns a choice back.
+  const paged = narrowed || data.filtered > state.size || state.size !== pageSize;
   return (
     <section class="data-table" aria-label={title}>
       <div {...tools}>
@@ -216,7 +220,7 @@ export function DataTable(props: DataTableProps) {
         selected={props.selected ?? state.row}
         onSelect={props.selectable === true ? select : undefined}
       />
-      {many && (
+      {paged && (
         <Pager
           noun={noun}
           offset={data.offset}

@@ -15,7 +15,8 @@ export function KernelsByName({ iteration, only }: KernelsByNameProps) {
       name="nkernels"
       title={`Kernels Launched in Iteration ${iteration} by Name`}
       noun="kernels"
-      links={only ? { group: "/" } : { iteration }}
+      // Of no group: those too that have no path, such as kernels whose launch was not recorded.
+      links={only ? { group: "" } : { iteration }}
       empty="This iteration launched no kernel, or it is not part of the aggregation."
     />
   );

@@ -67,6 +67,7 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
   const by = chosenOf(GROUPINGS, useUrl()["iters.by"]);
   const iteration = useSelected(data);
   const only = data.performance.profiled_iterations === 1;
+  const whole = data.iterations.source.kind === "whole_capture";
   const table = (
     <IterationTable
       name="iters"
@@ -81,7 +82,7 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
       {iteration !== "" && (
         <>
           <div class="section-head">
-            <h2>{data.iterations.source.kind === "whole_capture" ? "Whole recording" : `Iteration ${iteration}`}</h2>
+            <h2>{whole ? "Whole recording" : `Iteration ${iteration}`}</h2>
             <Choice
               label="Show"
               shown
@@ -89,10 +90,10 @@ export function SelectedIteration({ data }: { data: DashboardResponse }) {
               value={by}
               to={(id) => ({ "iters.by": id === "name" ? null : id })}
             />
-            {!only && (
+            {!whole && (
               <span class="muted">
-                Kernels are listed under the iteration that launched them; GPU time above counts in the one that they
-                ran in.
+                Kernels are listed under the iteration that launched them, or that they began in where no launch was
+                recorded; GPU time above counts in the one that they ran in.
               </span>
             )}
           </div>
