@@ -11,7 +11,7 @@ const COLOURS: Readonly<Record<string, string>> = {
   "backward temporary": paler("var(--c-cpu)"),
   "autograd detail": paler("var(--c-cpu)"),
   activation: "var(--c-other-kernel)",
-  "activation or output": "color-mix(in srgb, var(--c-other-kernel) 75%, var(--text))",
+  "activation or output": "var(--c-tensor-core)",
   "forward temporary": paler("var(--c-other-kernel)"),
   temporary: paler("var(--c-other-kernel)"),
   input: "var(--c-host-code)",

@@ -314,19 +314,29 @@ function Iterations({ device }: { device: MemoryDevice }) {
     cannot_tell: "Fewer than five iterations cannot tell a leak from the first allocations.",
   }[leak.verdict];
   const shown = iterations.slice(0, 60);
+  const few = shown.length <= FEW;
   return (
     <Panel title="Over Iterations" about="The peak of each iteration, and what is still in use at its end." picture>
       <p>{verdict}</p>
-      <ol class={shown.length <= FEW ? "memory-iterations memory-few" : "memory-iterations"}>
+      <ol class={few ? "memory-iterations memory-few" : "memory-iterations"}>
+        {few && (
+          <li class="muted memory-what" aria-hidden="true">
+            <span>peak</span>
+            <span />
+            <span>at its end</span>
+            <span>iteration</span>
+          </li>
+        )}
         {shown.map(({ number, peak_bytes: peak, end_bytes: end, peak_ns: time }) => (
           <li
             key={number}
             data-tip={`Iteration ${number}: peak ${formatBytes(peak)}${time === null ? "" : ` at ${formatDuration(time)}`}, ${formatBytes(end)} at its end`}
           >
-            {shown.length <= FEW && <span class="number">{formatBytes(peak)}</span>}
+            {few && <span class="number">{formatBytes(peak)}</span>}
             <span class="memory-peak" style={{ height: `${(peak / most) * 100}%` }}>
               <span style={{ height: `${(end / Math.max(peak, 1)) * 100}%` }} />
             </span>
+            {few && <span class="number">{formatBytes(end)}</span>}
             <span class="muted number">{number}</span>
           </li>
         ))}
@@ -338,6 +348,7 @@ function Iterations({ device }: { device: MemoryDevice }) {
         <span class="memory-key">
           <span class="swatch memory-swatch" /> in use at the end
         </span>
+        {device.relative && "Counted from the start of the recording."}
         {shown.length < iterations.length &&
           ` The first ${shown.length} of ${exactNumber(iterations.length)} iterations.`}
       </p>

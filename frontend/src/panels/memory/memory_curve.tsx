@@ -23,6 +23,7 @@ const TOP = 8;
 const STRIP = 18;
 /** A row above the curve for the names of marks, so that no line crosses them. */
 const NAMES = 14;
+const PHASE_OPACITY = 0.45;
 const LETTER = 7;
 const MOST_TIMES = 2;
 const MOST_MARKS = 20;
@@ -75,13 +76,16 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
   const inner = width - LEFT;
   const peakIsLeft = curve.peak_at < (from + to) / 2;
   const layers = layersOf(curve);
-  const others = layers.filter(({ category }) => !named.some((each) => each.category === category)).reverse();
+  // One list: the one beside it, or where that lacks some, all of them below.
+  const isNamed = layers.every(({ category }) => named.some((each) => each.category === category));
+  const keys = isNamed ? [] : [...layers].reverse();
   const iterations = unit === "ns" ? ticksOf(device.iterations, from, to, inner) : [];
   const marks = marksOf(device, unit === "ns").filter(({ at }) => at >= from && at <= to);
   const namesTop = curve.phases.length > 0 ? TOP + STRIP : TOP;
   const plotTop = namesTop + NAMES * Math.max(...marks.map(({ row }) => row + 1), 1);
   const y = (bytes: number): number => plotTop + (1 - bytes / top) * (HEIGHT - plotTop - BOTTOM);
   const x = (moment: number): number => LEFT + ((moment - from) / Math.max(to - from, 1)) * inner;
+  const phases = unnamedPhases(curve.phases, (from, to) => x(to) - x(from));
   const momentAt = (event: MouseEvent): number => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
     const share = Math.min(Math.max((event.clientX - box.left - LEFT) / Math.max(inner, 1), 0), 1);
@@ -236,7 +240,7 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
       </svg>
       <p class="muted note-below">
         {layers.length > 0 ? (
-          others.map(({ category }) => (
+          keys.map(({ category }) => (
             <span key={category} class="memory-key">
               <span class="swatch" style={{ background: categoryColour(category) }} />{" "}
               {layers.length === 1 && category === "unknown" ? "in use" : category}
@@ -247,6 +251,11 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
             <span class="swatch memory-swatch" /> in use
           </span>
         )}
+        {phases.map((phase) => (
+          <span key={phase} class="memory-key">
+            <span class="swatch" style={{ background: phaseColour(phase), opacity: PHASE_OPACITY }} /> above: {phase}
+          </span>
+        ))}
         {reserved !== null && <span class="memory-key">dashed: reserved by the allocator</span>}
         {curve.segments_taken.length > 0 && <span class="memory-key">below: segments taken from the GPU</span>}
         {curve.segments_returned.length > 0 && <span class="memory-key">dashed below: given back</span>}
@@ -255,6 +264,18 @@ export function MemoryCurve({ id, device, time, named }: CurveProps) {
     </div>
   );
 }
+
+/** Whether the name of a phase stands in so wide a part of the strip. */
+const hasRoom = (phase: string, width: number): boolean => width > phase.length * LETTER + 4;
+
+/** The phases whose name stands nowhere in the strip, each once. */
+const unnamedPhases = (
+  phases: MemoryCurveResponse["phases"],
+  widthOf: (from: number, to: number) => number,
+): string[] => {
+  const named = new Set(phases.flatMap(({ phase, from, to }) => (hasRoom(phase, widthOf(from, to)) ? [phase] : [])));
+  return [...new Set(phases.map(({ phase }) => phase))].filter((phase) => !named.has(phase));
+};
 
 /** A part of a training step, with its name where there is room. */
 function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width: number; about: string }) {
@@ -266,9 +287,9 @@ function PhaseSpan({ phase, x, width, about }: { phase: string; x: number; width
         width={Math.max(width - 0.5, 0.5)}
         height={STRIP - 4}
         fill={phaseColour(phase)}
-        opacity={0.45}
+        opacity={PHASE_OPACITY}
       />
-      {width > phase.length * LETTER + 4 && (
+      {hasRoom(phase, width) && (
         <text class="memory-phase" x={x + 4} y={STRIP - 6}>
           {phase}
         </text>
