@@ -14,6 +14,7 @@ from tensorboard_plugin_dlprof.comparing.comparison import Comparison
 from tensorboard_plugin_dlprof.comparing.noise import Estimate
 from tensorboard_plugin_dlprof.comparing.recording import FEWEST_SAMPLES, Op
 from tensorboard_plugin_dlprof.comparing.words import (
+    MANY_TIMES,
     duration,
     of_both,
     percent,
@@ -22,7 +23,7 @@ from tensorboard_plugin_dlprof.comparing.words import (
     signed_percent,
     signed_share,
 )
-from tensorboard_plugin_dlprof.units import significant, size
+from tensorboard_plugin_dlprof.units import significant, size, three_digits
 
 FASTER, SLOWER, NO_CLEAR_CHANGE, CANNOT_TELL = "faster", "slower", "no_clear_change", "cannot_tell"
 
@@ -77,21 +78,27 @@ def verdict_of(comparison: Comparison) -> Verdict:
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
     reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
+    what = "An iteration of B takes" if comparison.per == "iteration" else "Kernels of B take"
     text = (
-        f"B is {percent(abs(estimate.ratio - 1))} {word}{where}{_inputs(comparison)}: "
-        f"{_times(comparison, estimate)}.{reason}"
+        f"{what} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: {_times(comparison, estimate)}.{reason}"
     )
     certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
     return Verdict(word, text, details, certainty)
 
 
+def _time_in_words(ratio: float) -> str:
+    """By how much the time of B differs: not how fast B is, since 72 % less time is 3.6 times as fast."""
+    if ratio >= MANY_TIMES:
+        return f"{three_digits(ratio)} times as much time"
+    return f"{percent(abs(ratio - 1))} {'more' if ratio > 1 else 'less'} time"
+
+
 def _times(comparison: Comparison, estimate: Estimate, between: str = "instead of") -> str:
     """The times that the estimate compares: medians where means are shifted."""
-    what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
     if not _are_means_shifted(comparison, estimate):
-        return f"{what} {duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
+        return f"{duration(comparison.b_ns)} {between} {duration(comparison.a_ns)}"
     a, b = _medians(comparison)
-    return f"{what} {duration(b)} {between} {duration(a)} in the median"
+    return f"{duration(b)} {between} {duration(a)} in the median"
 
 
 def _inputs(comparison: Comparison) -> str:
@@ -115,12 +122,15 @@ def _sure(comparison: Comparison, estimate: Estimate) -> str:
     samples = f"{estimate.a_samples} against {estimate.b_samples} {unit}"
     # An interval says something by its ends, which may differ by less than a hundredth.
     shown = share if percent(low) == percent(high) else percent
-    return f"{_of_pairs(comparison, estimate)}95 % sure{within}: {shown(low)} to {shown(high)}; {samples}."
+    bounds = f"{shown(low)} to {shown(high)}"
+    if estimate.ratio >= MANY_TIMES:
+        bounds = f"{three_digits(1 + low)} to {three_digits(1 + high)} times"
+    return f"{_of_pairs(comparison, estimate)}95 % interval{within}: {bounds}; {samples}."
 
 
 def _of_pairs(comparison: Comparison, estimate: Estimate) -> str:
     """What the estimate is, where the times that stand beside it have another ratio."""
-    told = "the estimate is the median ratio of all pairs, "
+    told = "the estimate is the median ratio of all pairs, with a "
     if not _are_means_shifted(comparison, estimate):
         is_other = comparison.a_ns and percent(abs(comparison.b_ns / comparison.a_ns - 1)) != percent(
             abs(estimate.ratio - 1)
@@ -217,7 +227,9 @@ def _speed_change(comparison: Comparison) -> float | None:
 
 
 def _unchanged(comparison: Comparison, estimate: Estimate) -> str:
-    text = f"No clear change{_inputs(comparison)}: {_times(comparison, estimate, 'against')} ({_bounds(estimate)})."
+    what = "an iteration takes" if comparison.per == "iteration" else "its kernels take"
+    times = f"{what} {_times(comparison, estimate, 'against')}"
+    text = f"No clear change{_inputs(comparison)}: {times} ({_bounds(estimate)})."
     changes = _grouped(comparison)
     floor = comparison.floor_of(comparison.main.name) * max(comparison.a_ns, 1)
     less = min(changes, key=lambda change: change[1], default=None)
@@ -321,7 +333,7 @@ def _measured(comparison: Comparison) -> Iterator[str]:
         unit = " an iteration" if comparison.per == "iteration" else ""
         sure = ""
         if kernel.estimate is not None and kernel.estimate.is_change(comparison.floor_of("kernel_time")):
-            sure = f", 95 % sure: {_bounds(kernel.estimate)}"
+            sure = f", 95 % interval: {_bounds(kernel.estimate)}"
         yield (
             f"kernel time {how} ({signed_duration(kernel.b - kernel.a)}{unit}: {duration(kernel.a)} -> "
             f"{duration(kernel.b)}{sure})"

@@ -41,11 +41,27 @@ def test_times_are_those_of_the_estimate_where_one_slow_iteration_shifts_the_mea
     a = recording([LINEAR], iterations=(*EIGHT, 2_000_000_000))
     b = recording([LINEAR], iterations=(*SLOWER, 150_000_000))
     verdict = verdict_of(compare([a], [b]))
-    assert verdict.headline == "B is 50 % slower: an iteration takes 150 ms instead of 100 ms in the median."
+    assert verdict.headline == "An iteration of B takes 50 % more time: 150 ms instead of 100 ms in the median."
     assert verdict.certainty == (
-        "95 % sure within these recordings: 50.0 % to 50.0 %; 9 against 9 iterations. "
+        "95 % interval within these recordings: 50.0 % to 50.0 %; 9 against 9 iterations. "
         "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-52 %)."
     )
+
+
+@pytest.mark.parametrize(
+    ("each", "told"),
+    [
+        (28_000_000, "An iteration of B takes 72 % less time: 28.0 ms instead of 100 ms."),
+        (250_000_000, "An iteration of B takes 150 % more time: 250 ms instead of 100 ms."),
+        (1_500_000_000, "An iteration of B takes 15.0 times as much time: 1.50 s instead of 100 ms."),
+    ],
+)
+def test_a_change_of_time_is_told_as_one_of_time(each: int, told: str) -> None:
+    """A program that takes 72 % less time is 3.6 times as fast, not 72 % faster."""
+    verdict = verdict_of(
+        compare([recording([LINEAR], iterations=EIGHT)], [recording([LINEAR], iterations=(each,) * 8)])
+    )
+    assert verdict.headline.startswith(told)
 
 
 def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:
@@ -76,7 +92,10 @@ def test_a_sure_estimate_is_named_where_the_medians_beside_it_differ() -> None:
     a = recording([LINEAR], iterations=(100_000_000,) * 5 + (190_000_000,) * 4)
     b = recording([LINEAR], iterations=(200_000_000,) * 4 + (390_000_000,) * 5)
     sentence = verdict_of(compare([a], [b])).sentence
-    assert "Medians change by +290 %; the estimate is the median ratio of all pairs, 95 % sure within" in sentence
+    assert (
+        "Medians change by +290 %; the estimate is the median ratio of all pairs, with a 95 % interval within"
+        in sentence
+    )
 
 
 def test_medians_are_told_where_nothing_changed_but_a_mean() -> None:

@@ -41,7 +41,7 @@ export function KeyNumbers({ comparison }: { comparison: CompareResponse }) {
                 Change
               </th>
             )}
-            {bounded && <th class="right">95 % sure</th>}
+            {bounded && <th class="right">95 % interval</th>}
           </tr>
         </thead>
         <tbody>
