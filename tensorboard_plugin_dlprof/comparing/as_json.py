@@ -45,6 +45,7 @@ def head(comparison: Comparison) -> dict[str, Any]:
         "headline": verdict.headline,
         "details": verdict.details,
         "certainty": verdict.certainty,
+        "of_medians": verdict.of_medians,
         "per": comparison.per,
         "same_program": comparison.is_same_program,
         "a": side_json(comparison.a, comparison.a_ns),

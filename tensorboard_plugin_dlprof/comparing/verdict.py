@@ -50,6 +50,8 @@ class Verdict(msgspec.Struct):
     """Kernel time, Tensor Cores, utilisation and memory before and after."""
     certainty: str = ""
     """How sure that is; medians or means, where they say something else than the headline."""
+    of_medians: bool = False
+    """Whether the times in the headline are medians, else means."""
 
     @property
     def more(self) -> str:
@@ -73,8 +75,11 @@ def verdict_of(comparison: Comparison) -> Verdict:
         # Where there is no interval, the headline tells of means alone.
         certainty = _other_changes(comparison, estimate) if comparison.per == "iteration" else ""
         return Verdict(CANNOT_TELL, _undecided(comparison), details, certainty)
+    shifted = _are_means_shifted(comparison, estimate)
     if not estimate.is_change(comparison.floor_of(comparison.main.name)):
-        return Verdict(NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate))
+        return Verdict(
+            NO_CLEAR_CHANGE, _unchanged(comparison, estimate), details, _means(comparison, estimate), shifted
+        )
     word = SLOWER if estimate.ratio > 1 else FASTER
     where = ", on another device" if is_other_device(comparison.a, comparison.b) else ""
     reason = _reason(comparison) if (comparison.change_ns > 0) == (word == SLOWER) else ""
@@ -83,7 +88,7 @@ def verdict_of(comparison: Comparison) -> Verdict:
         f"{what} {_time_in_words(estimate.ratio)}{where}{_inputs(comparison)}: {_times(comparison, estimate)}.{reason}"
     )
     certainty = f"{_sure(comparison, estimate)} {_means(comparison, estimate)}".strip()
-    return Verdict(word, text, details, certainty)
+    return Verdict(word, text, details, certainty, shifted)
 
 
 def _time_in_words(ratio: float) -> str:
@@ -166,19 +171,45 @@ def _undecided(comparison: Comparison) -> str:
     unmarked = [name for name, side in (("A", comparison.a), ("B", comparison.b)) if not side.marked]
     names = " and ".join(unmarked)
     marks = f"{names} {'marks' if len(unmarked) == 1 else 'mark'} no iterations"
-    per_call = _speed_change(comparison)
-    reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
     if not comparison.a.ops and not comparison.b.ops:
         return f"Cannot tell: neither recording holds GPU work.{_peak(comparison)}"
     if comparison.per == "capture":
         both = "call" if len(unmarked) > 1 else "A and B call"
-        return f"Cannot tell: {marks}, and {both} their ops in different proportions.{reported}"
+        differ = f"{marks}, and {both} their ops in different proportions"
+        return f"{_recorded(comparison)} Cannot tell whether the program got slower: {differ}."
+    per_call = _speed_change(comparison)
+    reported = f" Kernel time per call: {signed_percent(per_call)}." if per_call is not None else ""
     few = _too_few(len(comparison.a.recordings), len(comparison.b.recordings), "recording")
     times = "" if main.a is None or main.b is None else f" {duration(main.a)} -> {duration(main.b)}."
     return (
         f"Cannot tell: {marks}, and {few} to be sure ({FEWEST_SAMPLES} of each are needed).{reported}"
         f"{' Kernels:' + times if times else ''}{_reason(comparison)}"
     )
+
+
+def _recorded(comparison: Comparison) -> str:
+    """What is measured of recordings that did different amounts of work."""
+    a, b, main = duration(comparison.a_ns), duration(comparison.b_ns), comparison.main
+    sides = (comparison.a, comparison.b)
+    if all(len(side.recordings) == 1 for side in sides):
+        text = f"The recording of B takes {b}{', as that of A does' if a == b else f' instead of {a}'}"
+    else:
+        text = f"Recordings of B take {b} on average, those of A {a}"
+    measured = []
+    if main.a and main.b is not None and main.a != main.b:
+        kernels = "kernels of a GPU" if any(side.first.devices_in_use > 1 for side in sides) else "kernels"
+        change = f"{duration(abs(main.b - main.a))} {'more' if main.b > main.a else 'less'}"
+        text_of_kernels = f"{kernels} take {change} in total ({signed_percent(main.b / main.a - 1)})"
+        by_call = _speed_change(comparison)
+        if by_call is not None and percent(abs(by_call)) != percent(0):
+            link = "and" if (by_call > 0) == (main.b > main.a) else "though"
+            more = "more" if by_call > 0 else "less"
+            text_of_kernels += f", {link} {percent(abs(by_call))} {more} per call of the ops that both have"
+        measured.append(text_of_kernels)
+    most = max((row for row in comparison.rows if row.kind == "part"), key=lambda row: abs(row.change_ns), default=None)
+    if most is not None and abs(most.change_ns) >= comparison.floor_of("idle_time") * comparison.a_ns > 0:
+        measured.append(f"idle time changes most in {_group(most)}: {signed_duration(most.change_ns)}")
+    return f"{text}{': ' if measured else ''}{'; '.join(measured)}."
 
 
 def _peak(comparison: Comparison) -> str:
@@ -275,6 +306,7 @@ def _group(row: Row) -> str:
 
 _PLACES = {
     "Data loader": "the data loader",
+    "I/O": "I/O",
     "Queued": "launched work that waits",
     "Not recorded": "what was not recorded",
     "Launch not recorded": "gaps whose launch was not recorded",

@@ -42,6 +42,7 @@ def test_times_are_those_of_the_estimate_where_one_slow_iteration_shifts_the_mea
     b = recording([LINEAR], iterations=(*SLOWER, 150_000_000))
     verdict = verdict_of(compare([a], [b]))
     assert verdict.headline == "An iteration of B takes 50 % more time: 150 ms instead of 100 ms in the median."
+    assert verdict.of_medians
     assert verdict.certainty == (
         "95 % interval within these recordings: 50.0 % to 50.0 %; 9 against 9 iterations. "
         "Means, which single slow iterations shift, are 150 ms instead of 311 ms (-52 %)."
@@ -62,6 +63,21 @@ def test_a_change_of_time_is_told_as_one_of_time(each: int, told: str) -> None:
         compare([recording([LINEAR], iterations=EIGHT)], [recording([LINEAR], iterations=(each,) * 8)])
     )
     assert verdict.headline.startswith(told)
+
+
+def test_recordings_of_other_work_are_measured_before_it_is_said_what_cannot_be_told() -> None:
+    """Kernels may take less in total and more per call; what changes most may be no kernel."""
+    ops = [op(f"m/{name}", time, calls) for name, time, calls in (("x", 60_000_000, 6), ("y", 40_000_000, 8))]
+    fewer = [op(f"m/{name}", time, calls) for name, time, calls in (("x", 33_000_000, 3), ("y", 44_000_000, 8))]
+    a = recording(ops, parts={"compute_other": 100_000_000, "launching": 20_000_000, "io": 2_000_000})
+    b = recording(fewer, parts={"compute_other": 77_000_000, "launching": 43_000_000, "io": 2_000_000})
+    verdict = verdict_of(compare([a], [b]))
+    assert (verdict.verdict, verdict.of_medians) == ("cannot_tell", False)
+    assert verdict.headline == (
+        "The recording of B takes 122 ms, as that of A does: kernels take 23.0 ms less in total (-23 %), though 10 % "
+        "more per call of the ops that both have; idle time changes most in launching: +23.0 ms. Cannot tell whether "
+        "the program got slower: A and B mark no iterations, and call their ops in different proportions."
+    )
 
 
 def test_means_medians_and_the_estimate_are_named_where_they_differ() -> None:

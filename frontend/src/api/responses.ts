@@ -256,9 +256,9 @@ export interface ComparedOp {
 
 /**
  * What changed from a baseline A to a candidate B. `certainty`: how sure the headline is, and what else means or
- * medians say; may be empty. `same_program`: false where the two have few or no ops in common, so that changes tell
- * little. `matrix_unit`: the vendors' name, `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is not that
- * of B.
+ * medians say; may be empty. `of_medians`: whether the times in the headline are medians, else means. `same_program`:
+ * false where the two have few or no ops in common, so that changes tell little. `matrix_unit`: the vendors' name,
+ * `Tensor Core` or `Matrix Core`; `matrix unit` where that of A is not that of B.
  */
 export interface Comparison {
   schema_version: number;
@@ -267,6 +267,7 @@ export interface Comparison {
   headline: string;
   details: string;
   certainty: string;
+  of_medians: boolean;
   per: "iteration" | "call" | "capture";
   same_program: boolean;
   a: CompareSide;

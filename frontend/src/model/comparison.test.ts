@@ -100,7 +100,8 @@ test("changes have a sign", () => {
 });
 
 it("names the runs of A and B once each, outside of names of ops", () => {
-  const text = "An iteration of B takes 23 % less time. 41 ms of it is `A B`, which only A has; those of B and of A are B's";
+  const text =
+    "An iteration of B takes 23 % less time. 41 ms of it is `A B`, which only A has; those of B and of A are B's";
   expect(withNames(text, "fp32", "amp")).toBe(
     "An iteration of B (amp) takes 23 % less time. 41 ms of it is `A B`, which only A (fp32) has; those of B and of A are B's",
   );

@@ -166,9 +166,10 @@ class HeldByOpChange(Struct):
 class Comparison(Struct):
     """What changed from a baseline A to a candidate B.
 
-    ``certainty``: how sure the headline is, and what else means or medians say; may be empty. ``same_program``: false
-    where the two have few or no ops in common, so that changes tell little. ``matrix_unit``: the vendors' name,
-    ``Tensor Core`` or ``Matrix Core``; ``matrix unit`` where that of A is not that of B.
+    ``certainty``: how sure the headline is, and what else means or medians say; may be empty. ``of_medians``: whether
+    the times in the headline are medians, else means. ``same_program``: false where the two have few or no ops in
+    common, so that changes tell little. ``matrix_unit``: the vendors' name, ``Tensor Core`` or ``Matrix Core``;
+    ``matrix unit`` where that of A is not that of B.
     """
 
     schema_version: int
@@ -177,6 +178,7 @@ class Comparison(Struct):
     headline: str
     details: str
     certainty: str
+    of_medians: bool
     per: Literal["iteration", "call", "capture"]
     same_program: bool
     a: Side

@@ -86,8 +86,8 @@ function MeasureRow({ row, changes, bounded }: MeasureRowProps) {
   );
 }
 
-/** What is known of both sides; the medians of iterations stand below their means. */
-function rowsOf({ measures, matrix_unit: unit, per, a, b }: CompareResponse): Row[] {
+/** What is known of both sides. Of the mean and the median of iterations, the one that the headline tells is first. */
+function rowsOf({ measures, matrix_unit: unit, per, of_medians: ofMedians, a, b }: CompareResponse): Row[] {
   return measureKinds(unit).flatMap((kind): Row[] => {
     const measure = measures[kind.key];
     if (measure === undefined || (measure.a === null && measure.b === null)) return [];
@@ -101,10 +101,10 @@ function rowsOf({ measures, matrix_unit: unit, per, a, b }: CompareResponse): Ro
     const row = { ...measure, interval, kind, label: kind.label };
     if (kind.key !== "iteration_time" || measure.a_median === null || Math.max(a.iterations, b.iterations) < 2)
       return [row];
-    return [
-      { ...row, label: `${kind.label}, mean`, interval: null },
-      { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median },
-    ];
+    // The bounds are those of the change that the headline tells, and stand beside its times.
+    const mean = { ...row, label: `${kind.label}, mean` };
+    const ofMedian = { ...row, label: `${kind.label}, median`, a: measure.a_median, b: measure.b_median };
+    return ofMedians ? [ofMedian, { ...mean, interval: null }] : [mean, { ...ofMedian, interval: null }];
   });
 }
 

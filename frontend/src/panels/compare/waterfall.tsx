@@ -36,7 +36,13 @@ export function Waterfall({ comparison: comparison, onSelect }: WaterfallProps) 
               <span
                 class={`waterfall-bar ${step.kind}`}
                 style={{ left: `${begin}px`, width: `${Math.max(Math.abs(x(to) - x(from)), 1.5)}px` }}
-              />
+              >
+                {low > 0 && step.kind === "total" && (
+                  <svg width="20" height="20" aria-hidden="true">
+                    <path class="axis-break" d="M4 22L14 -2" />
+                  </svg>
+                )}
+              </span>
               <span class="waterfall-value number" style={{ left: `${Math.max(x(from), x(to)) + 6}px` }}>
                 {step.kind === "total"
                   ? formatDuration(step.to)
