@@ -111,11 +111,7 @@ def _of_one_kind(wall_ns: Sequence[int], first: int, last: int, why: set[str]) -
     median = _median(sorted(wall_ns[first : last + 1]))
     single = tuple(position for position in range(first, last + 1) if 2 * wall_ns[position] > 3 * median)
     if not single or 5 * len(single) >= count:
-        # Where their lengths differ much, one that takes longer than all others together still makes the mean alone.
-        longest = max(range(first, last + 1), key=lambda position: wall_ns[position])
-        if count < 5 or 2 * wall_ns[longest] <= sum(wall_ns[first : last + 1]):
-            return first, last, ()
-        single = (longest,)
+        return first, last, ()
     why.add("slow_single")
     return first, last, single
 
