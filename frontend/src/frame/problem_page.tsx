@@ -29,7 +29,7 @@ export function DashboardLink() {
 }
 
 export function ProblemPage({ error, name, title, retry, children }: ProblemPageProps) {
-  const problem = problemOf(error.code, name === "" ? "This file" : name);
+  const problem = problemOf(error.code, name === "" ? "This file" : name, error.message);
   return (
     <Message tone="error" icon="warning" title={title ?? problem?.title ?? "Something went wrong"}>
       <p>
@@ -38,13 +38,15 @@ export function ProblemPage({ error, name, title, retry, children }: ProblemPage
       {problem !== null && (
         <>
           <p>{problem.meaning}</p>
-          <ul class="steps" aria-label="What to do">
-            {problem.steps.map((step) => (
-              <li key={step}>
-                <Sentence text={step} />
-              </li>
-            ))}
-          </ul>
+          {problem.steps.length > 0 && (
+            <ul class="steps" aria-label="What to do">
+              {problem.steps.map((step) => (
+                <li key={step}>
+                  <Sentence text={step} />
+                </li>
+              ))}
+            </ul>
+          )}
           {problem.command !== undefined && <Snippet what="the command" text={problem.command} />}
         </>
       )}

@@ -12,8 +12,11 @@ export interface Problem {
 
 const RELEASES = "https://pypi.org/project/tensorboard-plugin-dlprof/";
 
-/** The page of a failure of a profile or of a link; `name` is the file as the list calls it. */
-export function problemOf(code: string, name: string): Problem | null {
+/** Whether what the server says of a file names the remedy, as its messages do wherever they know the cause. */
+const namesRemedy = (message: string): boolean => /;|\bagain\b/.test(message.replace(/Formats tried: .*/, ""));
+
+/** The page of a failure of a profile or of a link; `name` is the file as the list calls it, `message` what the server says. */
+export function problemOf(code: string, name: string, message: string): Problem | null {
   switch (code) {
     case "not_found":
       return {
@@ -57,11 +60,13 @@ export function problemOf(code: string, name: string): Problem | null {
       return {
         title: `${name} cannot be read`,
         meaning: "None of it can be shown.",
-        steps: [
-          "If it was cut off while it was written or copied: copy or export it again.",
-          "If it was made from something else: open the original, the trace or the report.",
-          "If it holds nothing of a GPU: record it again where a GPU computes.",
-        ],
+        steps: namesRemedy(message)
+          ? []
+          : [
+              "If it was cut off while it was written or copied: copy or export it again.",
+              "If it was made from something else: open the original, the trace or the report.",
+              "If it holds nothing of a GPU: record it again where a GPU computes.",
+            ],
       };
     case "bad_parameter":
       return {

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+
+import { problemOf } from "./problems";
+
+const stepsOf = (message: string) => problemOf("unreadable", "a.pb", message)?.steps;
+
+test("where the server names the remedy, no others are guessed", () => {
+  const converted = "a.pb is damaged: it was converted as text on its way; copy the profile again, as binary.";
+  expect(stepsOf(converted)).toEqual([]);
+  expect(stepsOf("a.pb holds no event that can be read. Record the profile again.")).toEqual([]);
+  expect(stepsOf("a.txt is text, not a profile. Formats tried: PyTorch trace; XPlane profile.")).toHaveLength(3);
+});
