@@ -70,8 +70,8 @@ def test_the_sentence_is_about_one_gpu_and_no_iteration_that_nobody_marked(
     expect(head).to_contain_text(re.compile(r"^GPU 0 is idle .* recorded: "))
     expect(head).not_to_contain_text("iteration")
     largest = page.locator(".timeline-answer p")
-    expect(largest).to_contain_text(re.compile(r"^Largest part: "))
-    gaps, op = re.search(r"in (\d+) gaps? before ([^\s,]+)", largest.inner_text()).groups()  # type: ignore[union-attr]
+    expect(largest).to_contain_text(re.compile(r"^The largest group of alike gaps takes .*\.$"))
+    gaps, op = re.search(r": (\d+) gaps? before (\S+?)(?:,|\.?$)", largest.inner_text()).groups()  # type: ignore[union-attr]
     rows = page.get_by_role("grid", name="Gaps of GPU 0 by Cause and Op").get_by_role("row")
     expect(rows.filter(has=page.get_by_role("gridcell", name=gaps, exact=True)).filter(has_text=op)).not_to_have_count(
         0

@@ -200,7 +200,7 @@ function drawRow(
     const colour = palette.classes.call?.[0]?.css ?? palette.muted;
     // Bins hold means, of which the highest may be less than the longest queue.
     drawCurve(context, track.depth, { begin, end, y, high, colour, palette }, (most) =>
-      Number.isInteger(most) ? formatCount(most) : `${most >= 10 ? formatCount(Math.round(most)) : most} on average`,
+      Number.isInteger(most) ? formatCount(most) : `${most >= 10 ? formatCount(Math.round(most)) : most} (means)`,
     );
     return;
   }

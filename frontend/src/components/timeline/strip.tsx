@@ -70,7 +70,7 @@ export function TimelineStrip(props: TimelineStripProps) {
     ];
   }, [overview, wanted, host]);
   const tracks = useMemo(() => [...new Set(asking.map(({ track }) => track))], [asking]);
-  const { answer } = useWindow(profile, round, view, view, width, tracks);
+  const { answer, error } = useWindow(profile, round, view, view, width, tracks);
   const rows = useMemo(() => {
     const loaded = new Map((answer?.tracks ?? []).map((track) => [track.id, track]));
     const communication = overview?.classes.stream?.indexOf("communication") ?? -1;
@@ -96,6 +96,7 @@ export function TimelineStrip(props: TimelineStripProps) {
       <Tracks
         overview={overview}
         answer={answer}
+        failed={error !== null}
         rows={rows}
         view={view}
         whole={view}

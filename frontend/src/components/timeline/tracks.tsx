@@ -17,6 +17,8 @@ import { useOneStop } from "../walking";
 interface TracksProps {
   overview: TimelineOverview;
   answer: TimelineWindow | null;
+  /** Whether the answer did not come: nothing is under way. */
+  failed: boolean;
   rows: readonly TrackRow[];
   view: View;
   whole: View;
@@ -253,6 +255,10 @@ export function Tracks(props: TracksProps) {
           onPointerCancel={onPointerCancel}
           onPointerLeave={() => setHover(null)}
         />
+        {/* Empty rows would say that nothing ran. */}
+        {answer === null && !props.failed && (
+          <div class="skeleton tracks-to-come" style={{ top: `${AXIS_HEIGHT}px` }} />
+        )}
         {hover !== null && (
           <div
             class="timeline-hover"

@@ -93,7 +93,7 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
       <p class="muted clip">
         {idle > 0 && gaps !== null && (
           <>
-            Largest part: {formatDuration(total)} in {formatCounted(gaps, "gap")}
+            The largest group of alike gaps takes {formatDuration(total)}: {formatCounted(gaps, "gap")}
             {op !== null && (
               <>
                 {" "}
@@ -102,9 +102,10 @@ export function Headline({ parts, unit, range, dragged, of, device, scope }: Hea
             )}
             {host !== null && host !== op && (
               <>
-                , the host in <span data-tip={host}>{shortPath(host)}</span>
+                , while the host was in <span data-tip={host}>{shortPath(host)}</span>
               </>
             )}
+            .
           </>
         )}
       </p>

@@ -354,6 +354,7 @@ function Page({ overview, isMarked, onReplaced }: WindowProps) {
           <Tracks
             overview={overview}
             answer={answer}
+            failed={error !== null}
             rows={rows}
             view={view}
             whole={whole}
