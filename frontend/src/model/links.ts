@@ -24,7 +24,7 @@ export function splitText(text: string): Piece[] {
  * none, nor is what stands between backticks already.
  */
 const CODE =
-  /`[^`]*`|(?<![\w/#….-])(?:\.?[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)*\((?:[^()]|\([^()]*\))*\)|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+(?![\w/])|[A-Za-z]\w*_\w+(?:=[\w.":]*[\w"])?(?![\w/(]|\.\w)|--?[a-z][\w-]+(?:[= ][\w.,:]*\w=\w+|=[\w.,:]*\w)?)/g;
+  /`[^`]*`|(?<![\w/#….-])(?:(?:[a-z_]\w* = )?\.?[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)*\((?:[^()]|\([^()]*\))*\)|[A-Za-z_]\w+(?:\.[A-Za-z_]\w+)+(?![\w/])|[A-Za-z]\w*_\w+(?:=[\w.":]*[\w"])?(?![\w/(]|\.\w)|--?[a-z][\w-]+(?:[= ][\w.,:]*\w=\w+|=[\w.,:]*\w)?)/g;
 
 /** The same with code between backticks. */
 export const withCode = (text: string): string =>

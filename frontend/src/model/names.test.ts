@@ -102,6 +102,10 @@ it.each([
     'Launch less: `torch.compile(model, mode="reduce-overhead")` or `torch.cuda.graph`, or batch.',
   ],
   [
+    "Fuse them: model = torch.compile(model), or step = jax.jit(step).",
+    "Fuse them: `model = torch.compile(model)`, or `step = jax.jit(step)`.",
+  ],
+  [
     "Pin it: .to(device, non_blocking=True), num_workers=0.",
     "Pin it: `.to(device, non_blocking=True)`, `num_workers=0`.",
   ],

@@ -10,7 +10,7 @@ import { textWidth } from "../../components/text_width";
 import { useWidth } from "../../components/use_width";
 import { ViewLink } from "../../components/view_link";
 import { useOneStop } from "../../components/walking";
-import { formatCount } from "../../format/number";
+import { formatCount, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { columnUnit, inUnit, readableAndExact } from "../../format/time";
 import { scopeKey, useScope } from "../../frame/scope";
@@ -122,6 +122,7 @@ interface TopTableProps {
 
 function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTableProps) {
   const walked = useOneStop<HTMLTableSectionElement>();
+  const inAll = ofIterations("in", useScope().iterations);
   const [measure, width] = useWidth(NAMES_AT_FIRST);
   const rows = page.rows.filter((row) => (numberOf(row, time) ?? 0) > 0);
   if (rows.length === 0)
@@ -133,6 +134,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
   const most = Math.max(...rows.map((row) => shareOfRow(row) ?? 0), 1e-9);
   const unit = columnUnit(Math.max(...rows.map((row) => numberOf(row, time) ?? 0)));
   const core = shortUnit(matrixUnit);
+  const summed = inAll === "" ? null : <small class="muted in-all">{inAll}</small>;
   const besides = Math.max(...rows.map((row) => textWidth(textOf(row, "direction"))));
   const room = width - PADDING - (besides === 0 ? 0 : besides + GAP);
   const places = placesApart(
@@ -157,7 +159,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
               Calls
             </th>
             <th scope="col" class="right time">
-              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name})
+              {time === "gpu_time_ns" ? "GPU" : "CPU"} Time ({unit.name}) {summed}
             </th>
             <th scope="col" class="share">
               Share
@@ -183,7 +185,7 @@ function TopTable({ page: page, source, time, matrixUnit, kernels }: TopTablePro
                 class="right time"
                 data-tip="Kernel time less the time that it would take at the GPU's published rates, which no kernel quite reaches; for FP32 and TF32 matrix multiplications, at the 16-bit rates."
               >
-                Could Gain ({unit.name})
+                Could Gain ({unit.name}) {summed}
               </th>
             )}
           </tr>
