@@ -1,6 +1,0 @@
-/*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-<<<<<<<< HEAD:tensorboard_plugin_dlprof/static/assets/use_only_row-B9d1HI-t.js
-import{Jn as e,Ki as t,Kn as n,qn as r}from"./frame-BFSgXJbc.js";function i(i,a){let o=e(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=n(a.row===``?null:r(o,`only`,i,a),e=>t(u,e));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
-========
-import{Jn as e,Ki as t,Kn as n,qn as r}from"./frame-8tseMcu0.js";function i(i,a){let o=e(),{profile:s,aggregation:c,domain:l}=o,u={profile:s,aggregation:c,domain:l,table:i,links:a,offset:0,limit:1,sort:``,search:``,where:{}},d=n(a.row===``?null:r(o,`only`,i,a),e=>t(u,e));if(d.data===null)return d.error===null?null:``;let{total:f,rows:p,key:m}=d.data;return f===1?String(p[0]?.[m]??``):``}export{i as t};
->>>>>>>> b852fb03 (Show what to do whole and the numbers of a problem on the Dashboard, set assignments as code, and say at the sums of its table how many iterations they are of):tensorboard_plugin_dlprof/static/assets/use_only_row-kvKPGP_o.js
