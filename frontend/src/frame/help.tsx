@@ -47,7 +47,10 @@ const TERMS: readonly [string, string][] = [
   ["Domain", "An NVTX domain: libraries and your code may each mark ranges in one of their own."],
   ["Key node", "The op that occurs once in every iteration and so separates one from the next."],
   ["Op", "A node of the model: a call that the framework or your code marked, with the kernels it launched."],
-  ["unassociated_…", "GPU work that no op is known to have launched, by kernel name."],
+  [
+    "no op:",
+    "GPU work that no op is known to have launched, by kernel name; in DLProf's tables and exports unassociated_…",
+  ],
   ["Eligible", "An op that could use Tensor Cores (AMD: Matrix Cores), judging by its type and data types."],
   ["Using", "At least one kernel of the op uses them."],
   ["Forward, backward", "The pass of the network that an op belongs to; DLProf: fprop, bprop."],

@@ -117,6 +117,9 @@ export function wordsApart(names: Iterable<string>): Map<string, string> {
 /** DLProf's name of a kernel, copy or call without an op begins with it. */
 export const UNASSOCIATED = "unassociated_";
 
+/** What is shown in its place. */
+export const NO_OP = "no op: ";
+
 /** What is shown for `/`, the group of all ops that have a path. */
 export const WHOLE = "All ops";
 
@@ -135,7 +138,7 @@ export function cutLabel(name: string, letters: number): string {
 /** The last part of an op's path stands out; the parts before it are its place in the model. */
 export function splitPath(path: string): { place: string; name: string } {
   // DLProf's name of a kernel without an op: what is common to all of them gives way.
-  if (path.startsWith(UNASSOCIATED)) return { place: UNASSOCIATED, name: path.slice(UNASSOCIATED.length) };
+  if (path.startsWith(UNASSOCIATED)) return { place: NO_OP, name: path.slice(UNASSOCIATED.length) };
   const trimmed = path.replace(/\/+$/, "");
   const at = trimmed.lastIndexOf("/");
   return at < 0

@@ -70,8 +70,8 @@ describe("paths of ops", () => {
     expect(splitPath(path)).toEqual({ place, name });
   });
 
-  it("sets apart what all kernels without an op begin with", () => {
-    expect(splitPath("unassociated_Memcpy DtoD")).toEqual({ place: "unassociated_", name: "Memcpy DtoD" });
+  it("says of kernels without an op that they have none, in place of what DLProf has them begin with", () => {
+    expect(splitPath("unassociated_Memcpy DtoD")).toEqual({ place: "no op: ", name: "Memcpy DtoD" });
   });
 });
 

@@ -7,7 +7,7 @@ import { type Change } from "../../model/comparison";
 import { arrowOf, directionOf, signedDuration } from "../../model/change";
 import { splitNumber } from "../../model/folding";
 import type { TreeRow } from "../../model/group_tree";
-import { splitPath, UNASSOCIATED, WHOLE } from "../../model/kernel_name";
+import { NO_OP, splitPath, WHOLE } from "../../model/kernel_name";
 import { limitedNs, mayBeMoreOps, mayBeMoreTime, tensorCoreShare } from "../../model/tree_values";
 import { boundOf, boundShares } from "../../model/shades";
 import { Icon } from "../icon";
@@ -57,10 +57,10 @@ export function NameCell({ row, open, onToggle }: { row: TreeRow; open: boolean;
 function Label({ name }: { name: string }) {
   if (name === "/") return <span class="tree-head">{WHOLE}</span>;
   const { place, name: own } = splitPath(name);
-  const { head, number } = place === UNASSOCIATED ? splitNumber(own) : splitNumber(name);
+  const { head, number } = place === NO_OP ? splitNumber(own) : splitNumber(name);
   return (
     <>
-      {place === UNASSOCIATED && <span class="tree-without-op">no op:</span>}
+      {place === NO_OP && <span class="tree-without-op">{NO_OP.trim()}</span>}
       <span class="tree-head">{head}</span>
       {number}
     </>
