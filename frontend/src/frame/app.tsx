@@ -105,6 +105,7 @@ export function App() {
           data.matrix_unit,
           hasGpuWork(data),
           data.performance.profiled_iterations,
+          data.gpu_utilization.fraction,
         ]);
   const scope = useMemo(
     (): Scope | null =>
@@ -119,6 +120,7 @@ export function App() {
             framework: data.framework,
             onGpu: hasGpuWork(data),
             iterations: data.performance.profiled_iterations ?? 1,
+            busy: data.gpu_utilization.fraction,
             perfetto,
             title: titleOf(data.profile, top, " · "),
           },

@@ -15,6 +15,8 @@ export interface Scope extends ProfileScope {
   onGpu: boolean;
   /** How many iterations the times of panels and tables are sums over; 1 where that is not known. */
   iterations: number;
+  /** The share of the time in which kernels ran, mean of the GPUs in use; null where that is not known. */
+  busy: number | null;
   /** Where windows of the timeline can be handed over to; null offers nothing. */
   perfetto: string | null;
   /** Run and file, the heading of what is copied and printed. */

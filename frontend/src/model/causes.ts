@@ -21,6 +21,11 @@ const ABOUT: Readonly<Record<string, string>> = {
   "Cause unknown": "The recording does not tell why.",
 };
 
+/** With these it is not known whether matrix units are used: they are no reasons why not. */
+const UNTOLD: ReadonlySet<string> = new Set(["Unknown kernels"]);
+
+export const isUntold = (cause: string): boolean => UNTOLD.has(cause);
+
 export const causeAbout = (cause: string, matrixUnit: string): string =>
   (ABOUT[cause] ?? "").replaceAll("{unit}", matrixUnit);
 

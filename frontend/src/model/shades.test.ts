@@ -35,7 +35,7 @@ it("a bound that is known of less than half of the kernel time is none of the wh
   expect(part.roots.map(boundOf)).toEqual(["", ""]);
 });
 
-it("a sentence names both bounds where the lesser takes a tenth", () => {
+it("a sentence names all parts of the kernel time where one bound does not take nearly all of it", () => {
   const wordsOf = (compute: number): string[] => {
     const times = nodes().kernel_time_ns;
     const parts = {
@@ -46,8 +46,10 @@ it("a sentence names both bounds where the lesser takes a tenth", () => {
       boundInWords,
     );
   };
-  expect(wordsOf(0.4)[0]).toBe("50.0 % bound by memory, 40.0 % by compute");
-  expect(wordsOf(0.05)[0]).toBe("bound by memory");
+  expect(wordsOf(0.4)[0]).toBe("50.0 % bound by memory, 40.0 % by compute, 10.0 % by neither, or not known");
+  expect(wordsOf(0.5)[0]).toBe("50.0 % bound by memory, 50.0 % by compute");
+  expect(wordsOf(0)[0]).toBe("50.0 % bound by memory, 50.0 % by neither, or not known");
+  expect(wordsOf(0.95)[0]).toBe("bound by compute");
 });
 
 it("text can be read on every step, in both themes", () => {

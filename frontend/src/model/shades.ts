@@ -141,17 +141,22 @@ export const boundSharesInWords = (row: TreeRow): string =>
     .map(({ by, ns }) => `${by} ${formatShare(shareOf(ns, row.values.kernel_time_ns)).replace(" ", "\u00a0")}`)
     .join(", ");
 
-/** What of the kernel time must be bound by the other for a sentence to name both. */
-const BOTH = 0.1;
+/** Where this share of the kernel time is bound by one, a sentence names no other. */
+const NEARLY_ALL = 0.9;
 
-/** In words, for a sentence: by what most of the kernel time is bound, with shares where the other takes a part worth a name. */
+/** What of the kernel time is worth a name in a sentence. */
+const LEAST = 0.01;
+
+/** In words, for a sentence: by what most of the kernel time is bound; if not nearly all of it, with the shares of all parts. */
 export function boundInWords(row: TreeRow): string {
-  const [most, other] = boundShares(row);
+  const bounds = boundShares(row);
+  const [most] = bounds;
   const all = row.values.kernel_time_ns;
   if (boundOf(row) === "" || most === undefined) return "";
-  if (other === undefined || other.ns < BOTH * all) return `bound by ${most.by}`;
-  const share = ({ ns }: { ns: number }): string => formatShare(shareOf(ns, all));
-  return `${share(most)} bound by ${most.by}, ${share(other)} by ${other.by}`;
+  if (most.ns >= NEARLY_ALL * all) return `bound by ${most.by}`;
+  const rest = bounds.reduce((left, { ns }) => left - ns, all);
+  const parts = [...bounds, { by: "neither, or not known", ns: rest }].filter(({ ns }) => ns >= LEAST * all);
+  return parts.map(({ by, ns }, i) => `${formatShare(shareOf(ns, all))} ${i === 0 ? "bound " : ""}by ${by}`).join(", ");
 }
 
 const channels = (hex: string): number[] => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));

@@ -3,14 +3,23 @@ import { useScope } from "../../frame/scope";
 import { navigate, useUrl } from "../../frame/url";
 import { formatCounted } from "../../format/number";
 import { readableAndExact } from "../../format/time";
-import { causeAbout } from "../../model/causes";
+import { causeAbout, isUntold } from "../../model/causes";
 
 /** Why eligible ops do not use matrix units, or not well; a cause narrows the table to its ops. */
 export function Causes({ causes }: Pick<EfficiencyResponse, "causes">) {
   const { matrixUnit } = useScope();
+  return (
+    <>
+      <Chips title={`Why not on ${matrixUnit}s`} causes={causes.filter(({ label }) => !isUntold(label))} />
+      <Chips title={`Whether on ${matrixUnit}s is not known`} causes={causes.filter(({ label }) => isUntold(label))} />
+    </>
+  );
+}
+
+function Chips({ title, causes }: { title: string } & Pick<EfficiencyResponse, "causes">) {
+  const { matrixUnit } = useScope();
   const selected = useUrl()["eff.where.cause"] ?? "";
   if (causes.length === 0) return null;
-  const title = `Why not on ${matrixUnit}s`;
   return (
     <ul class="causes" aria-label={title}>
       <li class="muted" aria-hidden="true">

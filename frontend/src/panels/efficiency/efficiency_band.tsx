@@ -1,6 +1,7 @@
 import type { DashboardResponse, EfficiencyResponse } from "../../api/types";
+import { IterationGain } from "../../components/iteration_gain";
 import { Sentence } from "../../components/sentence";
-import { formatCount, formatScaled } from "../../format/number";
+import { formatScaled, ofIterations } from "../../format/number";
 import { formatShare } from "../../format/share";
 import { attainableAbout, efficiencySentence, isLowerBound, isMostlyUnknown } from "../../model/efficiency_sentence";
 import { devicesInUse } from "../../model/headline";
@@ -24,18 +25,19 @@ export function EfficiencyBand({ data, rates }: { data: DashboardResponse; rates
       {gain !== null && gain > 0 && kernels > 0 && !isMostlyUnknown(rates) && (
         <p>
           The ops whose work is known could gain at most <strong>{formatDuration(gain)}</strong>,{" "}
-          <strong>{formatShare(gain / kernels)}</strong> of the kernel time.
+          <strong>{formatShare(gain / kernels)}</strong> of the kernel time{ofIterations(" of", iterations)}.{" "}
+          <IterationGain />
         </p>
       )}
       <p class="model-line">
         {flops !== null && flops > 0 && (
           <>
             <span>
-              {formatScaled(flops, "FLOPs")} in{" "}
+              {formatScaled(flops, "FLOP")} in{" "}
               {isMostlyUnknown(rates)
                 ? "those whose shapes are known"
                 : "matrix multiplications, convolutions and attention"}
-              {iterations > 1 && ` of ${formatCount(iterations)} iterations`}.
+              {ofIterations(" of", iterations)}.
             </span>
             {peak !== "" && <span>{peak}</span>}
             {isLowerBound(rates) && !isMostlyUnknown(rates) && (

@@ -37,8 +37,8 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
   const heightOf = (percent: number): number => (percent / top) * plotHeight;
   return (
     <Panel
-      title="MFU by Iteration"
-      about="Model FLOPs utilization: the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
+      title="Share of Peak FLOP/s by Iteration"
+      about="Model FLOPs utilization (MFU): the time that the matrix multiplications, convolutions and attention would take at the GPU's published peak, over the time that the iteration took. Higher is better."
     >
       <div ref={measure}>
         <svg
@@ -46,7 +46,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
           height={HEIGHT}
           role="img"
           class="mfu"
-          aria-label={`MFU of ${formatCounted(rows.length, "iteration")}`}
+          aria-label={`Share of peak FLOP/s of ${formatCounted(rows.length, "iteration")}`}
         >
           <g transform={`translate(${LEFT} ${TOP})`}>
             {marks.map((mark) => (
@@ -67,7 +67,7 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
                     y={plotHeight - tall}
                     width={layout.width}
                     height={tall}
-                    data-tip={`Iteration ${formatCount(iteration)}: MFU ${formatShare(mfu)}\n${formatScaled(flops, "FLOPs")}`}
+                    data-tip={`Iteration ${formatCount(iteration)}: ${formatShare(mfu)} of peak FLOP/s\n${formatScaled(flops, "FLOPs")}`}
                   />
                   {i % step === 0 && (
                     <text class="axis-text" x={x + layout.width / 2} y={plotHeight + 15} text-anchor="middle">
@@ -92,9 +92,9 @@ export function MfuPanel({ rates, profiled }: { rates: EfficiencyResponse; profi
       )}
       <details class="twin">
         <summary>Show as a table</summary>
-        <div class="twin-scroll" tabIndex={0} role="region" aria-label="MFU by iteration as a table">
+        <div class="twin-scroll" tabIndex={0} role="region" aria-label="Share of peak FLOP/s by iteration as a table">
           <table class="plain-table">
-            <PlainHead titles={["Iteration", ...atRight("MFU", "FLOPs", "Shapes known")]} />
+            <PlainHead titles={["Iteration", ...atRight("Share of peak", "FLOPs", "Shapes known")]} />
             <tbody>
               {rates.iterations.map((row) => (
                 <tr key={row.iteration}>

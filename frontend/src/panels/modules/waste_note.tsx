@@ -1,24 +1,27 @@
 /** In sentences above the modules: which of them could gain most, or takes most, why, and why eligible ops do not use matrix units. */
 import { useMemo } from "preact/hooks";
 
+import { IterationGain } from "../../components/iteration_gain";
 import type { GroupTree } from "../../components/tree/use_group_tree";
 import { useOneStop } from "../../components/walking";
 import { formatCount, formatCounted, ofIterations } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration } from "../../format/time";
 import { useScope } from "../../frame/scope";
-import { causeAbout } from "../../model/causes";
+import { causeAbout, isUntold } from "../../model/causes";
 import { pathOf, type TreeRow } from "../../model/group_tree";
+import { iterationGain } from "../../model/iteration_gain";
 import { labelOf } from "../../model/kernel_name";
 import { boundInWords } from "../../model/shades";
 import { eligibleSentence, onUnitsInWords, othersOf, wasteOf } from "../../model/waste";
 
-const ABOVE_RATES = "Kernel time above the GPU's published rates; what a step gains of it stands in Recommendations.";
+const ABOVE_RATES = "Kernel time above the GPU's published rates";
 
 export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: string }) {
   const { longest, gains, isLongestUntold, limited, ops } = useMemo(() => wasteOf(tree.unordered), [tree.unordered]);
   const stop = useOneStop<HTMLElement>();
-  const inIterations = ofIterations(" in", useScope().iterations);
+  const { iterations, busy } = useScope();
+  const inIterations = ofIterations(" in", iterations);
   const named = gains === null || isLongestUntold ? longest : gains;
   if (named === null) return null;
   const whole = tree.unordered.roots.reduce((sum, { values }) => sum + values.gpu_time_ns, 0);
@@ -31,22 +34,25 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
       {about}. {/* What holds for the named row is said of it, once. */}
       {limited?.key === named.key && (
         <>
-          Why not more: <Cause row={limited} matrixUnit={matrixUnit} />
+          {isUntold(limited.causes[0]?.label ?? "") ? "What is not known:" : "Why not more:"}{" "}
+          <Cause row={limited} matrixUnit={matrixUnit} />
         </>
       )}
     </>,
     limited !== null && limited.key !== named.key && (
       <>
-        <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not, or not well:{" "}
+        <Place row={limited} tree={tree} /> takes the most time that could be on {matrixUnit}s and is not
+        {isUntold(limited.causes[0]?.label ?? "") ? " known to be" : ", or not well"}:{" "}
         <Cause row={limited} matrixUnit={matrixUnit} />
       </>
     ),
     isLongestUntold && gains !== null && (
       <>
         Of what is known, <Place row={gains} tree={tree} /> could gain most: up to{" "}
-        {formatDuration(gains.values.gain_ns)} of {formatDuration(gains.values.gpu_time_ns)}.
+        {formatDuration(gains.values.gain_ns)} of {formatDuration(gains.values.kernel_time_ns)} kernel time.
       </>
     ),
+    gains !== null && iterationGain(busy) !== "" && <IterationGain />,
     <>
       {whole > 0 && eligibleSentence(ops, matrixUnit)}{" "}
       {unknown !== "" && missing !== undefined && (
@@ -66,7 +72,7 @@ export function WasteNote({ tree, matrixUnit }: { tree: GroupTree; matrixUnit: s
             <strong class="nowrap" data-tip={ABOVE_RATES}>
               {formatDuration(named.values.gain_ns)}
             </strong>{" "}
-            of its {formatDuration(time)} GPU time{inIterations}.
+            of its {formatDuration(named.values.kernel_time_ns)} kernel time{inIterations}.
           </>
         ) : (
           <>

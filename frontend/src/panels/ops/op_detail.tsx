@@ -1,10 +1,12 @@
 /** The selected op: how well it uses the GPU, why not better, and its kernels. */
 import { Icon } from "../../components/icon";
+import { IterationGain } from "../../components/iteration_gain";
 import { Meter } from "../../components/meter";
 import { DataTable } from "../../components/table/data_table";
 import { ViewLink } from "../../components/view_link";
 import { useScope } from "../../frame/scope";
 import { numberOf, textOf, useOpRates } from "../../frame/use_op_rates";
+import { ofIterations } from "../../format/number";
 import { formatSize } from "../../format/size";
 import { formatDuration } from "../../format/time";
 import { causeAbout, eligibilitySentence } from "../../model/causes";
@@ -35,7 +37,7 @@ const WITH_MORE_BITS: ReadonlySet<string> = new Set(["fp32", "tf32"]);
 
 /** How near the op is to three limits of the GPU, whether it could use matrix units and does, why not, and what it could gain. */
 function OpReason({ op }: { op: string }) {
-  const { matrixUnit } = useScope();
+  const { matrixUnit, iterations } = useScope();
   const { row } = useOpRates(op);
   if (row === undefined) return null;
   const cause = textOf(row, "cause");
@@ -82,8 +84,9 @@ function OpReason({ op }: { op: string }) {
         {gain !== null && gain > 0 && (
           <>
             Could gain at most <strong>{formatDuration(gain)}</strong> of {formatDuration(numberOf(row, "kernel_ns"))}{" "}
-            kernel time, at the GPU's published rates
+            kernel time{ofIterations(" in", iterations)}, at the GPU's published rates
             {WITH_MORE_BITS.has(textOf(row, "precision")) && ", for matrix multiplications those of 16 bits"}.{" "}
+            <IterationGain />{" "}
           </>
         )}
         {!isRated && "How near it comes to the GPU's limits is not known. "}

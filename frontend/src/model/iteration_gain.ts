@@ -1,0 +1,11 @@
+/** How what kernels could gain relates to what an iteration gains. */
+import { formatShare } from "../format/share";
+
+/** Where kernels run for more of the time, faster ones shorten iterations nearly as much. */
+const MOSTLY_BUSY = 0.85;
+
+/** Empty where kernels fill the time, or where it is not known for how much of it they run. */
+export const iterationGain = (busy: number | null): string =>
+  busy === null || busy <= 0 || busy >= MOSTLY_BUSY
+    ? ""
+    : `Kernels run for ${formatShare(busy)} of the time: an iteration may gain less while the host launches no sooner.`;
