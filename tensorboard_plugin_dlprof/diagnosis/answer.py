@@ -378,6 +378,7 @@ def headline_of(diagnosis: Diagnosis) -> str:
         median_ns=int(np.median(wall)) if len(wall) else 0,
         device=worst.device,
         one_of=len(devices),
+        has_others=len(devices) < len(diagnosis.devices),
     )
 
 

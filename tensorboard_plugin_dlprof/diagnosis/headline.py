@@ -33,6 +33,7 @@ def headline(
     median_ns: int = 0,
     device: int = 0,
     one_of: int = 1,
+    has_others: bool = False,
 ) -> str:
     """``Computing 44 % of 160 ms; the data loader costs most of the rest: 36 ms (22 %).``
 
@@ -45,13 +46,14 @@ def headline(
         capturing_ns: time in which graphs are captured, if it is most of the time: the host's work is part of it.
         median_ns: median length of the windows; it is told where few long ones make the mean.
         device: number of that GPU.
-        one_of: number of GPUs.
+        one_of: number of GPUs that work.
+        has_others: whether more GPUs are listed, which do hardly anything.
     """
     if wall_ns <= 0:
         return "The iterations have no length."
     compute = sum(parts_ns[part] for part in COMPUTE)
     least = "at least " if is_lower_bound else ""
-    whose = "" if one_of == 1 else f" on GPU {device}, which computes least of {one_of}"
+    whose = "" if one_of == 1 else f" on GPU {device}, which computes least of {one_of}{' busy ones' * has_others}"
     share = percentage(compute / wall_ns)
     if is_lower_bound and share.startswith("under"):
         share = "0 %"

@@ -207,10 +207,12 @@ def _gain(finding: Mapping[str, Any]) -> str:
 
 
 def _least_computing(diagnosis: Diagnosis) -> str | None:
-    """The GPU that the headline is about: not one that only gets a copy now and then beside one that computes."""
+    """The GPU that the headline is about: none that only copies, or works now and then, beside one that computes."""
     devices = diagnosis["mean"]["devices"]
     busy = {each: sum(device["parts"][part] for part in _BUSY) for each, device in devices.items()}
-    working = [each for each in devices if busy[each] >= USED_FRACTION * max(busy.values())]
+    kernels = {each: busy[each] - device["parts"][GpuPart.COPY.label] for each, device in devices.items()}
+    least, computes = USED_FRACTION * max(busy.values(), default=0), any(kernels.values())
+    working = [each for each in devices if busy[each] >= least and (kernels[each] or not computes)]
     return min(working, key=lambda each: sum(devices[each]["parts"][part] for part in _COMPUTE), default=None)
 
 

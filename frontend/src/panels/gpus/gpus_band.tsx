@@ -4,7 +4,7 @@ import { capitalized, formatCount, ofIterations, withinSentence } from "../../fo
 import { formatShare, shareOf } from "../../format/share";
 import { formatDuration, readableAndExact } from "../../format/time";
 import { devicesInUse } from "../../model/headline";
-import { COMPUTE, computeOf, shownParts } from "../../model/parts";
+import { COMPUTE, computeOf, mainDevice, shownParts } from "../../model/parts";
 
 interface GpusBandProps {
   data: DashboardResponse;
@@ -25,8 +25,10 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
   // One that only copies is not the one that computes least.
   const computing = used.filter(({ fraction }) => (fraction ?? 0) > 0);
   const ranked = [...(computing.length > 0 ? computing : used)].sort((a, b) => (a.fraction ?? 0) - (b.fraction ?? 0));
-  const [least] = ranked;
-  const most = ranked.at(-1);
+  // The GPU that the Dashboard speaks of, which may run kernels for longer: those of communication are no computing.
+  const main = diagnosis === null ? null : mainDevice(diagnosis)?.[0];
+  const least = ranked.find(({ device_id: id }) => String(id) === main) ?? ranked[0];
+  const most = ranked.filter((each) => each !== least).at(-1) ?? least;
   if (least === undefined || most === undefined)
     return (
       <header class="headline">
@@ -49,7 +51,8 @@ export function GpusBand({ data, diagnosis }: GpusBandProps) {
         ? `of ${meanInWords(diagnosis)}, ${formatDuration(mean)}`
         : `of the ${formatDuration(mean)} from the first to the last GPU work`
       : "";
-  const gpu = most === least ? "" : `GPU ${least.device_id}`;
+  const gpu =
+    most === least ? "" : `GPU ${least.device_id}${String(least.device_id) === main ? ", which computes least" : ""}`;
   const whose = `${[gpu, of].filter(Boolean).join(", ")}: `;
   const shareOfMean = (ns: number): string => formatShare(shareOf(ns, mean));
   const idleFor =
