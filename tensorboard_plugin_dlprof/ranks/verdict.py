@@ -140,9 +140,7 @@ def _nobody(facts: Facts) -> str:
     has_waits = (facts.wait_fraction or 0.0) >= thresholds.NAMED_FRACTION
     if has_waits and facts.iterations < thresholds.FEW_ITERATIONS:
         recorded = f"{facts.iterations} iteration{'' if facts.iterations == 1 else 's'}"
-        return (
-            f"No rank can be named from {recorded}, as so few do not show what is noise: {wait}. Record five or more."
-        )
+        return f"From {recorded}, slow ranks cannot be told from noise: {wait}. Record five or more."
     per_iteration = int(_per_iteration(facts, facts.delays.fresh_ns).sum()) / max(facts.iterations, 1)
     if per_iteration >= thresholds.NAMED_FRACTION * facts.median_iteration_ns > 0 and len(facts.job.members) > 2:
         leaders = _leaders(facts)

@@ -100,6 +100,9 @@ export function inUnit(ns: number, unit: TimeUnit): string {
   return size < 0.9995 ? (size === 0 ? "0" : withMinus(value.toFixed(3))) : significant(value);
 }
 
+/** The same with its unit, where no head of a column names it. */
+export const withUnit = (ns: number, unit: TimeUnit): string => `${inUnit(ns, unit)} ${unit.name}`;
+
 /** A moment in the unit of its column: lengths are rounded, but moments are told apart, of ms and s to the microsecond. */
 export const momentInUnit = (ns: number, unit: TimeUnit): string =>
   unit.ns === 1 ? formatCount(ns) : withMinus(WITH_DECIMALS[unit.ns > MS.ns ? 6 : 3]?.format(ns / unit.ns) ?? "");

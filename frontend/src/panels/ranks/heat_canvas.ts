@@ -1,5 +1,5 @@
 /** Draws the cells of a heat map. */
-import { formatDuration } from "../../format/time";
+import { columnUnit, withUnit } from "../../format/time";
 import { largestOf, linesOf } from "../../model/ranks";
 import { colourAt, isPale } from "./scale";
 
@@ -93,7 +93,11 @@ function print(context: CanvasRenderingContext2D, { width, rowHeight }: Size, th
       const value = values[row * columns + column] ?? NaN;
       if (Number.isNaN(value)) continue;
       context.fillStyle = isPale(colourAt(shareOf(value, drawing), theme)) ? "#000" : "#fff";
-      context.fillText(formatDuration(value), ((column + 0.5) * width) / columns, (place + 0.5) * rowHeight + 4);
+      context.fillText(
+        withUnit(value, columnUnit(drawing.high)),
+        ((column + 0.5) * width) / columns,
+        (place + 0.5) * rowHeight + 4,
+      );
     }
   });
 }

@@ -7,7 +7,7 @@ import { Choice, chosenOf } from "../../components/choice";
 import { ErrorBox, Loading } from "../../components/message";
 import { Panel } from "../../components/panel";
 import { useWidth } from "../../components/use_width";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { columnUnit, readableAndExact, withUnit } from "../../format/time";
 import { useScope } from "../../frame/scope";
 import { ThemeContext } from "../../frame/theme";
 import { navigate, useUrl } from "../../frame/url";
@@ -350,7 +350,7 @@ function Picture({ job, cells, measure, values, rows, top, count, facets, text }
         {scale === null ? (
           <span class="muted">{name}: not known of any of these</span>
         ) : (
-          <ScaleBar low={formatDuration(low)} high={formatDuration(high)} />
+          <ScaleBar low={withUnit(low, columnUnit(high))} high={withUnit(high, columnUnit(high))} />
         )}
         <ShownPart job={job} cells={cells} rows={rows} count={count} />
         <span class="muted" role="status">

@@ -1,6 +1,7 @@
 /** The cells of a heat map as a table. */
 import { UNKNOWN } from "../../format/number";
-import { formatDuration } from "../../format/time";
+import { columnUnit, withUnit } from "../../format/time";
+import { scaleOf } from "../../model/ranks";
 import { RankLink } from "./rank_link";
 import { ShownPart, type Shown } from "./shown_part";
 
@@ -8,6 +9,7 @@ const MOST_TABLE = 200;
 
 export function HeatTable({ job, cells, values, rows, count }: Shown) {
   const columns = Math.min(cells.columns, 30);
+  const unit = columnUnit(scaleOf(values, true)?.high ?? 0);
   return (
     <div class="rank-table-frame">
       <ShownPart job={job} cells={cells} rows={rows} count={count} />
@@ -33,7 +35,7 @@ export function HeatTable({ job, cells, values, rows, count }: Shown) {
                 const value = values[row * cells.columns + column] ?? NaN;
                 return (
                   <td key={column} class="number">
-                    {Number.isNaN(value) ? UNKNOWN : formatDuration(value)}
+                    {Number.isNaN(value) ? UNKNOWN : withUnit(value, unit)}
                   </td>
                 );
               })}

@@ -2,8 +2,9 @@
 import type { RankJob } from "../../api/types";
 import { Choice, chosenOf } from "../../components/choice";
 import { Panel } from "../../components/panel";
+import { UNKNOWN } from "../../format/number";
 import { formatShare, shareOf } from "../../format/share";
-import { formatDuration, readableAndExact } from "../../format/time";
+import { formatDuration, readableAndExact, unitOf, withUnit } from "../../format/time";
 import { useOneStop } from "../../components/walking";
 import { useUrl } from "../../frame/url";
 import { barRows, PARTS, partsOf, rankLabel, spreadOfParts } from "../../model/ranks";
@@ -68,6 +69,7 @@ interface BarsProps {
 
 function Bars({ job, rows, way, longest }: BarsProps) {
   const most = Math.max(...job.ranks.own_delay_ns.map((ns) => ns ?? 0), 1);
+  const unit = unitOf(job.ranks.own_delay_ns);
   return (
     <ul class="rank-bars">
       <li class="rank-head muted" aria-hidden="true">
@@ -80,6 +82,7 @@ function Bars({ job, rows, way, longest }: BarsProps) {
         const parts = partsOf(job, row);
         const window = job.ranks.window_ns[row] ?? 0;
         const whole = way === "share" ? window : longest;
+        const delay = job.ranks.own_delay_ns[row] ?? null;
         return (
           <li key={rank} class={rank === job.rank ? "rank-here" : rank === job.verdict.rank ? "rank-named" : undefined}>
             <span class="rank-name">
@@ -110,8 +113,8 @@ function Bars({ job, rows, way, longest }: BarsProps) {
                 ))}
               </span>
             )}
-            <span class="number rank-delay bar-cell" style={{ "--bar": (job.ranks.own_delay_ns[row] ?? 0) / most }}>
-              {formatDuration(job.ranks.own_delay_ns[row] ?? null)}
+            <span class="number rank-delay bar-cell" style={{ "--bar": (delay ?? 0) / most }}>
+              {delay === null ? UNKNOWN : withUnit(delay, unit)}
             </span>
           </li>
         );

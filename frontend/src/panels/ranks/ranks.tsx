@@ -143,7 +143,7 @@ function Tiles({ job }: { job: RankJob }) {
           ? "cost of the slow host"
           : isOfRank && verdict.rank !== null
             ? `cost of ${rankLabel(job, verdict.rank).toLowerCase()}`
-            : "own delay of the worst rank";
+            : "largest own delay of a rank";
   const tiles = [
     {
       value: formatDuration(job.median_iteration_ns),
@@ -164,7 +164,7 @@ function Tiles({ job }: { job: RankJob }) {
       about: `${costly}, of the median iteration`,
       tip: isOfRank
         ? "What the sentence above says it costs, by the median iteration."
-        : "Mean own delay of the rank with most, or what a slow link or stage costs if that is more, by the median iteration.",
+        : "Mean own delay of the rank with most, which may be noise where the sentence above names none, or what a slow link or stage costs if that is more, by the median iteration.",
     },
   ];
   const isZoomed = useUrl()["ranks.from"] !== undefined;
