@@ -1,2 +1,2 @@
 /*! Contains Preact, MIT License, (c) 2015-present Jason Miller, https://github.com/preactjs/preact */
-export{t as render}from"./assets/frame-BFl0l_8r.js";
+export{t as render}from"./assets/frame-CZU1EIXC.js";
