@@ -117,8 +117,8 @@ export function wordsApart(names: Iterable<string>): Map<string, string> {
 /** DLProf's name of a kernel, copy or call without an op begins with it. */
 export const UNASSOCIATED = "unassociated_";
 
-/** What is shown in its place. */
-export const NO_OP = "no op: ";
+/** What is shown in its place; an ordinary space at the end of a box would not be. */
+export const NO_OP = "no op:\u00a0";
 
 /** What is shown for `/`, the group of all ops that have a path. */
 export const WHOLE = "All ops";

@@ -71,7 +71,7 @@ describe("paths of ops", () => {
   });
 
   it("says of kernels without an op that they have none, in place of what DLProf has them begin with", () => {
-    expect(splitPath("unassociated_Memcpy DtoD")).toEqual({ place: "no op: ", name: "Memcpy DtoD" });
+    expect(splitPath("unassociated_Memcpy DtoD")).toEqual({ place: "no op:\u00a0", name: "Memcpy DtoD" });
   });
 });
 
