@@ -308,13 +308,19 @@ function drawCurve(
   context.fillText(`up to ${inWords(most)}`, Math.max(begin, 0) + 3, y + 6);
 }
 
-/** What fits of a name. */
+/** What tells layers of one kind apart: `Qwen2DecoderLayer_12`. */
+const INDEX = /(?:_\d{1,4}|\[\d{1,4}\])$/;
+
+/** What fits of a name: its start, and the index at its end. */
 function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
   if (width < 12) return "";
   const wide = context.measureText(text).width;
   if (wide <= width) return text;
   const letters = Math.floor((text.length * width) / wide) - 1;
-  return letters < 2 ? "" : `${text.slice(0, letters)}…`;
+  const index = INDEX.exec(text)?.[0] ?? "";
+  if (index.length > letters && context.measureText(index).width <= width) return index;
+  const tail = index.length <= letters ? index : "";
+  return letters < 2 ? "" : `${text.slice(0, letters - tail.length)}…${tail}`;
 }
 
 /** The version that Nsight Systems puts behind the names of calls: `cudaLaunchKernel_v7000`. */
