@@ -196,7 +196,7 @@ def synchronisation(signals: Signals) -> Finding | Lacks | None:
         "The host waits in synchronisations or copies while the GPU idles: {time_ns} of each iteration "
         "({share_fraction}), {times}. Most: {where}, {most_ns}."
         # The bar shows all of them as one part.
-        + (" Other blocking calls, which allocate, load or launch, take {others_ns}." if is_some else ""),
+        + (" Other calls that block take {others_ns}." if is_some else ""),
         "Asynchronous copies and memsets return late where host memory is pageable, the queue is full, or the call is "
         "the first of its kind: pin what is copied, and record after a warm-up."
         if 2 * late > waits.time_ns
